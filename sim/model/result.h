@@ -1,0 +1,121 @@
+/* model/result.h - the answer of a run ("format": "gpusim-result/1"): one struct, one writer, one
+ * reader, so the two ends cannot drift. The fields are those of design section 7.
+ *
+ * Numbers are plain, the unit is in the key. NAN is written as null. Nothing here holds a path, a
+ * date, a host name or a thread count: same inputs and seed, same bytes.
+ * Ownership: memory from the arena. Threads: plain data. */
+#ifndef GPUSIM_MODEL_RESULT_H
+#define GPUSIM_MODEL_RESULT_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/simtime.h"
+#include "model/job.h"
+#include "model/precision.h"
+#include "model/profile.h"
+#include "model/usage.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A distribution in numbers. Percentile p: the smallest sample with at least p of the samples at or
+ * below it. `censored`: jobs that would belong here but had not started / ended. */
+struct stat {
+    uint64_t n, censored;
+    double mean, p50, p90, p95, p99, max; /* NAN when n == 0, or suppressed because unstable */
+};
+
+struct job_stats {
+    struct stat wait_s, turnaround_s, slowdown;
+};
+
+struct job_counts {
+    uint64_t submitted, completed, failed, killed, rejected, running, queued; /* sum holds: P01 */
+    uint64_t failed_oom; /* part of failed */
+};
+
+/* The same figures for one class or one user. */
+struct job_group_result {
+    const char *name;
+    struct job_counts count;
+    struct job_stats stats;
+    double gpu_hours, useful_gpu_hours;
+};
+
+struct cost_item_result {
+    const char *name, *driver, *source, *date, *confidence;
+    double quantity, usd;
+};
+
+struct charge {
+    const char *name; /* user, or "(idle)", "(stranded)", "(down)" */
+    double usd, card_hours, energy_kwh;
+};
+
+struct tco_result {
+    bool priced; /* false: no price book, "tco": null */
+    double hours; /* what the amounts are for */
+    double total_usd, usd_per_year, npv_usd, eac_usd;
+    double usd_per_gpu_hour, usd_per_useful_gpu_hour, usd_per_job, energy_usd;
+    const struct cost_item_result *item;
+    size_t n_items;
+    const struct charge *charge; /* adds up to total_usd: P03 */
+    size_t n_charges;
+};
+
+struct gpu_result {
+    uint64_t count;
+    double allocated, duty, sm_active, memory, stranded, down; /* fractions of card time; duty NAN under mig */
+    double free_share;             /* 1 - allocated - stranded - down */
+    double energy_kwh, fragmentation;
+    double effective_ops[PREC_COUNT]; /* useful operations per second over the window; NAN: unused */
+    double peak_ops[PREC_COUNT];      /* of the fleet, dense */
+    bool effective_is_upper_bound;    /* some job had no flops_per_s */
+};
+
+struct policy_result {
+    const char *name, *kind;
+    struct gpu_result gpu;
+    struct job_counts jobs;
+    struct job_stats stats;
+    double gpu_hours, useful_gpu_hours;
+    const struct job_group_result *by_class;
+    size_t n_classes;
+    const struct job_group_result *by_user;
+    size_t n_users;
+    struct tco_result tco;
+    struct usage usage;
+    bool stable;
+    const char *unstable_reason;   /* NULL when stable */
+    uint64_t events, trace_rows;
+    uint64_t provenance[PROV_COUNT]; /* parameters the policy used, by how they are known */
+    double window_s, end_s;        /* measured window; end of the run */
+    const char *rejected_reason;   /* commonest reason; NULL: nothing rejected */
+};
+
+/* `policy` against the first policy of the scenario, per metric. Interval NAN without replications. */
+struct comparison_row {
+    const char *policy, *metric, *unit;
+    double first, value, difference, low, high;
+};
+
+struct result {
+    const char *version, *scenario_name, *scenario_sha256;
+    json_t *scenario;              /* resolved form, borrowed */
+    uint64_t seed;
+    const char *const *trace_sha256;
+    size_t n_traces;
+    const struct policy_result *policy;
+    size_t n_policies;
+    const struct comparison_row *comparison;
+    size_t n_comparisons;
+    const char *const *advice;     /* sentences */
+    size_t n_advice;
+};
+
+/* The JSON document; a new reference. */
+json_t *result_to_json(const struct result *r);
+/* Read a stored result. Unknown keys are ignored (additive changes only), missing ones are problems. */
+void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+
+#endif
