@@ -1,0 +1,54 @@
+/* base/csv.h - streaming delimiter-separated rows (RFC 4180): quotes, embedded commas and newlines,
+ * CRLF or LF, a missing last newline, a byte-order mark. Built for speed: fields are slices of the
+ * read buffer, so a plain row is never copied. Memory: one buffer, grown to the longest row
+ * (at most 16 MiB, else ERR_INPUT).
+ *
+ * Threads: one reader, one thread. O(bytes). */
+#ifndef GPUSIM_BASE_CSV_H
+#define GPUSIM_BASE_CSV_H
+
+#include "base/instream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct csv;
+
+struct csv_field {
+    const char *s; /* not NUL-terminated; lent until the next csv_next */
+    size_t len;
+    int col; /* byte column in its line, from 1 */
+};
+
+struct csv_row {
+    const struct csv_field *f;
+    size_t n;
+    int line; /* physical line on which the row starts, from 1 */
+};
+
+struct csv_format {
+    char delimiter; /* ',' '|' '\t' ; ' ' = runs of blanks and tabs, leading ones skipped (SWF) */
+    bool quotes;    /* whether " quotes */
+    char comment;   /* lines starting with it are handed to on_comment and skipped; 0: none */
+    void (*on_comment)(void *ctx, const char *line, size_t len, int line_no);
+    void *ctx;
+};
+
+int csv_open(struct csv **out, const char *path, const struct csv_format *fmt, struct err *e);
+void csv_close(struct csv *c); /* accepts NULL */
+/* 1: *row is filled; 0: end; negative: error with line. Empty lines are skipped, a NUL byte is an
+ * error that says the file looks binary. */
+int csv_next(struct csv *c, struct csv_row *row, struct err *e);
+const char *csv_file(const struct csv *c);
+const struct instream *csv_stream(const struct csv *c);
+uint64_t csv_bytes(const struct csv *c); /* decompressed bytes consumed */
+
+/* Error at a field (NULL: at the row), with the row as excerpt. Returns code. */
+int csv_error(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
+              struct err *e, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+bool csv_is(const struct csv_field *f, const char *text);
+/* Write a field, quoted only if it must be. */
+void csv_put(FILE *to, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,25 @@
+/* base/outfile.h - output files that appear whole or not at all: written under a temporary name in
+ * the same folder, then renamed. "-" is standard output (no rename).
+ * Threads: one file, one thread. A process that exits or is killed half-way leaves the old file;
+ * the temporary one is removed on every error path. */
+#ifndef GPUSIM_BASE_OUTFILE_H
+#define GPUSIM_BASE_OUTFILE_H
+
+#include "base/err.h"
+
+struct outfile {
+    FILE *f;          /* write here */
+    char *path, *tmp; /* owned */
+};
+
+int outfile_open(struct outfile *o, const char *path, struct err *e);
+/* Flush, check for write errors, rename. ERR_IO removes the temporary file. */
+int outfile_commit(struct outfile *o, struct err *e);
+void outfile_abandon(struct outfile *o); /* on error paths; harmless after commit and on {0} */
+
+/* The whole of `text` into `path`. */
+int outfile_write(const char *path, const char *text, size_t len, struct err *e);
+/* mkdir -p */
+int outfile_mkdirs(const char *dir, struct err *e);
+
+#endif
