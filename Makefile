@@ -1,0 +1,326 @@
+# gpusim: the one Makefile (GNU make 4.3 or later, no recursion into folders).
+# Nothing is written into the source tree: everything lands under build/, one folder per flag set.
+#
+#   VARIANT=release|debug|clang|asan|ubsan|sanitize|tsan|coverage|fuzz   flag set, folder build/VARIANT
+#   B=DIR           another build folder        DEVELOPER=1   warnings are errors
+#   T=WORD          `make test`: only programs whose name holds WORD
+#   PREFIX, DESTDIR `make install`              FUZZ_S=N      seconds for each fuzz target
+
+VERSION := 0.1.0
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
+VARIANT ?= release
+B       ?= build/$(VARIANT)
+PREFIX  ?= /usr/local
+FUZZ_S  ?= 10
+
+# ---- compilers and flags -------------------------------------------------------------------------
+ifeq ($(origin CC),default)
+CC := $(if $(filter clang fuzz,$(VARIANT)),clang,gcc)
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+FLAGS_release  := -O2 -g
+FLAGS_clang    := -O2 -g
+FLAGS_debug    := -O0 -g3
+FLAGS_asan     := -O1 -g -fno-omit-frame-pointer -fsanitize=address
+FLAGS_ubsan    := -O1 -g -fno-omit-frame-pointer -fsanitize=undefined -fno-sanitize-recover=all
+FLAGS_sanitize := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FLAGS_tsan     := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+FLAGS_coverage := -O0 -g --coverage
+FLAGS_fuzz     := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined
+ifndef FLAGS_$(VARIANT)
+$(error unknown VARIANT '$(VARIANT)')
+endif
+CFLAGS ?= $(FLAGS_$(VARIANT))
+# -ffp-contract=off: the same bits with and without fused multiply-add. Never -ffast-math.
+ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGPUSIM_VERSION=\"$(VERSION)\" -Isim -I. -ffp-contract=off -pthread \
+              -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(filter 1,$(DEVELOPER)),-Werror)
+
+# ---- libraries: pkg-config module=Debian package -------------------------------------------------
+LIB_DEPS  := gsl=libgsl-dev jansson=libjansson-dev zlib=zlib1g-dev liblzma=liblzma-dev \
+             libzstd=libzstd-dev libmd=libmd-dev libbsd=libbsd-dev
+TEST_DEPS := cmocka=libcmocka-dev
+module     = $(firstword $(subst =, ,$(1)))
+MODULES   := $(foreach d,$(LIB_DEPS),$(call module,$(d)))
+LINKED    := $(filter-out libbsd,$(MODULES)) # of libbsd only the header <bsd/sys/tree.h> is used
+PKG_CFLAGS := $(shell pkg-config --cflags $(LINKED) cmocka 2>/dev/null)
+LDLIBS     := $(shell pkg-config --libs $(LINKED) 2>/dev/null) -lm
+TEST_LIBS  := $(shell pkg-config --libs cmocka 2>/dev/null)
+
+# ---- sources -------------------------------------------------------------------------------------
+SRC := $(sort $(wildcard sim/*/*.c traces/*.c plots/*.c))
+
+# Registries: every $(4)/$(1)_x.c defines `const struct $(3) $(1)_x`; $(1)_all[] lists them by name.
+# A folder's helper that is no member must therefore not carry the prefix.
+define registry
+$(B)/gen/$(1)_all.c: FORCE
+	@mkdir -p $$(@D)
+	@{ echo '#include "$(2)"'; \
+	   for s in $$($(1)_members); do echo "extern const struct $(3) $$$$s;"; done; \
+	   echo 'const struct $(3) *const $(1)_all[] = {'; \
+	   for s in $$($(1)_members); do echo "    &$$$$s,"; done; \
+	   echo '    0};'; } >$$@.new; \
+	if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+$(1)_members := $(sort $(basename $(notdir $(wildcard $(4:%=%/$(1)_*.c)))))
+GEN += $(B)/gen/$(1)_all.c
+endef
+GEN :=
+registry_if = $(if $(wildcard sim/$(2) $(2)),$(eval $(call registry,$(1),$(2),$(3),$(4))))
+$(call registry_if,share,engine/share.h,share_ops,sim/policy)
+$(call registry_if,order,engine/order.h,order_ops,sim/policy)
+$(call registry_if,place,engine/place.h,place_ops,sim/policy)
+$(call registry_if,cmd,cli/command.h,command,sim/cli traces plots)
+$(call registry_if,fmt,traces/format.h,trace_format,traces)
+
+OBJ     := $(SRC:%.c=$(B)/%.o) $(GEN:.c=.o)
+LIB     := $(B)/libgpusim.a
+LIB_OBJ := $(filter-out $(B)/sim/cli/main.o,$(OBJ))
+GPUSIM  := $(if $(wildcard sim/cli/main.c),$(B)/gpusim)
+
+# ---- calibrate: only where nvcc is found ----------------------------------------------------------
+NVCC ?= $(shell for n in "$$(command -v nvcc)" "$$CUDA_HOME/bin/nvcc" /usr/local/cuda/bin/nvcc \
+          $$(ls -d /usr/local/cuda-*/bin/nvcc 2>/dev/null | sort -rV); \
+          do if [ -x "$$n" ]; then echo "$$n"; break; fi; done)
+CAL_SRC := $(sort $(wildcard calibrate/*.c))
+CAL_CU  := $(sort $(wildcard calibrate/*.cu))
+CAL_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out calibrate/device_fake.c,$(CAL_SRC))) $(CAL_CU:%.cu=$(B)/%.fatbin.o)
+CAL_LIB := $(if $(CAL_SRC),$(B)/libcalibrate.a) # for tests: the fake device in place of the real one
+CAL_LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out calibrate/main.c calibrate/device_cuda%.c,$(CAL_SRC)))
+ifneq ($(NVCC),)
+CUDA_INCLUDE := -isystem $(patsubst %/bin/nvcc,%/include,$(realpath $(NVCC)))
+ifneq ($(wildcard calibrate/main.c),)
+ifneq ($(shell command -v g++),)
+CALIBRATE := $(B)/bin/calibrate
+else
+CALIBRATE_WHY := nvcc needs g++ and it is not installed
+endif
+endif
+else
+CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
+endif
+
+# ---- tests ---------------------------------------------------------------------------------------
+TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
+# Tests that run threads of their own or ask gpusim for them: what TSan is for.
+THREADED   := $(if $(TEST_SRC),$(shell grep -lE 'thread\.h|parallel_for|"--jobs"|threads' $(TEST_SRC)))
+ONLY_SRC   := $(if $(filter threaded,$(ONLY)),$(THREADED),$(TEST_SRC))
+TESTS      := $(foreach t,$(ONLY_SRC:%.c=$(B)/%),$(if $(findstring $(T),$(t)),$(t)))
+SUPPORT    := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c)))
+FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS    := $(if $(T)$(ONLY),,$(FUZZ_SRC:%.c=$(B)/%_replay))
+BENCHES    := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bench/bench_*.c)))
+HEADERS    := $(sort $(wildcard sim/*/*.h traces/*.h plots/*.h calibrate/*.h tests/*/*.h))
+C_FILES    := $(SRC) $(CAL_SRC) $(sort $(wildcard tests/*/*.c))
+
+SHARED := $(or $(GPUSIM_SHARED),$(abspath $(wildcard ../shared)))
+ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT=$(VARIANT) \
+          $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE))) \
+          ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1 \
+          UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+
+.PHONY: FORCE all deps deps-dev run check test asan ubsan sanitize tsan clang coverage bench validate fuzz soak \
+        hdr-check check-headers check-layers check-golden accept format tidy clean install uninstall help dist-size
+FORCE:
+
+## all            build/gpusim, and build/calibrate where nvcc is found (the default)
+all: $(GPUSIM) $(LIB) $(CALIBRATE)
+ifeq ($(B),build/release)
+all: $(GPUSIM:$(B)/%=build/%) $(CALIBRATE:$(B)/bin/%=build/%)
+endif
+	@$(if $(CALIBRATE_WHY),echo 'calibrate is left out: $(CALIBRATE_WHY)',:)
+
+build/gpusim: build/release/gpusim
+	@ln -f $< $@ 2>/dev/null || cp -f $< $@
+build/calibrate: build/release/bin/calibrate
+	@ln -f $< $@ 2>/dev/null || cp -f $< $@
+
+$(B)/gpusim: $(B)/sim/cli/main.o $(LIB)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(LIB): $(LIB_OBJ) $(B)/members
+	@rm -f $@
+	$(AR) rcs $@ $(LIB_OBJ)
+$(B)/libcalibrate.a: $(CAL_LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Stamps that change when the flags or the list of sources do, so that nothing stale is linked.
+stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
+        if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(B)/members: FORCE
+	$(call stamp,$(LIB_OBJ))
+$(B)/flags: FORCE
+	@for m in $(MODULES); do pkg-config --exists $$m 2>/dev/null || missing="$$missing $$m"; done; \
+	if [ -n "$$missing" ]; then echo "missing:$$missing; 'make deps' installs what is needed" >&2; exit 1; fi
+	$(call stamp,$(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(PREFIX))
+
+COMPILE = $(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+$(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
+	@$(COMPILE)
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo '  CC   $<'
+	@$(COMPILE)
+$(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
+$(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
+$(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
+	@$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldl $(TEST_LIBS)
+$(B)/tests/fuzz/fuzz_%_replay: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(SUPPORT) $(LIB)
+	@$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
+.SECONDARY:
+
+# Kernels: a fat binary with code for every architecture from sm_75 to sm_120 that this nvcc knows
+# and PTX of the newest, so that later cards compile it when they load it. Embedded as bytes.
+ARCHS = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | awk '$$1 >= 75 && $$1 <= 120' | sort -n)
+$(B)/calibrate/%.fatbin: calibrate/%.cu $(wildcard calibrate/*.h calibrate/*.cuh) $(B)/flags
+	@mkdir -p $(@D)
+	@echo '  NVCC $<'
+	@$(NVCC) -O3 -std=c++17 -I. -Isim --threads 2 -fatbin $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	    -gencode arch=compute_$(lastword $(ARCHS)),code=compute_$(lastword $(ARCHS)) -o $@ $<
+$(B)/calibrate/%.fatbin.o: $(B)/calibrate/%.fatbin
+	@printf '.section .rodata\n.balign 16\n.global $*_fatbin\n$*_fatbin: .incbin "$<"\n.global $*_fatbin_end\n$*_fatbin_end: .byte 0\n.section .note.GNU-stack,"",@progbits\n' >$(@:.o=.s)
+	@$(CC) -c $(@:.o=.s) -o $@
+$(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldl
+
+## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
+TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
+DEV_DEPS  := clang=clang clang-format=clang-format clang-tidy=clang-tidy lcov=lcov
+deps: DEPS_TOOLS = $(TOOL_DEPS)
+## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, lcov
+deps-dev: DEPS_TOOLS = $(TOOL_DEPS) $(DEV_DEPS)
+deps deps-dev:
+	@need=; \
+	for d in $(DEPS_TOOLS); do command -v "$${d%%=*}" >/dev/null 2>&1 || need="$$need $${d##*=}"; done; \
+	for d in $(LIB_DEPS) $(TEST_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || need="$$need $${d##*=}"; done; \
+	[ -e /usr/include/stdio.h ] || need="$$need libc6-dev"; \
+	if [ -z "$$need" ]; then exit 0; fi; \
+	as=; [ "$$(id -u)" = 0 ] || as=sudo; \
+	if command -v apt-get >/dev/null && { [ -z "$$as" ] || command -v sudo >/dev/null; }; then \
+	    echo "installing:$$need"; \
+	    $$as apt-get -qq -o Acquire::Retries=3 update && \
+	    $$as env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+	        install --no-install-recommends $$need >/dev/null; \
+	else \
+	    echo "please install (names of Debian packages):$$need" >&2; \
+	    for d in $(LIB_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || exit 1; done; \
+	    command -v $(CC) >/dev/null; \
+	fi
+
+## run            deps, build, replay scenarios/mixed.json under every policy, say where the report lies
+SCENARIO ?= scenarios/mixed.json
+run: deps
+	@+$(MAKE) --no-print-directory all
+	$(B)/gpusim run $(SCENARIO)
+	@echo "report: out/$(basename $(notdir $(SCENARIO)))/report.html"
+
+## check          deps, build and every test; the last line is `N passed, N failed, N skipped`
+check: deps
+	@+$(MAKE) --no-print-directory test
+## test           check without deps; T=word runs only the programs whose name holds it
+test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE)
+	@$(ENV) CC="$(CC)" B=$(B) tests/run_tests.sh $(if $(T)$(ONLY),--programs-only) $(TESTS) $(REPLAYS)
+
+## asan ubsan tsan   check under that sanitizer; `sanitize` is the first two in one
+asan ubsan sanitize tsan: deps
+	@+$(MAKE) --no-print-directory test VARIANT=$@
+## clang          compile everything with clang, warnings are errors
+clang:
+	@+$(MAKE) --no-print-directory everything VARIANT=clang DEVELOPER=1
+# Every program of this variant, built but not run.
+.PHONY: everything
+everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB)
+
+## coverage       run the tests with coverage; summary, and HTML where lcov is found
+coverage:
+	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+	+$(MAKE) --no-print-directory test VARIANT=coverage
+	@if command -v lcov >/dev/null; then \
+	    lcov -q -c -d build/coverage -o build/coverage/all.info && \
+	    lcov -q -e build/coverage/all.info '$(CURDIR)/sim/*' '$(CURDIR)/traces/*' '$(CURDIR)/plots/*' '$(CURDIR)/calibrate/*' \
+	         -o build/coverage/own.info && lcov --summary build/coverage/own.info && \
+	    genhtml -q -o build/coverage/html build/coverage/own.info && echo 'see build/coverage/html/index.html'; \
+	else \
+	    find build/coverage/sim build/coverage/traces build/coverage/plots -name '*.gcda' | xargs gcov -n 2>/dev/null | \
+	    awk -F"'" '/^File/ { f = $$2 } /^Lines executed/ && f !~ /^\// { split($$0, a, /[:% ]+/); \
+	         printf "%6.2f %% of %5d lines  %s\n", a[3], a[5], f; done += a[3] * a[5] / 100; all += a[5]; f = "/" } \
+	         END { if (all) printf "%6.2f %% of %5d lines  in all\n", 100 * done / all, all }'; \
+	fi
+
+## bench          build and run tests/bench/bench_*.c; T=word picks some. Figures are never tests
+bench: $(foreach b,$(BENCHES),$(if $(findstring $(T),$(b)),$(b))) $(GPUSIM)
+	@for b in $(filter $(B)/tests/%,$^); do echo "== $${b##*/}"; $(ENV) $$b || exit 1; done
+
+## validate       predicted against measured for every reference set
+validate: all
+	@$(ENV) $(B)/gpusim validate
+
+## fuzz           libFuzzer on every reader for FUZZ_S seconds each (clang); T=word picks some
+fuzz:
+	@+$(MAKE) --no-print-directory fuzz-run VARIANT=fuzz
+.PHONY: fuzz-run
+FUZZERS := $(foreach f,$(FUZZ_SRC:%.c=$(B)/%),$(if $(findstring $(T),$(f)),$(f)))
+fuzz-run: $(FUZZERS)
+	@for f in $(FUZZERS); do n=$${f##*/fuzz_}; mkdir -p $(B)/corpus/$$n $(B)/crashes; \
+	    seeds=; [ ! -d tests/fuzz/corpus/$$n ] || seeds=tests/fuzz/corpus/$$n; \
+	    echo "== $$n, $(FUZZ_S) s"; \
+	    $(ENV) $$f -max_total_time=$(FUZZ_S) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 -verbosity=0 \
+	        -artifact_prefix=$(B)/crashes/$$n- $(B)/corpus/$$n $$seeds || exit 1; done
+ifeq ($(VARIANT),fuzz)
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(SUPPORT) $(LIB)
+	@$(CC) $(CFLAGS) -fsanitize=fuzzer -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
+endif
+
+## soak           the slow checks: 60 s of fuzzing for each reader, then tests/soak/*.sh
+soak: deps-dev
+	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory fuzz FUZZ_S=60
+	@for s in $(sort $(wildcard tests/soak/*.sh)); do echo "== $$s"; $(ENV) $$s || exit 1; done
+
+## hdr-check      every header compiles alone, with gcc and clang
+hdr-check check-headers:
+	@ALL_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)" tests/check_headers.sh $(HEADERS)
+## check-layers   includes point down only
+check-layers:
+	@tests/check_layers.sh
+## check-golden   command lines against their stored output; `make accept` stores the present one
+check-golden: $(GPUSIM)
+	@$(ENV) tests/run_golden.sh
+accept: $(GPUSIM)
+	@$(ENV) tests/run_golden.sh --accept $(CASE)
+
+## format         clang-format on every source file
+format:
+	clang-format -i $(C_FILES) $(HEADERS)
+## tidy           clang-tidy on every source file
+tidy:
+	clang-tidy --quiet $(SRC) $(CAL_SRC) -- $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)
+
+## install        into DESTDIR and PREFIX (/usr/local): programs, data, plot templates, man page
+SHARE   = $(DESTDIR)$(PREFIX)/share
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/gpusim
+	install $(GPUSIM) $(CALIBRATE) $(DESTDIR)$(PREFIX)/bin/
+	cp -R scenarios/. $(SHARE)/gpusim/
+	$(if $(wildcard plots/templates),install -d $(SHARE)/gpusim/plots && cp -R plots/templates/. $(SHARE)/gpusim/plots/)
+	$(if $(wildcard sim/cli/gpusim.1),install -d $(SHARE)/man/man1 && install -m 644 sim/cli/gpusim.1 $(SHARE)/man/man1/)
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(SHARE)/man/man1/gpusim.1
+	rm -rf $(SHARE)/gpusim
+
+## clean          remove build/
+clean:
+	rm -rf build
+## help           this list
+help:
+	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
+
+-include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)
