@@ -43,7 +43,10 @@ enum unit_dim {
 const char *unit_expected(enum unit_dim dim);
 
 /* 0, or -1 when `text` is not one finite quantity >= 0 of that dimension. On failure, when the
- * number is good and only the unit is not, *nearest (may be NULL) is a unit it may have meant. */
+ * number is good and only the unit is not, *nearest (may be NULL) is a unit it may have meant, or
+ * NULL. *out is in the base unit (seconds for UNIT_TIME) and is untouched after a failure.
+ * Times and bytes in integer form never pass through a double; what is finer than 1 ns or 1 B is
+ * rounded to the nearest; beyond SIM_MAX_S or 8 EiB is a failure. */
 int unit_parse(const char *text, enum unit_dim dim, double *out, const char **nearest);
 int unit_parse_time(const char *text, simtime *ns, const char **nearest);
 int unit_parse_bytes(const char *text, uint64_t *bytes, const char **nearest);

@@ -1,0 +1,70 @@
+#include "base/mem.h"
+
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Noreturn void out_of_memory(void)
+{
+    static const char text[] = "gpusim: out of memory\n";
+
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(err_status(ERR_LIMIT)); /* no atexit work: it might allocate */
+}
+
+void *xmalloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+
+    if (!p) out_of_memory();
+    return p;
+}
+
+void *xcalloc(size_t n, size_t bytes)
+{
+    void *p = n && bytes ? calloc(n, bytes) : calloc(1, 1);
+
+    if (!p) out_of_memory();
+    return p;
+}
+
+void *xreallocarray(void *p, size_t n, size_t bytes)
+{
+    if (bytes && n > SIZE_MAX / bytes) out_of_memory();
+    void *q = realloc(p, n && bytes ? n * bytes : 1);
+    if (!q) out_of_memory();
+    return q;
+}
+
+char *xstrndup(const char *s, size_t len)
+{
+    char *copy = xmalloc(len + 1);
+
+    memcpy(copy, s, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *xstrdup(const char *s)
+{
+    return xstrndup(s, strlen(s));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    int len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    BUG_ON(len < 0);
+    char *s = xmalloc((size_t)len + 1);
+    va_start(ap, fmt);
+    vsnprintf(s, (size_t)len + 1, fmt, ap);
+    va_end(ap);
+    return s;
+}
