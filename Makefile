@@ -10,7 +10,7 @@ VERSION := 0.1.0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL),0) # a -j on the command line wins
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
@@ -111,7 +111,8 @@ TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tes
 # Tests that run threads of their own or ask gpusim for them: what TSan is for.
 THREADED   := $(if $(TEST_SRC),$(shell grep -lE 'thread\.h|parallel_for|"--jobs"|threads' $(TEST_SRC)))
 ONLY_SRC   := $(if $(filter threaded,$(ONLY)),$(THREADED),$(TEST_SRC))
-TESTS      := $(foreach t,$(ONLY_SRC:%.c=$(B)/%),$(if $(findstring $(T),$(t)),$(t)))
+pick        = $(if $(T),$(foreach t,$(1),$(if $(findstring $(T),$(t)),$(t))),$(1))
+TESTS      := $(call pick,$(ONLY_SRC:%.c=$(B)/%))
 SUPPORT    := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c)))
 FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS    := $(if $(T)$(ONLY),,$(FUZZ_SRC:%.c=$(B)/%_replay))
@@ -159,7 +160,9 @@ $(B)/members: FORCE
 $(B)/flags: FORCE
 	@for m in $(MODULES); do pkg-config --exists $$m 2>/dev/null || missing="$$missing $$m"; done; \
 	if [ -n "$$missing" ]; then echo "missing:$$missing; 'make deps' installs what is needed" >&2; exit 1; fi
-	$(call stamp,$(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(PREFIX))
+	$(call stamp,$(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) $(CFLAGS))
+$(B)/prefix: FORCE
+	$(call stamp,$(PREFIX))
 
 COMPILE = $(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
 $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
@@ -168,6 +171,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo '  CC   $<'
 	@$(COMPILE)
+$(B)/sim/base/datadir.o: $(B)/prefix
 $(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
@@ -227,7 +231,7 @@ check: deps
 	@+$(MAKE) --no-print-directory test
 ## test           check without deps; T=word runs only the programs whose name holds it
 test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE)
-	@$(ENV) CC="$(CC)" B=$(B) tests/run_tests.sh $(if $(T)$(ONLY),--programs-only) $(TESTS) $(REPLAYS)
+	@$(ENV) $(HDR_ENV) B=$(B) tests/run_tests.sh $(if $(T)$(ONLY),--programs-only) $(TESTS) $(REPLAYS)
 
 ## asan ubsan tsan   check under that sanitizer; `sanitize` is the first two in one
 asan ubsan sanitize tsan: deps
@@ -256,7 +260,7 @@ coverage:
 	fi
 
 ## bench          build and run tests/bench/bench_*.c; T=word picks some. Figures are never tests
-bench: $(foreach b,$(BENCHES),$(if $(findstring $(T),$(b)),$(b))) $(GPUSIM)
+bench: $(call pick,$(BENCHES)) $(GPUSIM)
 	@for b in $(filter $(B)/tests/%,$^); do echo "== $${b##*/}"; $(ENV) $$b || exit 1; done
 
 ## validate       predicted against measured for every reference set
@@ -267,7 +271,7 @@ validate: all
 fuzz:
 	@+$(MAKE) --no-print-directory fuzz-run VARIANT=fuzz
 .PHONY: fuzz-run
-FUZZERS := $(foreach f,$(FUZZ_SRC:%.c=$(B)/%),$(if $(findstring $(T),$(f)),$(f)))
+FUZZERS := $(call pick,$(FUZZ_SRC:%.c=$(B)/%))
 fuzz-run: $(FUZZERS)
 	@for f in $(FUZZERS); do n=$${f##*/fuzz_}; mkdir -p $(B)/corpus/$$n $(B)/crashes; \
 	    seeds=; [ ! -d tests/fuzz/corpus/$$n ] || seeds=tests/fuzz/corpus/$$n; \
@@ -286,8 +290,9 @@ soak: deps-dev
 	@for s in $(sort $(wildcard tests/soak/*.sh)); do echo "== $$s"; $(ENV) $$s || exit 1; done
 
 ## hdr-check      every header compiles alone, with gcc and clang
+HDR_ENV  = HEADERS="$(HEADERS)" HDR_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)"
 hdr-check check-headers:
-	@ALL_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)" tests/check_headers.sh $(HEADERS)
+	@$(HDR_ENV) tests/check_headers.sh
 ## check-layers   includes point down only
 check-layers:
 	@tests/check_layers.sh

@@ -34,12 +34,13 @@ matches() {
     }
     function one(p, s) { return p == s || (substr(p, 1, 2) == "~ " && glob(substr(p, 3), s)) }
     function rest(i, j,   k) { # does actual from j match expected from i?
-        for (; i <= ne; i++, j++) {
-            if (e[i] == "...") {
-                for (k = j; k <= na + 1; k++) if (rest(i + 1, k)) return 1
-                return 0
-            }
+        while (i <= ne && e[i] != "...") {
             if (j > na || !one(e[i], a[j])) return 0
+            i++; j++
+        }
+        if (i <= ne) {
+            for (k = j; k <= na + 1; k++) if (rest(i + 1, k)) return 1
+            return 0
         }
         return j == na + 1
     }
