@@ -197,7 +197,7 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
-DEV_DEPS  := clang=clang clang-format=clang-format clang-tidy=clang-tidy lcov=lcov
+DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy lcov=lcov
 deps: DEPS_TOOLS = $(TOOL_DEPS)
 ## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, lcov
 deps-dev: DEPS_TOOLS = $(TOOL_DEPS) $(DEV_DEPS)
@@ -206,15 +206,15 @@ deps deps-dev:
 	for d in $(DEPS_TOOLS); do command -v "$${d%%=*}" >/dev/null 2>&1 || need="$$need $${d##*=}"; done; \
 	for d in $(LIB_DEPS) $(TEST_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || need="$$need $${d##*=}"; done; \
 	[ -e /usr/include/stdio.h ] || need="$$need libc6-dev"; \
-	if [ -z "$$need" ]; then exit 0; fi; \
+	if [ -z "$$need" ]; then exit 0; fi; need=$$(echo $$need | tr , ' '); \
 	as=; [ "$$(id -u)" = 0 ] || as=sudo; \
 	if command -v apt-get >/dev/null && { [ -z "$$as" ] || command -v sudo >/dev/null; }; then \
-	    echo "installing:$$need"; \
+	    echo "installing: $$need"; \
 	    $$as apt-get -qq -o Acquire::Retries=3 update && \
 	    $$as env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
 	        install --no-install-recommends $$need >/dev/null; \
 	else \
-	    echo "please install (names of Debian packages):$$need" >&2; \
+	    echo "please install (names of Debian packages): $$need" >&2; \
 	    for d in $(LIB_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || exit 1; done; \
 	    command -v $(CC) >/dev/null; \
 	fi
@@ -223,7 +223,7 @@ deps deps-dev:
 SCENARIO ?= scenarios/mixed.json
 run: deps
 	@+$(MAKE) --no-print-directory all
-	$(B)/gpusim run $(SCENARIO)
+	build/gpusim run $(SCENARIO)
 	@echo "report: out/$(basename $(notdir $(SCENARIO)))/report.html"
 
 ## check          deps, build and every test; the last line is `N passed, N failed, N skipped`
