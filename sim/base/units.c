@@ -242,7 +242,7 @@ static void shortest_in(const struct unit *u, double number, bool (*same)(const 
 
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g %s", digits, number, u->name);
-        if (!same(text, ctx)) continue;
+        if (!same(text, ctx) || (strpbrk(text, "eE") && digits < 17)) continue;
         keep_shorter(best, text);
         return;
     }
