@@ -1,0 +1,659 @@
+/* model/result.c - the answer of a run as JSON, both ways. Layout: scenarios/schema/result.schema.json. */
+#include "model/result.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULT_FORMAT "gpusim-result/1"
+
+/* One table for the plain numbers of each struct: the writer and the reader walk the same one. */
+struct num_field {
+    const char *key;
+    size_t offset;
+};
+#define NUM(type, member) { #member, offsetof(type, member) }
+#define NUM_AS(type, key, member) { key, offsetof(type, member) }
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+
+static const struct num_field stat_nums[] = {
+    NUM(struct stat, mean), NUM(struct stat, p50), NUM(struct stat, p90),
+    NUM(struct stat, p95),  NUM(struct stat, p99), NUM(struct stat, max),
+};
+static const struct num_field stat_counts[] = {
+    NUM(struct stat, n),
+    NUM(struct stat, censored),
+};
+static const struct num_field job_count_fields[] = {
+    NUM(struct job_counts, submitted), NUM(struct job_counts, completed),
+    NUM(struct job_counts, failed),    NUM(struct job_counts, killed),
+    NUM(struct job_counts, rejected),  NUM(struct job_counts, running),
+    NUM(struct job_counts, queued),    NUM(struct job_counts, failed_oom),
+};
+static const struct num_field gpu_nums[] = {
+    NUM(struct gpu_result, allocated),
+    NUM(struct gpu_result, duty),
+    NUM(struct gpu_result, sm_active),
+    NUM(struct gpu_result, memory),
+    NUM(struct gpu_result, stranded),
+    NUM_AS(struct gpu_result, "free", free_share),
+    NUM(struct gpu_result, down),
+    NUM(struct gpu_result, energy_kwh),
+    NUM(struct gpu_result, fragmentation),
+};
+static const struct num_field tco_nums[] = {
+    NUM(struct tco_result, hours),
+    NUM(struct tco_result, total_usd),
+    NUM(struct tco_result, usd_per_year),
+    NUM(struct tco_result, npv_usd),
+    NUM(struct tco_result, eac_usd),
+    NUM(struct tco_result, usd_per_gpu_hour),
+    NUM(struct tco_result, usd_per_useful_gpu_hour),
+    NUM(struct tco_result, usd_per_job),
+    NUM(struct tco_result, energy_usd),
+};
+static const struct num_field item_texts[] = {
+    NUM(struct cost_item_result, name),   NUM(struct cost_item_result, driver),
+    NUM(struct cost_item_result, source), NUM(struct cost_item_result, date),
+    NUM(struct cost_item_result, confidence),
+};
+static const struct num_field item_nums[] = {
+    NUM(struct cost_item_result, quantity),
+    NUM(struct cost_item_result, usd),
+};
+static const struct num_field charge_nums[] = {
+    NUM(struct charge, usd),
+    NUM(struct charge, card_hours),
+    NUM(struct charge, energy_kwh),
+};
+static const struct num_field group_nums[] = {
+    NUM(struct usage_group, allocated_h),     NUM(struct usage_group, free_h),
+    NUM(struct usage_group, stranded_h),      NUM(struct usage_group, down_h),
+    NUM(struct usage_group, no_context_h),    NUM(struct usage_group, context_h),
+    NUM(struct usage_group, sm_active_h),     NUM(struct usage_group, duty_h),
+    NUM(struct usage_group, memory_h),        NUM(struct usage_group, energy_kwh),
+    NUM(struct usage_group, idle_energy_kwh),
+};
+static const struct num_field tenant_nums[] = {
+    NUM(struct usage_tenant, allocated_h),
+    NUM(struct usage_tenant, useful_h),
+    NUM(struct usage_tenant, energy_kwh),
+};
+static const struct num_field comparison_nums[] = {
+    NUM(struct comparison_row, first), NUM(struct comparison_row, value),
+    NUM(struct comparison_row, difference), NUM(struct comparison_row, low),
+    NUM(struct comparison_row, high),
+};
+
+/* ---- writing ---- */
+
+/* Names from traces need not be UTF-8, JSON must be: bytes that are not become \xNN text. */
+static char *escape_bytes(const char *s)
+{
+    struct strbuf b = { 0 };
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x80)
+            strbuf_addc(&b, *s);
+        else
+            strbuf_addf(&b, "\\x%02x", (unsigned)(unsigned char)*s);
+    }
+    return b.s ? b.s : xstrdup("");
+}
+
+static json_t *text(const char *s)
+{
+    if (!s) return json_null();
+    json_t *v = json_string(s);
+    if (v) return v;
+    char *escaped = escape_bytes(s);
+    v = json_string(escaped);
+    free(escaped);
+    return v;
+}
+
+static void put(json_t *obj, const char *key, json_t *v)
+{
+    if (json_object_set(obj, key, v) != 0) { /* a key that is not UTF-8 */
+        char *escaped = escape_bytes(key);
+        json_object_set(obj, escaped, v);
+        free(escaped);
+    }
+    json_decref(v);
+}
+
+/* Jansson's integers are signed; a larger seed is written as a decimal string. */
+static json_t *count(uint64_t v)
+{
+    char buf[24];
+    if (v <= INT64_MAX) return json_integer((json_int_t)v);
+    snprintf(buf, sizeof buf, "%" PRIu64, v);
+    return json_string(buf);
+}
+
+static void put_nums(json_t *obj, const void *s, const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put(obj, f[i].key, json_num(*(const double *)((const char *)s + f[i].offset)));
+}
+
+static void put_counts(json_t *obj, const void *s, const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put(obj, f[i].key, count(*(const uint64_t *)((const char *)s + f[i].offset)));
+}
+
+static void put_texts(json_t *obj, const void *s, const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put(obj, f[i].key, text(*(const char *const *)((const char *)s + f[i].offset)));
+}
+
+static json_t *stat_json(const struct stat *s)
+{
+    json_t *o = json_object();
+    put_counts(o, s, stat_counts, COUNT_OF(stat_counts));
+    put_nums(o, s, stat_nums, COUNT_OF(stat_nums));
+    return o;
+}
+
+static void put_job_figures(json_t *o, const struct job_counts *c, const struct job_stats *s,
+                            double gpu_hours, double useful)
+{
+    put_counts(o, c, job_count_fields, COUNT_OF(job_count_fields));
+    put(o, "wait_s", stat_json(&s->wait_s));
+    put(o, "turnaround_s", stat_json(&s->turnaround_s));
+    put(o, "slowdown", stat_json(&s->slowdown));
+    put(o, "gpu_hours", json_num(gpu_hours));
+    put(o, "useful_gpu_hours", json_num(useful));
+}
+
+static json_t *groups_json(const struct job_group_result *g, size_t n)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < n; i++) {
+        json_t *one = json_object();
+        put_job_figures(one, &g[i].count, &g[i].stats, g[i].gpu_hours, g[i].useful_gpu_hours);
+        put(o, g[i].name, one);
+    }
+    return o;
+}
+
+static json_t *effective_json(const struct gpu_result *g)
+{
+    json_t *o = json_object();
+    for (int p = 0; p < PREC_COUNT; p++) {
+        if (!isfinite(g->effective_ops[p])) continue;
+        bool integer = precision_is_integer((enum precision)p);
+        json_t *one = json_object();
+        put(one, integer ? "tops" : "tflops", json_num(g->effective_ops[p] / 1e12));
+        put(one, integer ? "peak_tops" : "peak_tflops", json_num(g->peak_ops[p] / 1e12));
+        put(o, precision_names[p], one);
+    }
+    return o;
+}
+
+static json_t *gpu_json(const struct gpu_result *g)
+{
+    json_t *o = json_object();
+    put(o, "count", count(g->count));
+    put_nums(o, g, gpu_nums, COUNT_OF(gpu_nums));
+    put(o, "effective", effective_json(g));
+    put(o, "effective_is_upper_bound", json_boolean(g->effective_is_upper_bound));
+    return o;
+}
+
+static json_t *tco_json(const struct tco_result *t)
+{
+    if (!t->priced) return json_null();
+    json_t *o = json_object(), *items = json_array(), *charges = json_array();
+    put_nums(o, t, tco_nums, COUNT_OF(tco_nums));
+    for (size_t i = 0; i < t->n_items; i++) {
+        json_t *one = json_object();
+        put_texts(one, &t->item[i], item_texts, COUNT_OF(item_texts));
+        put_nums(one, &t->item[i], item_nums, COUNT_OF(item_nums));
+        json_array_append_new(items, one);
+    }
+    for (size_t i = 0; i < t->n_charges; i++) {
+        json_t *one = json_object();
+        put(one, "name", text(t->charge[i].name));
+        put_nums(one, &t->charge[i], charge_nums, COUNT_OF(charge_nums));
+        json_array_append_new(charges, one);
+    }
+    put(o, "items", items);
+    put(o, "chargeback", charges);
+    return o;
+}
+
+static json_t *usage_json(const struct usage *u)
+{
+    json_t *o = json_object(), *groups = json_array(), *tenants = json_array();
+    put(o, "hours", json_num(u->hours));
+    put(o, "jobs_completed", count(u->jobs_completed));
+    put(o, "gpu_hours", json_num(u->gpu_hours));
+    put(o, "useful_gpu_hours", json_num(u->useful_gpu_hours));
+    for (size_t i = 0; i < u->n_groups; i++) {
+        const struct usage_group *g = &u->group[i];
+        json_t *one = json_object();
+        put(one, "name", text(g->name));
+        put(one, "gpu", text(g->gpu ? g->gpu->name : NULL));
+        put(one, "tdp_W", json_num(g->gpu ? g->gpu->tdp_W : NAN));
+        put(one, "nodes", json_integer(g->nodes));
+        put(one, "cards", json_integer(g->cards));
+        put_nums(one, g, group_nums, COUNT_OF(group_nums));
+        json_array_append_new(groups, one);
+    }
+    for (size_t i = 0; i < u->n_tenants; i++) {
+        json_t *one = json_object();
+        put(one, "name", text(u->tenant[i].name));
+        put(one, "jobs", count(u->tenant[i].jobs));
+        put_nums(one, &u->tenant[i], tenant_nums, COUNT_OF(tenant_nums));
+        json_array_append_new(tenants, one);
+    }
+    put(o, "groups", groups);
+    put(o, "tenants", tenants);
+    return o;
+}
+
+static json_t *policy_json(const struct policy_result *p)
+{
+    json_t *o = json_object(), *jobs = json_object(), *engine = json_object(), *known = json_object();
+    put(o, "name", text(p->name));
+    put(o, "kind", text(p->kind));
+    put(o, "gpu", gpu_json(&p->gpu));
+    put_job_figures(jobs, &p->jobs, &p->stats, p->gpu_hours, p->useful_gpu_hours);
+    put(jobs, "by_class", groups_json(p->by_class, p->n_classes));
+    put(jobs, "by_user", groups_json(p->by_user, p->n_users));
+    if (p->rejected_reason) put(jobs, "rejected_reason", text(p->rejected_reason));
+    put(o, "jobs", jobs);
+    put(o, "services", json_array());
+    put(o, "tco", tco_json(&p->tco));
+    put(o, "usage", usage_json(&p->usage));
+    put(engine, "events", count(p->events));
+    put(engine, "trace_rows", count(p->trace_rows));
+    put(o, "engine", engine);
+    put(o, "stable", json_boolean(p->stable));
+    if (p->unstable_reason) put(o, "stable_reason", text(p->unstable_reason));
+    for (int i = 0; i < PROV_COUNT; i++) put(known, provenance_names[i], count(p->provenance[i]));
+    put(o, "provenance", known);
+    put(o, "window_s", json_num(p->window_s));
+    put(o, "end_s", json_num(p->end_s));
+    return o;
+}
+
+static json_t *texts_json(const char *const *s, size_t n)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(a, text(s[i]));
+    return a;
+}
+
+json_t *result_to_json(const struct result *r)
+{
+    json_t *o = json_object(), *policies = json_array(), *rows = json_array();
+    put(o, "format", json_string(RESULT_FORMAT));
+    put(o, "gpusim_version", text(r->version));
+    if (r->scenario)
+        json_object_set(o, "scenario", r->scenario);
+    else
+        put(o, "scenario", json_pack("{s:o}", "name", text(r->scenario_name)));
+    put(o, "scenario_sha256", text(r->scenario_sha256));
+    put(o, "seed", count(r->seed));
+    put(o, "trace_sha256", texts_json(r->trace_sha256, r->n_traces));
+    for (size_t i = 0; i < r->n_policies; i++)
+        json_array_append_new(policies, policy_json(&r->policy[i]));
+    put(o, "policies", policies);
+    for (size_t i = 0; i < r->n_comparisons; i++) {
+        const struct comparison_row *c = &r->comparison[i];
+        json_t *one = json_object();
+        put(one, "policy", text(c->policy));
+        put(one, "metric", text(c->metric));
+        put(one, "unit", text(c->unit));
+        put_nums(one, c, comparison_nums, COUNT_OF(comparison_nums));
+        json_array_append_new(rows, one);
+    }
+    put(o, "comparison", rows);
+    put(o, "advice", texts_json(r->advice, r->n_advice));
+    return o;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct arena *a;
+    const struct json_doc *doc;
+    struct diag *d;
+};
+
+enum { POINTER_BYTES = 512 };
+
+/* The value of a required key. NULL after adding a problem when it is absent. */
+static json_t *need(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    json_t *v = json_object_get(obj, key);
+    if (!v) json_problem(r->d, r->doc, at, "missing \"%s\"", key);
+    return v;
+}
+
+static void wrong(const struct reader *r, const char *at, const char *key, const char *expected,
+                  const json_t *v)
+{
+    char pointer[POINTER_BYTES], found[64];
+    json_problem(r->d, r->doc, json_pointer_key(pointer, sizeof pointer, at, key),
+                 "expected %s, found %s", expected, json_found(found, sizeof found, v));
+}
+
+static double get_num(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    json_t *v = need(r, obj, at, key);
+    if (!v || json_is_null(v)) return NAN;
+    if (json_is_number(v)) return json_number_value(v);
+    wrong(r, at, key, "a number or null", v);
+    return NAN;
+}
+
+static uint64_t get_count(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    json_t *v = need(r, obj, at, key);
+    if (!v) return 0;
+    if (json_is_integer(v) && json_integer_value(v) >= 0) return (uint64_t)json_integer_value(v);
+    if (json_is_string(v)) {
+        char *end;
+        const char *s = json_string_value(v);
+        uint64_t n = strtoull(s, &end, 10);
+        if (*s >= '0' && *s <= '9' && *end == '\0') return n;
+    }
+    wrong(r, at, key, "a count", v);
+    return 0;
+}
+
+/* NULL for null. */
+static const char *get_text(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    json_t *v = need(r, obj, at, key);
+    if (!v || json_is_null(v)) return NULL;
+    if (json_is_string(v)) return arena_strdup(r->a, json_string_value(v));
+    wrong(r, at, key, "a string or null", v);
+    return NULL;
+}
+
+static bool get_bool(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    json_t *v = need(r, obj, at, key);
+    if (v && !json_is_boolean(v)) wrong(r, at, key, "true or false", v);
+    return json_is_true(v);
+}
+
+/* A child object or array with its pointer; NULL after a problem. */
+static json_t *get_child(const struct reader *r, json_t *obj, const char *at, const char *key,
+                         json_type type, char pointer[POINTER_BYTES])
+{
+    json_t *v = need(r, obj, at, key);
+    json_pointer_key(pointer, POINTER_BYTES, at, key);
+    if (!v || json_typeof(v) == type) return v;
+    wrong(r, at, key, type == JSON_OBJECT ? "an object" : "an array", v);
+    return NULL;
+}
+
+/* Member i of an array that must hold objects; NULL after a problem. */
+static json_t *get_member(const struct reader *r, json_t *array, const char *at, size_t i,
+                          char pointer[POINTER_BYTES])
+{
+    char found[64];
+    json_t *v = json_array_get(array, i);
+    json_pointer_index(pointer, POINTER_BYTES, at, i);
+    if (json_is_object(v)) return v;
+    json_problem(r->d, r->doc, pointer, "expected an object, found %s",
+                 json_found(found, sizeof found, v));
+    return NULL;
+}
+
+static void get_nums(const struct reader *r, json_t *obj, const char *at, void *s,
+                     const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *(double *)((char *)s + f[i].offset) = get_num(r, obj, at, f[i].key);
+}
+
+static void get_counts(const struct reader *r, json_t *obj, const char *at, void *s,
+                       const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *(uint64_t *)((char *)s + f[i].offset) = get_count(r, obj, at, f[i].key);
+}
+
+static void get_texts(const struct reader *r, json_t *obj, const char *at, void *s,
+                      const struct num_field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *(const char **)((char *)s + f[i].offset) = get_text(r, obj, at, f[i].key);
+}
+
+static struct stat read_stat(const struct reader *r, json_t *obj, const char *at, const char *key)
+{
+    struct stat s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN };
+    char here[POINTER_BYTES];
+    json_t *o = get_child(r, obj, at, key, JSON_OBJECT, here);
+    if (!o) return s;
+    get_counts(r, o, here, &s, stat_counts, COUNT_OF(stat_counts));
+    get_nums(r, o, here, &s, stat_nums, COUNT_OF(stat_nums));
+    return s;
+}
+
+static void read_job_figures(const struct reader *r, json_t *o, const char *at, struct job_counts *c,
+                             struct job_stats *s, double *gpu_hours, double *useful)
+{
+    get_counts(r, o, at, c, job_count_fields, COUNT_OF(job_count_fields));
+    s->wait_s = read_stat(r, o, at, "wait_s");
+    s->turnaround_s = read_stat(r, o, at, "turnaround_s");
+    s->slowdown = read_stat(r, o, at, "slowdown");
+    *gpu_hours = get_num(r, o, at, "gpu_hours");
+    *useful = get_num(r, o, at, "useful_gpu_hours");
+}
+
+static const struct job_group_result *read_groups(const struct reader *r, json_t *jobs,
+                                                  const char *at, const char *key, size_t *n)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *o = get_child(r, jobs, at, key, JSON_OBJECT, here), *v;
+    const char *name;
+    size_t i = 0;
+    *n = json_object_size(o);
+    struct job_group_result *g = arena_array(r->a, *n, sizeof *g);
+    json_object_foreach(o, name, v)
+    {
+        struct job_group_result *one = &g[i++];
+        one->name = arena_strdup(r->a, name);
+        if (!json_is_object(v))
+            wrong(r, here, name, "an object", v);
+        else
+            read_job_figures(r, v, json_pointer_key(one_at, sizeof one_at, here, name), &one->count,
+                             &one->stats, &one->gpu_hours, &one->useful_gpu_hours);
+    }
+    return g;
+}
+
+static void read_gpu(const struct reader *r, json_t *policy, const char *at, struct gpu_result *g)
+{
+    char here[POINTER_BYTES], eff_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *o = get_child(r, policy, at, "gpu", JSON_OBJECT, here);
+    for (int p = 0; p < PREC_COUNT; p++) g->effective_ops[p] = g->peak_ops[p] = NAN;
+    if (!o) return;
+    g->count = get_count(r, o, here, "count");
+    get_nums(r, o, here, g, gpu_nums, COUNT_OF(gpu_nums));
+    g->effective_is_upper_bound = get_bool(r, o, here, "effective_is_upper_bound");
+    json_t *eff = get_child(r, o, here, "effective", JSON_OBJECT, eff_at);
+    for (int p = 0; p < PREC_COUNT; p++) {
+        bool integer = precision_is_integer((enum precision)p);
+        json_t *one = json_object_get(eff, precision_names[p]);
+        if (!one) continue;
+        json_pointer_key(one_at, sizeof one_at, eff_at, precision_names[p]);
+        g->effective_ops[p] = 1e12 * get_num(r, one, one_at, integer ? "tops" : "tflops");
+        g->peak_ops[p] = 1e12 * get_num(r, one, one_at, integer ? "peak_tops" : "peak_tflops");
+    }
+}
+
+static void read_tco(const struct reader *r, json_t *policy, const char *at, struct tco_result *t)
+{
+    char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *v = need(r, policy, at, "tco"), *list, *one;
+    if (!v || json_is_null(v)) return;
+    json_t *o = get_child(r, policy, at, "tco", JSON_OBJECT, here);
+    if (!o) return;
+    t->priced = true;
+    get_nums(r, o, here, t, tco_nums, COUNT_OF(tco_nums));
+    list = get_child(r, o, here, "items", JSON_ARRAY, list_at);
+    struct cost_item_result *item = arena_array(r->a, json_array_size(list), sizeof *item);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        get_texts(r, one, one_at, &item[t->n_items], item_texts, COUNT_OF(item_texts));
+        get_nums(r, one, one_at, &item[t->n_items++], item_nums, COUNT_OF(item_nums));
+    }
+    list = get_child(r, o, here, "chargeback", JSON_ARRAY, list_at);
+    struct charge *charge = arena_array(r->a, json_array_size(list), sizeof *charge);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        charge[t->n_charges].name = get_text(r, one, one_at, "name");
+        get_nums(r, one, one_at, &charge[t->n_charges++], charge_nums, COUNT_OF(charge_nums));
+    }
+    t->item = item;
+    t->charge = charge;
+}
+
+static void read_usage(const struct reader *r, json_t *policy, const char *at, struct usage *u)
+{
+    char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *o = get_child(r, policy, at, "usage", JSON_OBJECT, here), *list, *one;
+    if (!o) return;
+    u->hours = get_num(r, o, here, "hours");
+    u->jobs_completed = get_count(r, o, here, "jobs_completed");
+    u->gpu_hours = get_num(r, o, here, "gpu_hours");
+    u->useful_gpu_hours = get_num(r, o, here, "useful_gpu_hours");
+    list = get_child(r, o, here, "groups", JSON_ARRAY, list_at);
+    struct usage_group *group = arena_array(r->a, json_array_size(list), sizeof *group);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        struct usage_group *g = &group[u->n_groups++];
+        struct gpu_spec *spec = arena_alloc(r->a, sizeof *spec);
+        g->name = get_text(r, one, one_at, "name");
+        spec->name = get_text(r, one, one_at, "gpu");
+        spec->tdp_W = get_num(r, one, one_at, "tdp_W");
+        g->gpu = spec;
+        g->nodes = (int64_t)get_count(r, one, one_at, "nodes");
+        g->cards = (int64_t)get_count(r, one, one_at, "cards");
+        get_nums(r, one, one_at, g, group_nums, COUNT_OF(group_nums));
+    }
+    list = get_child(r, o, here, "tenants", JSON_ARRAY, list_at);
+    struct usage_tenant *tenant = arena_array(r->a, json_array_size(list), sizeof *tenant);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        struct usage_tenant *t = &tenant[u->n_tenants++];
+        t->name = get_text(r, one, one_at, "name");
+        t->jobs = get_count(r, one, one_at, "jobs");
+        get_nums(r, one, one_at, t, tenant_nums, COUNT_OF(tenant_nums));
+    }
+    u->group = group;
+    u->tenant = tenant;
+}
+
+static void read_policy(const struct reader *r, json_t *o, const char *at, struct policy_result *p)
+{
+    char here[POINTER_BYTES];
+    json_t *child;
+    p->name = get_text(r, o, at, "name");
+    p->kind = get_text(r, o, at, "kind");
+    if (!p->name || !p->kind) json_problem(r->d, r->doc, at, "a policy needs a name and a kind");
+    read_gpu(r, o, at, &p->gpu);
+    if ((child = get_child(r, o, at, "jobs", JSON_OBJECT, here))) {
+        read_job_figures(r, child, here, &p->jobs, &p->stats, &p->gpu_hours, &p->useful_gpu_hours);
+        p->by_class = read_groups(r, child, here, "by_class", &p->n_classes);
+        p->by_user = read_groups(r, child, here, "by_user", &p->n_users);
+        if (json_object_get(child, "rejected_reason"))
+            p->rejected_reason = get_text(r, child, here, "rejected_reason");
+    }
+    read_tco(r, o, at, &p->tco);
+    read_usage(r, o, at, &p->usage);
+    if ((child = get_child(r, o, at, "engine", JSON_OBJECT, here))) {
+        p->events = get_count(r, child, here, "events");
+        p->trace_rows = get_count(r, child, here, "trace_rows");
+    }
+    p->stable = get_bool(r, o, at, "stable");
+    if (json_object_get(o, "stable_reason"))
+        p->unstable_reason = get_text(r, o, at, "stable_reason");
+    if ((child = get_child(r, o, at, "provenance", JSON_OBJECT, here)))
+        for (int i = 0; i < PROV_COUNT; i++)
+            p->provenance[i] = get_count(r, child, here, provenance_names[i]);
+    p->window_s = get_num(r, o, at, "window_s");
+    p->end_s = get_num(r, o, at, "end_s");
+}
+
+static const char *const *read_texts(const struct reader *r, json_t *root, const char *key, size_t *n)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, root, "", key, JSON_ARRAY, here);
+    *n = json_array_size(list);
+    const char **s = arena_array(r->a, *n, sizeof *s);
+    for (size_t i = 0; i < *n; i++) {
+        json_t *v = json_array_get(list, i);
+        if (!json_is_string(v))
+            json_problem(r->d, r->doc, json_pointer_index(one_at, sizeof one_at, here, i),
+                         "expected a string");
+        s[i] = arena_strdup(r->a, json_is_string(v) ? json_string_value(v) : "");
+    }
+    return s;
+}
+
+static void read_comparison(const struct reader *r, json_t *root, struct result *out)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, root, "", "comparison", JSON_ARRAY, here), *one;
+    struct comparison_row *row = arena_array(r->a, json_array_size(list), sizeof *row);
+    out->comparison = row;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        struct comparison_row *c = &row[out->n_comparisons++];
+        c->policy = get_text(r, one, one_at, "policy");
+        c->metric = get_text(r, one, one_at, "metric");
+        c->unit = get_text(r, one, one_at, "unit");
+        get_nums(r, one, one_at, c, comparison_nums, COUNT_OF(comparison_nums));
+    }
+}
+
+/* False after a problem when this is no result at all: then further problems would be noise. */
+static bool is_result(const struct reader *r, json_t *root)
+{
+    char found[64];
+    const json_t *format = json_object_get(root, "format");
+    if (json_is_string(format) && strcmp(json_string_value(format), RESULT_FORMAT) == 0) return true;
+    json_problem(r->d, r->doc, format ? "/format" : "", "expected \"format\": \"%s\", found %s",
+                 RESULT_FORMAT, json_found(found, sizeof found, format ? format : root));
+    return false;
+}
+
+void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d)
+{
+    const struct reader r = { a, doc, d };
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *root = doc->root, *one;
+    *out = (struct result){ 0 };
+    if (!is_result(&r, root)) return;
+    out->version = get_text(&r, root, "", "gpusim_version");
+    out->scenario = get_child(&r, root, "", "scenario", JSON_OBJECT, here);
+    if (out->scenario) out->scenario_name = get_text(&r, out->scenario, here, "name");
+    out->scenario_sha256 = get_text(&r, root, "", "scenario_sha256");
+    out->seed = get_count(&r, root, "", "seed");
+    out->trace_sha256 = read_texts(&r, root, "trace_sha256", &out->n_traces);
+    json_t *list = get_child(&r, root, "", "policies", JSON_ARRAY, here);
+    struct policy_result *policy = arena_array(a, json_array_size(list), sizeof *policy);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(&r, list, here, i, one_at))) continue;
+        read_policy(&r, one, one_at, &policy[out->n_policies++]);
+    }
+    out->policy = policy;
+    read_comparison(&r, root, out);
+    out->advice = read_texts(&r, root, "advice", &out->n_advice);
+}
