@@ -1,8 +1,12 @@
 /* model/mig.h - which MIG slices fit together, where, and in which order (pure geometry).
  *
  * A card is a row of memory units; an instance of profile p may be created at one of p's starts
- * when its units are free (NVML placement rule; data: the catalogue's placement table). Occupancy
- * is a bit mask, unit 0 the lowest bit. Threads: pure functions. */
+ * when its units are free and fewer than p's max_instances exist (NVML placement rule; data: the
+ * catalogue's placement table). Occupancy is a bit mask, unit 0 the lowest bit.
+ *
+ * "Plain" profiles are those without "+" in the name. A name with "-me" (RTX PRO 6000: an instance
+ * without media engines) is plain and counts as a profile of its own, after its namesake.
+ * Threads: pure functions. */
 #ifndef GPUSIM_MODEL_MIG_H
 #define GPUSIM_MODEL_MIG_H
 
@@ -23,44 +27,68 @@ enum mig_start_rule {
     MIG_BEST_REMAINING, /* leaves the most placements for later requests; ties: lowest */
     MIG_START_RULES
 };
-extern const char *const mig_start_rule_names[MIG_START_RULES + 1];
+extern const char *const mig_start_rule_names[MIG_START_RULES + 1]; /* NULL-terminated */
 
 mig_mask mig_slice_mask(const struct mig_geometry *g, struct mig_slice s);
-/* A legal start for `profile` with `busy` taken, or -1. */
+mig_mask mig_full_mask(const struct mig_geometry *g); /* every unit busy */
+/* A legal start for `profile` with `busy` taken, or -1. Counts of instances are the caller's. */
 int mig_place(const struct mig_geometry *g, mig_mask busy, int profile, enum mig_start_rule rule);
-/* Compute slices still free but unreachable: no plain profile can be created that uses them
+/* The most compute slices that further plain instances can take beside `busy`.
+ * O(1) with the table that gpu_read() prepares. */
+int mig_reachable(const struct mig_geometry *g, mig_mask busy);
+/* Compute slices still free but unreachable: no set of plain instances can use them
  * (design section 7, `stranded`). `used_slices` are taken. */
 int mig_stranded_slices(const struct mig_geometry *g, mig_mask busy, int used_slices);
-/* The plain profile with the most compute slices that can still be placed, or -1. */
+/* The plain profile with the most compute slices (ties: more memory, then the catalogue's order)
+ * that can still be placed, or -1. */
 int mig_largest_placeable(const struct mig_geometry *g, mig_mask busy);
-/* By exact name ("3g.20gb"); -1 when absent. */
+/* By exact name ("3g.20gb"), ignoring case; -1 when absent. */
 int mig_profile_find(const struct mig_geometry *g, const char *name);
+/* Fill g->reach (2^memory_units bytes from the arena). */
+void mig_reach_table(struct mig_geometry *g, struct arena *a);
 
 /* The profile for a request of `milli` thousandths of a card that needs `bytes` of memory: the
  * smallest with memory_units / total >= milli / 1000 and usable_bytes >= bytes; ties: fewer
- * compute slices, then name. Only plain profiles. -1: none is large enough. */
+ * compute slices, then name. Only plain profiles; one whose usable bytes are unknown serves only a
+ * request without bytes. -1: none is large enough. */
 int mig_profile_for(const struct mig_geometry *g, int milli, uint64_t bytes);
 
-/* All layouts that hold exactly the multiset want[0..n) of profiles, equal profiles
- * interchangeable, each sorted by start; layouts in lexicographic order of (start, profile). */
+/* Share of the whole card's SMs (MIG off) and of its bandwidth that one instance has. Where the
+ * listing's SM count is unknown: slices over the board's slices, *assumed (may be NULL) set. */
+double mig_sm_share(const struct gpu_spec *gpu, int profile, bool *assumed);
+double mig_bw_share(const struct gpu_spec *gpu, int profile);
+
 struct mig_layout {
     struct mig_slice slice[MIG_MAX_UNITS];
     int n;
 };
-typedef VEC(struct mig_layout) mig_layouts;
+typedef VEC(struct mig_layout) mig_layouts; /* vec_fini() */
+
+/* All layouts that hold exactly the multiset want[0..n) of profiles, equal profiles
+ * interchangeable, each sorted by start; layouts in lexicographic order of (start, profile).
+ * n <= MIG_MAX_UNITS, else there are none. */
 void mig_layouts_of(const struct mig_geometry *g, const int *want, int n, mig_layouts *out);
 
-/* Distinct creation orders (sequences of profiles) of the multiset that succeed under `rule`, in
- * lexicographic order of profile name. order[i*n .. i*n+n). Returns their number. */
+/* Distinct creation orders (sequences of profiles) of the multiset that succeed on an empty card
+ * under `rule`, in lexicographic order of profile name. *orders (freed by the caller) holds order k
+ * in [k*n, k*n+n). Returns their number. */
 size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
                            enum mig_start_rule rule, int **orders);
 
 /* Counts over the chosen profiles: non-empty sets of non-overlapping (profile, start); those that
- * no further instance fits into; feasible multisets not strictly inside another feasible one. */
+ * no further instance of the chosen profiles fits into; feasible multisets not strictly inside
+ * another feasible one. `undominated` holds one placed example each (the first layout), in
+ * descending order of slices, then catalogue order. Each profile at most max_instances times. */
 struct mig_census {
     uint64_t all, maximal;
-    mig_layouts undominated; /* one placed example each; multisets in a fixed order */
+    mig_layouts undominated; /* vec_fini() */
 };
 void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out);
+
+/* The smallest set of the running instances whose end makes room for one more `profile`; ties: the
+ * first in the order given. unlock[0..) gets indices into running[]; returns how many (0: it fits
+ * already), or -1 when the profile never fits. */
+int mig_unlock(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
+               int unlock[MIG_MAX_UNITS]);
 
 #endif

@@ -4,7 +4,7 @@
  * bound by memory bandwidth. Sources in order: the job's own profile in the scenario's "profiles",
  * its class default (scenarios/workloads/classes.json), then host 0, compute 1, memory 0,
  * launches 0, widths min(1, gpus).
- * Threads: plain data. */
+ * Threads: plain data. Ownership: text from the arena. */
 #ifndef GPUSIM_MODEL_SIGNATURE_H
 #define GPUSIM_MODEL_SIGNATURE_H
 
@@ -23,16 +23,19 @@ struct signature {
     double flops_per_s;    /* useful operations per isolated second; NAN: not stated */
     uint64_t footprint_bytes; /* CFG_NO_BYTES: not stated */
     simtime mem_grow;      /* the footprint is allocated this long after the start; 0: at the start */
-    int precision;         /* enum precision */
+    int precision;         /* enum precision; default fp32, the format most cards state */
     const char *source;    /* where the numbers come from; NULL: written in the scenario */
 };
+
+#define SIGNATURE_SUM_TOLERANCE 1e-6
 
 /* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s syncs_per_s
  * kernel_us pcie ("1 GB/s") flops_per_s footprint mem_grow precision source. */
 extern const struct cfg_field signature_fields[];
 extern const size_t signature_fields_n;
 
-/* Read and check one (fractions sum to 1 within 1e-6, widths in (0, 1] ...). */
+/* Read and check one. Problems name the bound: fractions in [0, 1] that sum to 1 within 1e-6, widths
+ * in (0, 1]. `obj` NULL: the default. */
 void signature_read(struct signature *out, struct arena *a, const struct json_doc *doc,
                     json_t *obj, const char *pointer, struct diag *d);
 /* What a job without any profile is: all compute. */

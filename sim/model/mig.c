@@ -1,0 +1,408 @@
+/* model/mig.c - placement geometry by exhaustive search over masks: the grids have at most 16 units
+ * and the boards a few hundred to a few thousand layouts, so nothing cleverer is needed. */
+#include "model/mig.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const mig_start_rule_names[MIG_START_RULES + 1] = { "lowest", "highest",
+                                                                "best_remaining", NULL };
+
+static mig_mask units_mask(int start, int width)
+{
+    return ((UINT32_C(1) << width) - 1) << start;
+}
+
+mig_mask mig_slice_mask(const struct mig_geometry *g, struct mig_slice s)
+{
+    return units_mask(s.start, g->profile[s.profile].memory_units);
+}
+
+mig_mask mig_full_mask(const struct mig_geometry *g)
+{
+    return units_mask(0, g->memory_units);
+}
+
+static bool fits_at(const struct mig_profile *p, mig_mask busy, int start)
+{
+    return !(busy & units_mask(start, p->memory_units));
+}
+
+/* Placements of plain profiles that are still legal. */
+static int placements_left(const struct mig_geometry *g, mig_mask busy)
+{
+    int n = 0;
+    for (int i = 0; i < g->n_profiles; i++) {
+        const struct mig_profile *p = &g->profile[i];
+        for (int k = 0; p->plain && k < p->n_starts; k++) n += fits_at(p, busy, p->starts[k]);
+    }
+    return n;
+}
+
+int mig_place(const struct mig_geometry *g, mig_mask busy, int profile, enum mig_start_rule rule)
+{
+    const struct mig_profile *p = &g->profile[profile];
+    int best = -1, best_left = -1;
+    for (int k = 0; k < p->n_starts; k++) {
+        int s = p->starts[k];
+        if (!fits_at(p, busy, s)) continue;
+        if (rule == MIG_LOWEST) return s;
+        int left = rule == MIG_HIGHEST
+                       ? s
+                       : placements_left(g, busy | units_mask(s, p->memory_units));
+        if (left > best_left) {
+            best_left = left;
+            best = s;
+        }
+    }
+    return best;
+}
+
+/* One step of the recurrence: the best first instance, then what is reachable after it. */
+static int reach_step(const struct mig_geometry *g, mig_mask busy, const uint8_t *reach)
+{
+    int best = 0;
+    for (int i = 0; i < g->n_profiles; i++) {
+        const struct mig_profile *p = &g->profile[i];
+        for (int k = 0; p->plain && k < p->n_starts; k++) {
+            if (!fits_at(p, busy, p->starts[k])) continue;
+            mig_mask then = busy | units_mask(p->starts[k], p->memory_units);
+            int slices = p->compute_slices + (reach ? reach[then] : reach_step(g, then, NULL));
+            if (slices > best) best = slices;
+        }
+    }
+    return best;
+}
+
+void mig_reach_table(struct mig_geometry *g, struct arena *a)
+{
+    size_t n = (size_t)mig_full_mask(g) + 1;
+    uint8_t *reach = arena_alloc(a, n);
+    for (size_t busy = n; busy-- > 0;) /* adding an instance only ever raises the mask */
+        reach[busy] = (uint8_t)reach_step(g, (mig_mask)busy, reach);
+    g->reach = reach;
+}
+
+int mig_reachable(const struct mig_geometry *g, mig_mask busy)
+{
+    return g->reach ? g->reach[busy & mig_full_mask(g)] : reach_step(g, busy, NULL);
+}
+
+int mig_stranded_slices(const struct mig_geometry *g, mig_mask busy, int used_slices)
+{
+    int left = g->compute_slices - used_slices, reach = mig_reachable(g, busy);
+    return left > reach ? left - reach : 0;
+}
+
+int mig_largest_placeable(const struct mig_geometry *g, mig_mask busy)
+{
+    int best = -1;
+    for (int i = 0; i < g->n_profiles; i++) {
+        const struct mig_profile *p = &g->profile[i];
+        if (!p->plain || mig_place(g, busy, i, MIG_LOWEST) < 0) continue;
+        const struct mig_profile *b = best < 0 ? NULL : &g->profile[best];
+        if (!b || p->compute_slices > b->compute_slices ||
+            (p->compute_slices == b->compute_slices && p->memory_units > b->memory_units))
+            best = i;
+    }
+    return best;
+}
+
+int mig_profile_find(const struct mig_geometry *g, const char *name)
+{
+    for (int i = 0; i < g->n_profiles; i++)
+        if (strcasecmp(g->profile[i].name, name) == 0) return i;
+    return -1;
+}
+
+static bool smaller(const struct mig_profile *a, const struct mig_profile *b)
+{
+    if (a->memory_units != b->memory_units) return a->memory_units < b->memory_units;
+    if (a->compute_slices != b->compute_slices) return a->compute_slices < b->compute_slices;
+    return strcmp(a->name, b->name) < 0;
+}
+
+int mig_profile_for(const struct mig_geometry *g, int milli, uint64_t bytes)
+{
+    int best = -1;
+    for (int i = 0; i < g->n_profiles; i++) {
+        const struct mig_profile *p = &g->profile[i];
+        if (!p->plain || p->memory_units * 1000 < milli * g->memory_units) continue;
+        if (p->usable_bytes < bytes) continue;
+        if (best < 0 || smaller(p, &g->profile[best])) best = i;
+    }
+    return best;
+}
+
+double mig_sm_share(const struct gpu_spec *gpu, int profile, bool *assumed)
+{
+    const struct mig_profile *p = &gpu->mig->profile[profile];
+    bool known = p->sms > 0 && gpu->sms > 0;
+    if (assumed) *assumed = !known;
+    return known ? (double)p->sms / gpu->sms
+                 : (double)p->compute_slices / gpu->mig->compute_slices;
+}
+
+double mig_bw_share(const struct gpu_spec *gpu, int profile)
+{
+    return (double)gpu->mig->profile[profile].memory_units / gpu->mig->memory_units;
+}
+
+/* ---- layouts of a multiset ---- */
+
+struct search {
+    const struct mig_geometry *g;
+    int left[MIG_MAX_PROFILES]; /* instances of each profile still to place */
+    int todo;
+    struct mig_layout now;
+    mig_layouts *out;
+};
+
+static bool starts_at(const struct mig_profile *p, int unit)
+{
+    for (int k = 0; k < p->n_starts; k++)
+        if (p->starts[k] == unit) return true;
+    return false;
+}
+
+/* Units from left to right; at each one either an instance begins (profiles in order) or none. */
+static void search_layouts(struct search *s, mig_mask busy, int unit)
+{
+    if (s->todo == 0) {
+        vec_push(s->out, s->now);
+        return;
+    }
+    if (unit >= s->g->memory_units) return;
+    for (int i = 0; i < s->g->n_profiles; i++) {
+        const struct mig_profile *p = &s->g->profile[i];
+        if (!s->left[i] || !starts_at(p, unit) || !fits_at(p, busy, unit)) continue;
+        s->now.slice[s->now.n++] = (struct mig_slice){ i, unit };
+        s->left[i]--;
+        s->todo--;
+        search_layouts(s, busy | units_mask(unit, p->memory_units), unit + 1);
+        s->todo++;
+        s->left[i]++;
+        s->now.n--;
+    }
+    search_layouts(s, busy, unit + 1);
+}
+
+/* Instances per profile; false when there are more than the card allows. */
+static bool tally(const struct mig_geometry *g, const int *want, int n, int count[MIG_MAX_PROFILES])
+{
+    memset(count, 0, MIG_MAX_PROFILES * sizeof *count);
+    for (int i = 0; i < n; i++)
+        if (++count[want[i]] > g->profile[want[i]].max_instances) return false;
+    return n <= MIG_MAX_UNITS;
+}
+
+void mig_layouts_of(const struct mig_geometry *g, const int *want, int n, mig_layouts *out)
+{
+    struct search s = { .g = g, .todo = n, .out = out };
+    if (n > 0 && tally(g, want, n, s.left)) search_layouts(&s, 0, 0);
+}
+
+/* ---- creation orders ---- */
+
+typedef VEC(int) int_list;
+struct orders {
+    const struct mig_geometry *g;
+    enum mig_start_rule rule;
+    int by_name[MIG_MAX_PROFILES], n_profiles;
+    int left[MIG_MAX_PROFILES];
+    int sequence[MIG_MAX_UNITS], n, done;
+    int_list found;
+    size_t count;
+};
+
+static void search_orders(struct orders *o, mig_mask busy)
+{
+    if (o->done == o->n) {
+        for (int i = 0; i < o->n; i++) vec_push(&o->found, o->sequence[i]);
+        o->count++;
+        return;
+    }
+    for (int k = 0; k < o->n_profiles; k++) {
+        int i = o->by_name[k];
+        if (!o->left[i]) continue;
+        int start = mig_place(o->g, busy, i, o->rule);
+        if (start < 0) continue;
+        o->left[i]--;
+        o->sequence[o->done++] = i;
+        search_orders(o, busy | mig_slice_mask(o->g, (struct mig_slice){ i, start }));
+        o->done--;
+        o->left[i]++;
+    }
+}
+
+static void sort_by_name(const struct mig_geometry *g, int *order, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int k = i;
+        for (; k > 0 && strcmp(g->profile[order[k - 1]].name, g->profile[i].name) > 0; k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
+size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
+                           enum mig_start_rule rule, int **orders)
+{
+    struct orders o = { .g = g, .rule = rule, .n_profiles = g->n_profiles, .n = n };
+    *orders = NULL;
+    if (n < 1 || !tally(g, want, n, o.left)) return 0;
+    sort_by_name(g, o.by_name, g->n_profiles);
+    search_orders(&o, 0);
+    *orders = o.found.v;
+    return o.count;
+}
+
+/* ---- census ---- */
+
+struct census {
+    const struct mig_geometry *g;
+    const int *profiles;
+    int n;
+    int left[MIG_MAX_PROFILES];
+    struct mig_layout now;
+    uint64_t all, maximal;
+    mig_layouts kept; /* one layout of each multiset of a maximal layout */
+};
+
+static bool any_fits(const struct census *c, mig_mask busy)
+{
+    for (int k = 0; k < c->n; k++)
+        if (c->left[c->profiles[k]] && mig_place(c->g, busy, c->profiles[k], MIG_LOWEST) >= 0)
+            return true;
+    return false;
+}
+
+static void count_of(const struct mig_layout *l, int count[MIG_MAX_PROFILES])
+{
+    memset(count, 0, MIG_MAX_PROFILES * sizeof *count);
+    for (int i = 0; i < l->n; i++) count[l->slice[i].profile]++;
+}
+
+/* a is inside b or equal to it, as multisets of profiles. */
+static bool inside(const struct mig_layout *a, const struct mig_layout *b)
+{
+    int ca[MIG_MAX_PROFILES], cb[MIG_MAX_PROFILES];
+    count_of(a, ca);
+    count_of(b, cb);
+    for (int i = 0; i < MIG_MAX_PROFILES; i++)
+        if (ca[i] > cb[i]) return false;
+    return true;
+}
+
+static void keep(struct census *c)
+{
+    for (size_t i = 0; i < c->kept.n; i++)
+        if (c->kept.v[i].n == c->now.n && inside(&c->now, &c->kept.v[i])) return;
+    vec_push(&c->kept, c->now);
+}
+
+static void search_census(struct census *c, mig_mask busy, int unit)
+{
+    if (unit >= c->g->memory_units) {
+        if (!c->now.n) return;
+        c->all++;
+        if (any_fits(c, busy)) return;
+        c->maximal++;
+        keep(c);
+        return;
+    }
+    for (int k = 0; k < c->n; k++) {
+        int i = c->profiles[k];
+        const struct mig_profile *p = &c->g->profile[i];
+        if (!c->left[i] || !starts_at(p, unit) || !fits_at(p, busy, unit)) continue;
+        c->now.slice[c->now.n++] = (struct mig_slice){ i, unit };
+        c->left[i]--;
+        search_census(c, busy | units_mask(unit, p->memory_units), unit + 1);
+        c->left[i]++;
+        c->now.n--;
+    }
+    search_census(c, busy, unit + 1);
+}
+
+/* Larger profiles first: {7g}, {4g, 3g}, {4g, 2g, 1g} ... */
+static int by_slices(const void *a, const void *b, void *ctx)
+{
+    const struct mig_geometry *g = ctx;
+    const struct mig_layout *x = a, *y = b;
+    int cx[MIG_MAX_PROFILES], cy[MIG_MAX_PROFILES];
+    count_of(x, cx);
+    count_of(y, cy);
+    for (int slices = g->compute_slices; slices > 0; slices--)
+        for (int i = 0; i < g->n_profiles; i++)
+            if (g->profile[i].compute_slices == slices && cx[i] != cy[i]) return cy[i] - cx[i];
+    return 0;
+}
+
+void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out)
+{
+    struct census c = { .g = g, .profiles = profiles, .n = n };
+    *out = (struct mig_census){ 0 };
+    for (int i = 0; i < g->n_profiles; i++) c.left[i] = g->profile[i].max_instances;
+    search_census(&c, 0, 0);
+    out->all = c.all;
+    out->maximal = c.maximal;
+    /* Every feasible multiset is inside one of a maximal layout, so these are all that can win. */
+    for (size_t i = 0; i < c.kept.n; i++) {
+        bool dominated = false;
+        for (size_t k = 0; k < c.kept.n && !dominated; k++)
+            dominated = k != i && inside(&c.kept.v[i], &c.kept.v[k]);
+        if (!dominated) vec_push(&out->undominated, c.kept.v[i]);
+    }
+    vec_fini(&c.kept);
+    if (out->undominated.n)
+        qsort_r(out->undominated.v, out->undominated.n, sizeof *out->undominated.v, by_slices,
+                (void *)(uintptr_t)g);
+}
+
+/* ---- what has to end ---- */
+
+/* The running instances that stand in the way of `profile` at `start`. */
+static int blockers(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
+                    int start, int set[MIG_MAX_UNITS])
+{
+    mig_mask need = mig_slice_mask(g, (struct mig_slice){ profile, start });
+    int count = 0, of_profile = 0, same_ends = 0, first_same = -1;
+    for (int i = 0; i < n; i++) {
+        bool same = running[i].profile == profile, hit = mig_slice_mask(g, running[i]) & need;
+        of_profile += same;
+        same_ends += same && hit;
+        if (same && first_same < 0) first_same = i;
+        if (hit) set[count++] = i;
+    }
+    if (of_profile - same_ends < g->profile[profile].max_instances) return count;
+    int at = count++; /* all instances of the profile exist: one of them has to end as well */
+    for (; at > 0 && set[at - 1] > first_same; at--) set[at] = set[at - 1];
+    set[at] = first_same;
+    return count;
+}
+
+int mig_unlock(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
+               int unlock[MIG_MAX_UNITS])
+{
+    const struct mig_profile *p = &g->profile[profile];
+    int best = -1;
+    BUG_ON(n > MIG_MAX_UNITS);
+    for (int k = 0; k < p->n_starts; k++) {
+        int set[MIG_MAX_UNITS + 1];
+        int count = blockers(g, running, n, profile, p->starts[k], set);
+        bool better = best < 0 || count < best;
+        for (int i = 0; count == best && i < count; i++)
+            if (set[i] != unlock[i]) {
+                better = set[i] < unlock[i];
+                break;
+            }
+        if (!better) continue;
+        best = count;
+        memcpy(unlock, set, (size_t)count * sizeof *set);
+    }
+    return best;
+}

@@ -1,0 +1,219 @@
+/* model/profile.c - the parameter table and its files. */
+#include "model/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FORMAT "gpusim-profile/1"
+#define COUNTOF(x) (sizeof(x) / sizeof *(x))
+
+const char *const provenance_names[PROV_COUNT + 1] = { "measured", "published", "assumed", NULL };
+
+const struct profile_field profile_fields[PROFILE_COUNT] = {
+#define X(group_, key_, unit_, dflt_, low_, high_, min_, max_, prov_, source_, help_)              \
+    [PROFILE_##group_##_##key_] = { #group_, #key_, unit_,                                         \
+                                    { dflt_, low_, high_, PROV_##prov_, source_ },                 \
+                                    min_, max_, help_ },
+    PROFILE_MAP(X)
+#undef X
+};
+
+/* Keys of a file besides the groups. What calibrate adds about the run is kept and not read. */
+static const char *const other_keys[] = { "format",      "name",   "gpu",   "device", "environment",
+                                          "calibration", "probes", "notes", "raw",    "checks" };
+static const char *const param_keys[] = { "value",  "unit",       "low",    "high",   "n",
+                                          "method", "provenance", "source", "status", "note",
+                                          "p05",    "p50",        "p95",    "p99",    "max",
+                                          "min",    "mean",       "stdev" };
+/* Holds a table, not a number: the share of full speed against the share of the SMs. */
+static const char width_curve[] = "width_curve";
+
+void profile_defaults(struct gpu_profile *out)
+{
+    *out = (struct gpu_profile){ .name = "defaults" };
+    for (int p = 0; p < PROFILE_COUNT; p++) out->param[p] = profile_fields[p].dflt;
+}
+
+void profile_none(struct gpu_profile *out)
+{
+    static const enum profile_param free_of_cost[] = {
+        PROFILE_base_launch_us,          PROFILE_base_launch_sync_us,
+        PROFILE_base_alloc_us,           PROFILE_base_context_ms,
+        PROFILE_base_context_bytes,      PROFILE_timeslice_switch_us,
+        PROFILE_mps_overhead,            PROFILE_mps_interference,
+        PROFILE_mig_repartition_s,       PROFILE_mig_mode_change_s,
+        PROFILE_mig_power_loss,          PROFILE_intercept_launch_ns,
+        PROFILE_intercept_alloc_us,      PROFILE_intercept_startup_ms,
+        PROFILE_intercept_startup_per_process_ms,
+        PROFILE_intercept_quota_bytes_error,
+        PROFILE_intercept_core_burst_s,  PROFILE_remote_sync_us,
+        PROFILE_remote_async_us,
+    };
+    static const char source[] = "the generic card has no overhead";
+    profile_defaults(out);
+    out->name = "none";
+    for (size_t i = 0; i < COUNTOF(free_of_cost); i++)
+        out->param[free_of_cost[i]] = (struct param){ 0, 0, 0, PROV_ASSUMED, source };
+    out->param[PROFILE_intercept_core_gain] = (struct param){ 1, 1, 1, PROV_ASSUMED, source };
+    out->param[PROFILE_remote_Bps] = (struct param){ 1e15, 1e15, 1e15, PROV_ASSUMED, source };
+}
+
+const char *profile_param_group(enum profile_param p)
+{
+    return profile_fields[p].group;
+}
+
+const char *profile_param_key(enum profile_param p)
+{
+    return profile_fields[p].key;
+}
+
+int profile_param_find(const char *group, const char *key)
+{
+    for (int p = 0; p < PROFILE_COUNT; p++)
+        if (strcmp(profile_fields[p].group, group) == 0 && strcmp(profile_fields[p].key, key) == 0)
+            return p;
+    return -1;
+}
+
+struct reader {
+    struct arena *a;
+    const struct json_doc *doc;
+    struct diag *d;
+};
+
+/* A number of the entry within the parameter's bounds; NAN when absent or null. */
+static double bounded(struct reader *r, json_t *obj, const char *at, const char *key,
+                      const struct profile_field *f)
+{
+    char found[80];
+    json_t *v = json_object_get(obj, key);
+    if (!v || json_is_null(v)) return NAN;
+    double x = json_number_value(v);
+    if (!json_is_number(v))
+        json_problem(r->d, r->doc, at, "expected \"%s\" to be a number in %s, found %s", key, f->unit,
+                     json_found(found, sizeof found, v));
+    else if (x < f->min)
+        json_problem(r->d, r->doc, at, "%s %g %s is below the least possible, %g", key, x, f->unit,
+                     f->min);
+    else if (x > f->max)
+        json_problem(r->d, r->doc, at, "%s %g %s is above the greatest possible, %g", key, x, f->unit,
+                     f->max);
+    else return x;
+    return NAN;
+}
+
+static enum provenance provenance_of(struct reader *r, json_t *obj, const char *at)
+{
+    char found[80];
+    json_t *v = json_object_get(obj, "provenance");
+    for (int p = 0; p < PROV_COUNT; p++)
+        if (json_is_string(v) && strcmp(json_string_value(v), provenance_names[p]) == 0)
+            return (enum provenance)p;
+    json_problem(r->d, r->doc, at,
+                 "expected \"provenance\" to be measured, published or assumed, found %s",
+                 json_found(found, sizeof found, v));
+    return PROV_ASSUMED;
+}
+
+static const char *text_of(struct reader *r, json_t *obj, const char *key)
+{
+    json_t *v = json_object_get(obj, key);
+    return json_is_string(v) ? arena_strdup(r->a, json_string_value(v)) : NULL;
+}
+
+/* True: the entry holds a value. */
+static bool read_param(struct reader *r, json_t *obj, const char *at, const struct profile_field *f,
+                       struct param *out)
+{
+    char found[80];
+    if (!json_is_object(obj)) {
+        json_problem(r->d, r->doc, at, "expected {\"value\": .., \"unit\": .., \"provenance\": ..}, found %s",
+                     json_found(found, sizeof found, obj));
+        return false;
+    }
+    json_known_keys(r->d, r->doc, obj, at, param_keys, COUNTOF(param_keys));
+    json_t *value = json_object_get(obj, "value");
+    if (json_is_null(value)) return false; /* could not be measured; "method" says why */
+    if (!value) {
+        json_problem(r->d, r->doc, at, "\"value\" is missing");
+        return false;
+    }
+    const char *unit = json_string_value(json_object_get(obj, "unit"));
+    if (!unit || strcmp(unit, f->unit) != 0)
+        json_problem(r->d, r->doc, at, "expected \"unit\": \"%s\", found %s", f->unit,
+                     json_found(found, sizeof found, json_object_get(obj, "unit")));
+    *out = (struct param){
+        .value = bounded(r, obj, at, "value", f),
+        .low = bounded(r, obj, at, "low", f),
+        .high = bounded(r, obj, at, "high", f),
+        .provenance = provenance_of(r, obj, at),
+    };
+    if (out->low > out->value || out->high < out->value)
+        json_problem(r->d, r->doc, at, "expected low <= value <= high");
+    out->source = text_of(r, obj, "source");
+    if (!out->source) out->source = text_of(r, obj, "method");
+    if (!out->source) {
+        json_problem(r->d, r->doc, at, "say where the value comes from: \"method\" or \"source\"");
+        out->source = "";
+    }
+    return !isnan(out->value);
+}
+
+static void read_group(struct reader *r, json_t *obj, const char *group, struct gpu_profile *out)
+{
+    const char *keys[PROFILE_COUNT + 1];
+    size_t n_keys = 0;
+    char in[64], at[160], found[80];
+    snprintf(in, sizeof in, "/%s", group);
+    if (!json_is_object(obj)) {
+        json_problem(r->d, r->doc, in, "expected a group of parameters, found %s",
+                     json_found(found, sizeof found, obj));
+        return;
+    }
+    for (int p = 0; p < PROFILE_COUNT; p++) {
+        const struct profile_field *f = &profile_fields[p];
+        if (strcmp(f->group, group) != 0) continue;
+        keys[n_keys++] = f->key;
+        json_t *v = json_object_get(obj, f->key);
+        if (!v) continue;
+        json_pointer_key(at, sizeof at, in, f->key);
+        struct param read;
+        if (!read_param(r, v, at, f, &read)) continue;
+        out->param[p] = read;
+        out->from_file[p] = true;
+    }
+    if (strcmp(group, "base") == 0) keys[n_keys++] = width_curve;
+    json_known_keys(r->d, r->doc, obj, in, keys, n_keys);
+}
+
+void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc, struct diag *d)
+{
+    struct reader r = { a, doc, d };
+    const char *keys[COUNTOF(other_keys) + PROFILE_COUNT];
+    size_t n_keys = 0;
+    char found[80];
+    profile_defaults(out);
+    out->name = arena_strdup(a, doc->file ? doc->file : "");
+    if (!json_is_object(doc->root)) {
+        json_problem(d, doc, "", "expected a profile, that is an object, found %s",
+                     json_found(found, sizeof found, doc->root));
+        return;
+    }
+    json_t *format = json_object_get(doc->root, "format");
+    if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
+        json_problem(d, doc, format ? "/format" : "", "expected \"format\": \"" FORMAT "\", found %s",
+                     json_found(found, sizeof found, format));
+    for (size_t i = 0; i < COUNTOF(other_keys); i++) keys[n_keys++] = other_keys[i];
+    const char *group = "";
+    for (int p = 0; p < PROFILE_COUNT; p++) { /* the table lists each group in one run */
+        if (strcmp(profile_fields[p].group, group) == 0) continue;
+        group = profile_fields[p].group;
+        keys[n_keys++] = group;
+        json_t *v = json_object_get(doc->root, group);
+        if (v) read_group(&r, v, group, out);
+    }
+    json_known_keys(d, doc, doc->root, "", keys, n_keys);
+    out->gpu = text_of(&r, doc->root, "gpu");
+    if (!out->gpu) json_problem(d, doc, "", "expected \"gpu\": the card the profile is about");
+}
