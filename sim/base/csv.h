@@ -1,8 +1,9 @@
 /* base/csv.h - streaming delimiter-separated rows (RFC 4180): quotes, embedded commas and newlines,
  * CRLF or LF, a missing last newline, a byte-order mark. Built for speed: fields are slices of the
  * read buffer, so a plain row is never copied. Memory: one buffer, grown to the longest row
- * (at most 16 MiB, else ERR_INPUT).
+ * (at most 16 MiB and 65,536 fields, else ERR_INPUT).
  *
+ * A quote inside an unquoted field is an ordinary character; text after a closing quote is an error.
  * Threads: one reader, one thread. O(bytes). */
 #ifndef GPUSIM_BASE_CSV_H
 #define GPUSIM_BASE_CSV_H
@@ -17,35 +18,47 @@ struct csv;
 struct csv_field {
     const char *s; /* not NUL-terminated; lent until the next csv_next */
     size_t len;
-    int col; /* byte column in its line, from 1 */
+    int line; /* physical line on which it starts, from 1 */
+    int col;  /* byte column in that line, from 1 */
 };
 
 struct csv_row {
     const struct csv_field *f;
     size_t n;
-    int line; /* physical line on which the row starts, from 1 */
+    int line;         /* physical line on which the row starts, from 1 */
+    const char *text; /* the whole row as it stands in the file, without its line end; lent */
+    size_t len;
 };
 
 struct csv_format {
     char delimiter; /* ',' '|' '\t' ; ' ' = runs of blanks and tabs, leading ones skipped (SWF) */
     bool quotes;    /* whether " quotes */
     char comment;   /* lines starting with it are handed to on_comment and skipped; 0: none */
-    void (*on_comment)(void *ctx, const char *line, size_t len, int line_no);
+    bool comment_head_only; /* only before the first row: later ones are data */
+    bool hash;              /* hash the stream (base/instream.h) */
+    void (*on_comment)(void *ctx, const char *line, size_t len, int line_no); /* may be NULL */
     void *ctx;
 };
 
 int csv_open(struct csv **out, const char *path, const struct csv_format *fmt, struct err *e);
 void csv_close(struct csv *c); /* accepts NULL */
-/* 1: *row is filled; 0: end; negative: error with line. Empty lines are skipped, a NUL byte is an
- * error that says the file looks binary. */
+/* 1: *row is filled; 0: end; negative: error with line, and again on every later call. Empty lines
+ * are skipped; a NUL byte is an error that says the file looks binary. */
 int csv_next(struct csv *c, struct csv_row *row, struct err *e);
+bool csv_failed(const struct csv *c); /* csv_next returned an error */
 const char *csv_file(const struct csv *c);
 const struct instream *csv_stream(const struct csv *c);
-uint64_t csv_bytes(const struct csv *c); /* decompressed bytes consumed */
+uint64_t csv_bytes(const struct csv *c); /* decompressed bytes consumed: the next row starts there */
 
-/* Error at a field (NULL: at the row), with the row as excerpt. Returns code. */
+/* Up to *len first bytes of the file, without consuming them (at most 64 KiB; before the first
+ * csv_next). NULL with *len 0 when the file is empty; negative rc in *e on failure. */
+int csv_peek(struct csv *c, const char **s, size_t *len, struct err *e);
+
+/* Error at a field (NULL: at the row), with the line as excerpt. Returns ERR_INPUT. */
 int csv_error(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
               struct err *e, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+int csv_verror(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
+               struct err *e, const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 
 bool csv_is(const struct csv_field *f, const char *text);
 /* Write a field, quoted only if it must be. */

@@ -1,0 +1,120 @@
+/* bench_trace.c - how fast the native reader turns CSV into struct job_row, beside a plain count of
+ * newlines over the same bytes in the same run (the least that any reader must do).
+ * Usage: bench_trace [ROWS]. Prints rows/s, MB/s and the ratio for a narrow and a wide trace. */
+#include "base/mem.h"
+#include "model/trace.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void write_trace(FILE *to, long rows, unsigned columns)
+{
+    struct symtab *names = symtab_create();
+    struct job_row r;
+    char id[32], user[16];
+    uint64_t x = 1;
+    trace_write_header(to, columns, "gpusim-trace/1 origin=bench");
+    job_row_init(&r);
+    for (long i = 0; i < rows; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        r.id = id;
+        r.id_len = (size_t)snprintf(id, sizeof id, "job-%07ld", i);
+        r.submit += (simtime)(x >> 40);
+        r.duration = (simtime)(x >> 20);
+        r.gpus_milli = x >> 63 ? 250 : 1000 * (int)((x >> 60) + 1);
+        r.cpus_milli = 1000 * (int)(x >> 58 & 63);
+        r.mem_bytes = (x >> 58) << 30;
+        snprintf(user, sizeof user, "user%u", (unsigned)(x >> 56));
+        r.user = symtab_addz(names, user);
+        r.group = symtab_addz(names, "group");
+        r.klass = CLASS_training;
+        r.status = STATUS_completed;
+        r.walltime = 86400 * SIM_SECOND;
+        trace_write_row(to, columns, &r, names);
+    }
+    symtab_destroy(names);
+}
+
+static double time_reader(const char *path, long rows)
+{
+    struct symtab *names = symtab_create();
+    struct trace_reader *t;
+    struct job_row r;
+    struct err e = {0};
+    long n = 0;
+    uint64_t sum = 0;
+    double start = now_s();
+    if (trace_open(&t, path, names, &e) < 0) BUG("%s", e.msg);
+    int rc;
+    while ((rc = trace_next(t, &r, &e)) > 0) n++, sum += (uint64_t)r.duration;
+    double took = now_s() - start;
+    if (rc < 0 || n != rows || sum == 0) BUG("read %ld of %ld rows: %s", n, rows, e.msg);
+    trace_close(t);
+    symtab_destroy(names);
+    return took;
+}
+
+static double time_memchr(const char *path, long lines)
+{
+    enum { CHUNK = 1 << 18 };
+    char *buf = xmalloc(CHUNK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    long n = 0;
+    ssize_t got;
+    double start = now_s();
+    while ((got = read(fd, buf, CHUNK)) > 0)
+        for (const char *p = buf, *end = buf + got; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+            n++;
+    double took = now_s() - start;
+    if (n != lines) BUG("counted %ld of %ld lines", n, lines);
+    close(fd);
+    free(buf);
+    return took;
+}
+
+static void bench(const char *what, long rows, unsigned columns)
+{
+    char path[64];
+    struct stat st;
+    int fd = memfd_create("bench_trace", 0);
+    if (fd < 0) BUG("memfd_create");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    FILE *to = fopen(path, "w");
+    if (!to) BUG("fopen %s", path);
+    write_trace(to, rows, columns);
+    if (fclose(to) || fstat(fd, &st)) BUG("cannot write the trace");
+    double read_s = 1e9, count_s = 1e9;
+    for (int i = 0; i < 3; i++) {
+        double a = time_reader(path, rows), b = time_memchr(path, rows + 2);
+        if (a < read_s) read_s = a;
+        if (b < count_s) count_s = b;
+    }
+    printf("%-7s %8ld rows %6.1f MB  %6.2f M rows/s  %6.0f MB/s  memchr count %6.0f MB/s  ratio "
+           "%.3f\n",
+           what, rows, (double)st.st_size / 1e6, (double)rows / read_s / 1e6,
+           (double)st.st_size / read_s / 1e6, (double)st.st_size / count_s / 1e6, count_s / read_s);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
+    if (rows < 1) return 2;
+    bench("narrow", rows, TRACE_REQUIRED);
+    bench("wide", rows,
+          TRACE_COL(cpus) | TRACE_COL(mem_bytes) | TRACE_COL(user) | TRACE_COL(group) |
+              TRACE_COL(class) | TRACE_COL(status) | TRACE_COL(walltime_s));
+    return 0;
+}
