@@ -1,0 +1,77 @@
+/* engine/evq.h - the event queue and the clock: a total order, stable handles, plain events.
+ *
+ * Order:     by (time, class, sequence). The sequence number counts schedulings, so equal times
+ *            and classes run first come, first served, and nothing depends on the heap's layout.
+ *            evq_move() schedules anew: the event goes behind all equals, also when its time stays
+ *            the same.
+ * Clock:     starts at 0 and is the time of the event popped last; it never goes back.
+ *            An event at SIM_NEVER is parked: it stays pending and can be moved or cancelled, but
+ *            is not delivered, so a card that has nothing to finish keeps its handle.
+ * Handles:   an ev_id stays good from evq_at() until its event is popped or cancelled, through any
+ *            number of moves. A stale id is recognised for ever: slots carry a generation, and one
+ *            whose generations are used up is retired. The id {0, 0} is always stale.
+ * Complexity: pop O(log n); at and move O(log n) worst, O(1) on average for random times; cancel,
+ *            count and now O(1); peek O(log n) right after a pop, else O(1). Moved and cancelled
+ *            events leave their old key behind; at(), move() and cancel() sweep when those
+ *            outnumber the pending ones, which is amortised O(1) but makes a single call O(n).
+ *            A pop directly followed by an at() or a move() costs one pass over the heap, not two.
+ * Memory:    per pending event (at its highest count) at most 32 bytes of keys and 16 of slot,
+ *            times two while arrays double; nothing is given back before evq_destroy().
+ *            Out of memory ends the program (base/mem.h).
+ * Failure:   no call fails for a reason outside the program. A time before evq_now(), an unknown
+ *            class and more than EVQ_MAX_PENDING events are bugs of the caller: BUG().
+ * Threads:   one queue, one thread; queues share nothing. */
+#ifndef GPUSIM_ENGINE_EVQ_H
+#define GPUSIM_ENGINE_EVQ_H
+
+#include "base/simtime.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order in which events of one instant run. */
+enum ev_class { EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY, EV_SAMPLE, EV_STOP, EV_CLASSES };
+
+#define EVQ_MAX_PENDING (UINT32_C(1) << 29)
+
+struct evq;
+
+typedef struct {
+    uint32_t slot, gen;
+} ev_id;
+
+/* What the caller gets back: `kind` and `arg` are its own, the queue does not look at them. */
+struct event {
+    simtime when;
+    uint32_t arg;
+    uint16_t kind;
+    uint8_t cls; /* enum ev_class */
+};
+
+/* Memory for `capacity_hint` pending events is set aside; more may come. */
+struct evq *evq_create(size_t capacity_hint);
+void evq_destroy(struct evq *q); /* accepts NULL */
+
+/* Schedule an event. Requires when >= evq_now(q). */
+ev_id evq_at(struct evq *q, simtime when, enum ev_class cls, uint16_t kind, uint32_t arg);
+/* Reschedule. Requires when >= evq_now(q). False, and no effect: it already ran or was cancelled. */
+bool evq_move(struct evq *q, ev_id id, simtime when);
+/* False, and no effect: it already ran or was cancelled. */
+bool evq_cancel(struct evq *q, ev_id id);
+bool evq_is_pending(const struct evq *q, ev_id id);
+
+/* Take out the earliest event and advance the clock to it. False when nothing is left but parked
+ * events: *out and the clock stay as they are. The event's id is stale on return. */
+bool evq_pop(struct evq *q, struct event *out);
+
+simtime evq_now(const struct evq *q);
+simtime evq_peek(struct evq *q);        /* time of the next event; SIM_NEVER when there is none */
+size_t evq_count(const struct evq *q);  /* pending events, parked ones included */
+size_t evq_footprint_bytes(const struct evq *q); /* memory held now */
+
+/* For tests: go on as if the sequence counter stood at `seq` (not below its value) and every slot
+ * that is free or not yet made at generation `gen` (1 .. UINT32_MAX - 1). */
+void evq_age(struct evq *q, uint32_t seq, uint32_t gen);
+
+#endif
