@@ -1,0 +1,192 @@
+/* test_result.c - a result survives writing and reading; broken ones are told apart with a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "model/result.h"
+#include "tests/support/close.h"
+#include "tests/support/fake_result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *write_text(const struct result *r)
+{
+    struct strbuf b = { 0 };
+    json_t *v = result_to_json(r);
+    json_write(v, &b);
+    json_decref(v);
+    return b.s;
+}
+
+static void parse(struct json_doc *doc, const char *text)
+{
+    struct err e = { 0 };
+    if (json_doc_parse(doc, "result.json", text, strlen(text), &e) != 0) fail_msg("%s", e.msg);
+}
+
+static void round_trip_is_byte_identical(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result made, back;
+    struct diag d;
+    struct json_doc doc = { 0 };
+    fake_result(&made, a);
+    char *text = write_text(&made);
+    parse(&doc, text);
+    diag_init(&d);
+    result_read(&back, a, &doc, &d);
+    if (d.count) fail_msg("%s: %s", d.problem[0].where, d.problem[0].msg);
+    char *again = write_text(&back);
+    assert_string_equal(text, again);
+    assert_int_equal(back.n_policies, made.n_policies);
+    assert_int_equal(back.seed, made.seed);
+    assert_string_equal(back.scenario_name, "mixed");
+    assert_string_equal(back.policy[1].name, made.policy[1].name);
+    assert_close(back.policy[0].stats.wait_s.p95, made.policy[0].stats.wait_s.p95, 1e-14);
+    assert_close(back.policy[0].tco.total_usd, made.policy[0].tco.total_usd, 1e-14);
+    free(text);
+    free(again);
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
+static void null_stands_for_not_known(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result made, back;
+    struct diag d;
+    struct json_doc doc = { 0 };
+    fake_result(&made, a);
+    struct policy_result p = made.policy[0];
+    p.gpu.duty = NAN;
+    p.tco = (struct tco_result){ .priced = false };
+    p.stable = false;
+    p.unstable_reason = "the queue grows";
+    p.stats.wait_s.p99 = NAN;
+    made.policy = &p;
+    made.n_policies = 1;
+    made.seed = UINT64_MAX;
+    char *text = write_text(&made);
+    parse(&doc, text);
+    json_t *policy = json_array_get(json_object_get(doc.root, "policies"), 0);
+    assert_true(json_is_null(json_object_get(json_object_get(policy, "gpu"), "duty")));
+    assert_true(json_is_null(json_object_get(policy, "tco")));
+    assert_string_equal(json_string_value(json_object_get(policy, "stable_reason")), "the queue grows");
+    diag_init(&d);
+    result_read(&back, a, &doc, &d);
+    assert_int_equal(d.count, 0);
+    assert_true(isnan(back.policy[0].gpu.duty));
+    assert_true(isnan(back.policy[0].stats.wait_s.p99));
+    assert_false(back.policy[0].tco.priced);
+    assert_false(back.policy[0].stable);
+    assert_true(back.seed == UINT64_MAX);
+    free(text);
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
+static void names_need_not_be_utf8(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result made;
+    fake_result(&made, a);
+    struct policy_result p = made.policy[0];
+    struct job_group_result user = p.by_user[0];
+    user.name = "caf\xe9";
+    p.by_user = &user;
+    p.n_users = 1;
+    made.policy = &p;
+    made.n_policies = 1;
+    char *text = write_text(&made);
+    assert_non_null(strstr(text, "\"caf\\\\xe9\""));
+    free(text);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
+/* Read `text` and return the number of problems; the first one's place and words go to buf. */
+static size_t problems(const char *text, char *buf, size_t size)
+{
+    struct arena *a = arena_create();
+    struct result r;
+    struct diag d;
+    struct json_doc doc = { 0 };
+    parse(&doc, text);
+    diag_init(&d);
+    result_read(&r, a, &doc, &d);
+    size_t n = d.count;
+    snprintf(buf, size, "%s: %s", n ? d.problem[0].where : "", n ? d.problem[0].msg : "");
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    arena_destroy(a);
+    return n;
+}
+
+static void broken_results_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "[]", "gpusim-result/1" },
+        { "{\"format\": \"gpusim-scenario/1\"}", "/format" },
+        { "{\"format\": \"gpusim-result/1\"}", "missing \"gpusim_version\"" },
+        { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": 3}", "/gpusim_version" },
+        { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
+          "\"scenario_sha256\": \"\", \"seed\": -1}", "/seed" },
+        { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
+          "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], \"policies\": [7]}",
+          "/policies/0" },
+        { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
+          "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], "
+          "\"policies\": [{\"name\": \"p\", \"kind\": \"whole\", \"gpu\": 3}]}", "/policies/0/gpu" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char said[800];
+        assert_true(problems(cases[i].text, said, sizeof said) > 0);
+        if (!strstr(said, cases[i].says)) fail_msg("case %zu: %s", i, said);
+    }
+}
+
+static void unknown_keys_are_ignored(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result made, back;
+    struct diag d;
+    struct json_doc doc = { 0 };
+    fake_result(&made, a);
+    char *text = write_text(&made);
+    parse(&doc, text);
+    json_object_set_new(doc.root, "later", json_integer(1));
+    diag_init(&d);
+    result_read(&back, a, &doc, &d);
+    assert_int_equal(d.count, 0);
+    free(text);
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip_is_byte_identical), cmocka_unit_test(null_stands_for_not_known),
+        cmocka_unit_test(names_need_not_be_utf8),       cmocka_unit_test(broken_results_are_named),
+        cmocka_unit_test(unknown_keys_are_ignored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
