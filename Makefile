@@ -197,7 +197,7 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
-DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy lcov=lcov
+DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy lcov=lcov mmdebstrap=mmdebstrap
 deps: DEPS_TOOLS = $(TOOL_DEPS)
 ## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, lcov
 deps-dev: DEPS_TOOLS = $(TOOL_DEPS) $(DEV_DEPS)
@@ -287,7 +287,7 @@ endif
 soak: deps-dev
 	@+$(MAKE) --no-print-directory all
 	@+$(MAKE) --no-print-directory fuzz FUZZ_S=60
-	@for s in $(sort $(wildcard tests/soak/*.sh)); do echo "== $$s"; $(ENV) $$s || exit 1; done
+	@$(ENV) B=$(B) TEST_TIMEOUT=3600 tests/run_tests.sh --programs-only $(sort $(wildcard tests/soak/*.sh))
 
 ## hdr-check      every header compiles alone, with gcc and clang
 HDR_ENV  = HEADERS="$(HEADERS)" HDR_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)"

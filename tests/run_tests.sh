@@ -3,7 +3,7 @@
 #
 # usage: B=build/release tests/run_tests.sh [--programs-only] PROGRAM...
 #
-# A PROGRAM is a cmocka program, or a *_replay program that speaks TAP ("ok", "not ok", "# SKIP why"),
+# A PROGRAM is a cmocka program, or one that speaks TAP ("ok", "not ok", "# SKIP why"),
 # as do the golden, header and layer checks that follow unless --programs-only. Every program gets
 # TEST_TIMEOUT seconds (default 300). Logs: $B/log/. The last line is `N passed, N failed, N skipped`;
 # failures print their log, skips are listed with their reason. Exit 1 when anything failed.
@@ -26,7 +26,7 @@ run_one() {
     printf '  %-4s %s (%d s)\n' "$([ $rc = 0 ] && echo ok || echo FAIL)" "$name" $((SECONDS - from))
 }
 export -f run_one
-name_of() { local p=${1#"$B"/tests/}; echo "${p//\//.}"; }
+name_of() { local p=${1#"$B"/}; p=${p#tests/}; echo "${p//\//.}"; }
 
 for p in "$@"; do printf '%s\0%s\0' "$(name_of "$p")" "$p"; done |
     xargs -0 -r -n 2 -P "$(nproc)" bash -c 'run_one "$@"' run_one
@@ -52,7 +52,7 @@ results() {
             /^\[  SKIPPED \] / && !/ test\(s\)/  { if (!tail) line("skip", substr($0, 14) (said == "" ? "" : " (" said ")")); next }
             /^\[==========\] .* run\.$/          { tail = 1; next }
             /^\[==========\] Running/            { tail = 0; next }
-            /^ok .*# SKIP/                       { sub(/^ok[ 0-9-]*/, ""); line("skip", $0); next }
+            /^ok .*# SKIP/                       { sub(/^ok[ 0-9-]*/, ""); sub(/ # SKIP /, " ("); line("skip", $0 ")"); next }
             /^ok /                               { sub(/^ok[ 0-9-]*/, ""); line("pass", $0); next }
             /^not ok /                           { sub(/^not ok[ 0-9-]*/, ""); line("fail", $0); next }
             NF                                   { said = $0 }
