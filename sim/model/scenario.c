@@ -1,0 +1,375 @@
+#include "model/scenario.h"
+
+#include "base/instream.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POINTER = 256 };
+
+struct top {
+    const char *format, *name, *prices;
+    int64_t seed;
+    simtime horizon, warmup;
+    json_t *fleet, *work, *profiles, *policies, *schedule, *output;
+};
+static const struct cfg_field top_fields[] = {
+    CFG_REQUIRED(struct top, format, CFG_TEXT, 0, 0, "\"gpusim-scenario/1\""),
+    CFG_REQUIRED(struct top, name, CFG_TEXT, 0, 0, "names the output folder"),
+    CFG_FIELD(struct top, seed, CFG_INT, "1", 0, 9007199254740991.0, "master seed"),
+    CFG_FIELD(struct top, horizon, CFG_TIME, NULL, 0, SIM_MAX_S, "end; absent: the last job's end"),
+    CFG_FIELD(struct top, warmup, CFG_TIME, "0 s", 0, SIM_MAX_S, "statistics start here"),
+    CFG_REQUIRED(struct top, fleet, CFG_JSON, 0, 0, "groups of equal nodes"),
+    CFG_REQUIRED(struct top, work, CFG_JSON, 0, 0, "traces and generators"),
+    CFG_FIELD(struct top, profiles, CFG_JSON, NULL, 0, 0, "work signatures by name"),
+    CFG_REQUIRED(struct top, policies, CFG_JSON, 0, 0, "ways to hand cards out"),
+    CFG_FIELD(struct top, schedule, CFG_JSON, NULL, 0, 0, "who is next, and where"),
+    CFG_FIELD(struct top, prices, CFG_TEXT, NULL, 0, 0, "price book; absent: no cost"),
+    CFG_FIELD(struct top, output, CFG_JSON, NULL, 0, 0, "what to write"),
+};
+
+static const struct cfg_field fleet_fields[] = {
+    CFG_REQUIRED(struct fleet_group, name, CFG_TEXT, 0, 0, "unique"),
+    CFG_REQUIRED(struct fleet_group, gpu, CFG_TEXT, 0, 0, "catalogue name"),
+    CFG_FIELD(struct fleet_group, nodes, CFG_INT, "1", 1, 1e7, "equal nodes"),
+    CFG_FIELD(struct fleet_group, gpus_per_node, CFG_INT, "8", 1, 1e7, "cards of a node"),
+    CFG_FIELD(struct fleet_group, cpu_cores, CFG_REAL, NULL, 0, 1e6, "of a node; absent: no limit"),
+    CFG_FIELD(struct fleet_group, host_memory, CFG_BYTES, NULL, 0, 1e18,
+              "of a node; absent: no limit"),
+    CFG_FIELD(struct fleet_group, profile, CFG_TEXT, NULL, 0, 0, "calibrated device profile"),
+};
+
+static const char *const work_kinds[] = { "jobs", "generate", "service", NULL };
+static const struct cfg_field work_fields[] = {
+    CFG_REQUIRED(struct work_item, name, CFG_TEXT, 0, 0, "unique"),
+    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct work_item, kind),
+      .help = "jobs (a trace) or generate (a spec)", .choices = work_kinds, .required = true },
+    CFG_FIELD(struct work_item, trace, CFG_TEXT, NULL, 0, 0, "native trace"),
+    CFG_FIELD(struct work_item, spec, CFG_TEXT, NULL, 0, 0, "generator spec"),
+    CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
+};
+
+static const struct cfg_field schedule_fields[] = {
+    CFG_FIELD(struct schedule, order, CFG_TEXT, "fifo", 0, 0, "who is next"),
+    CFG_FIELD(struct schedule, backfill, CFG_TEXT, "easy", 0, 0, "none or easy"),
+    CFG_FIELD(struct schedule, place, CFG_TEXT, "best_fit", 0, 0, "which cards"),
+    CFG_FIELD(struct schedule, gang, CFG_TEXT, "node", 0, 0,
+              "node: one node if it fits, else whole nodes; any: any cards"),
+};
+
+struct output {
+    simtime sample;
+    bool jobs, timeline;
+};
+static const struct cfg_field output_fields[] = {
+    CFG_FIELD(struct output, sample, CFG_TIME, "5 min", 1e-3, SIM_MAX_S, "series interval"),
+    CFG_FIELD(struct output, jobs, CFG_BOOL, "true", 0, 0, "write jobs.csv"),
+    CFG_FIELD(struct output, timeline, CFG_BOOL, "false", 0, 0, "write timeline.json"),
+};
+
+struct policy_head {
+    const char *name, *prices;
+    json_t *share, *schedule, *fleet;
+};
+static const struct cfg_field policy_fields[] = {
+    CFG_REQUIRED(struct policy_head, name, CFG_TEXT, 0, 0, "unique"),
+    CFG_REQUIRED(struct policy_head, share, CFG_JSON, 0, 0, "how a card is divided"),
+    CFG_FIELD(struct policy_head, schedule, CFG_JSON, NULL, 0, 0, "overrides the scenario's"),
+    CFG_FIELD(struct policy_head, fleet, CFG_JSON, NULL, 0, 0, "overrides the scenario's"),
+    CFG_FIELD(struct policy_head, prices, CFG_TEXT, NULL, 0, 0, "overrides the scenario's"),
+};
+
+#define N(table) (sizeof(table) / sizeof *(table))
+
+struct reader {
+    struct scenario *s;
+    const char *file;
+    struct diag *d;
+};
+
+const char *scenario_path(struct arena *a, const char *scenario_file, const char *path)
+{
+    const char *slash = strrchr(scenario_file, '/');
+    if (!path || path[0] == '/' || !slash) return arena_strdup(a, path);
+    return arena_printf(a, "%.*s/%s", (int)(slash - scenario_file), scenario_file, path);
+}
+
+static const char *relative(struct reader *r, const char *path)
+{
+    return path ? scenario_path(r->s->arena, r->file, path) : NULL;
+}
+
+static const char *pointer_at(struct reader *r, const char *base, size_t i)
+{
+    return arena_printf(r->s->arena, "%s/%zu", base, i);
+}
+
+static void read_table(struct reader *r, const struct cfg_field *fields, size_t n, void *out,
+                       json_t *obj, const char *pointer)
+{
+    cfg_read(fields, n, out, r->s->arena, &r->s->doc, obj, pointer, NULL, 0, r->d);
+}
+
+/* A non-empty array of objects with unique names? Reports what it is not. */
+static bool is_named_list(struct reader *r, json_t *list, const char *pointer, const char *what)
+{
+    size_t i;
+    json_t *v;
+    if (!list) return false; /* reported as missing */
+    if (!json_is_array(list) || json_array_size(list) == 0) {
+        char found[64];
+        json_problem(r->d, &r->s->doc, pointer, "expected a list of at least one %s, found %s", what,
+                     json_is_array(list) ? "an empty list" : json_found(found, sizeof found, list));
+        return false;
+    }
+    json_array_foreach(list, i, v)
+    {
+        const char *name = json_string_value(json_object_get(v, "name"));
+        for (size_t k = 0; name && k < i; k++) {
+            const char *other = json_string_value(json_object_get(json_array_get(list, k), "name"));
+            if (other && strcmp(name, other) == 0)
+                json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/%zu/name", pointer, i),
+                             "the name \"%s\" is taken by %s %zu", name, what, k);
+        }
+    }
+    return true;
+}
+
+/* Names end up in file names, paths of --set and CSV columns. */
+static void check_name(struct reader *r, const char *name, const char *pointer)
+{
+    if (!name) return;
+    if (name[0] == '\0' || strlen(name) > 100 || strpbrk(name, "./\\ \t\n\r,\"") || name[0] == '-')
+        json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/name", pointer),
+                     "expected a short name without blanks, dots, slashes, commas or quotes, "
+                     "found \"%s\"", name);
+}
+
+static const struct fleet_group *read_fleet(struct reader *r, json_t *list, const char *pointer,
+                                            size_t *n)
+{
+    size_t i;
+    json_t *v;
+    *n = 0;
+    if (!is_named_list(r, list, pointer, "fleet group")) return NULL;
+    struct fleet_group *g = arena_array(r->s->arena, json_array_size(list), sizeof *g);
+    double cards = 0;
+    json_array_foreach(list, i, v)
+    {
+        const char *at = pointer_at(r, pointer, i);
+        read_table(r, fleet_fields, N(fleet_fields), &g[i], v, at);
+        check_name(r, g[i].name, at);
+        g[i].profile = relative(r, g[i].profile);
+        g[i].pointer = at;
+        cards += (double)g[i].nodes * (double)g[i].gpus_per_node;
+    }
+    if (cards > 1e7)
+        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f", cards);
+    *n = json_array_size(list);
+    return g;
+}
+
+static struct schedule read_schedule(struct reader *r, json_t *obj, const char *pointer)
+{
+    struct schedule s = { 0 };
+    read_table(r, schedule_fields, N(schedule_fields), &s, obj, pointer);
+    s.pointer = pointer;
+    return s;
+}
+
+static void read_work(struct reader *r, json_t *list)
+{
+    size_t i;
+    json_t *v;
+    if (!is_named_list(r, list, "/work", "work item")) return;
+    struct work_item *w = arena_array(r->s->arena, json_array_size(list), sizeof *w);
+    json_array_foreach(list, i, v)
+    {
+        const char *at = pointer_at(r, "/work", i);
+        const char *kind = json_string_value(json_object_get(v, "kind"));
+        if (kind && strcmp(kind, "service") == 0) {
+            struct err *e = json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/kind", at),
+                                         "request-level services are not simulated yet");
+            err_hint(e, "model the service as jobs: \"kind\": \"generate\" with bursty arrivals, or "
+                        "\"kind\": \"jobs\" with a trace");
+            continue;
+        }
+        read_table(r, work_fields, N(work_fields), &w[i], v, at);
+        check_name(r, w[i].name, at);
+        if (w[i].kind == WORK_JOBS && !w[i].trace)
+            json_problem(r->d, &r->s->doc, at, "kind \"jobs\" needs \"trace\": a native trace");
+        if (w[i].kind == WORK_GENERATE && !w[i].spec)
+            json_problem(r->d, &r->s->doc, at, "kind \"generate\" needs \"spec\": a generator file");
+        w[i].trace = relative(r, w[i].trace);
+        w[i].spec = relative(r, w[i].spec);
+        w[i].pointer = at;
+    }
+    r->s->work = w;
+    r->s->n_work = json_array_size(list);
+}
+
+static void read_signatures(struct reader *r, json_t *obj)
+{
+    const char *key;
+    json_t *v;
+    size_t i = 0;
+    char at[POINTER];
+    if (!obj) return;
+    if (!json_is_object(obj)) {
+        json_problem(r->d, &r->s->doc, "/profiles", "expected an object: name to work signature");
+        return;
+    }
+    struct named_signature *sig = arena_array(r->s->arena, json_object_size(obj), sizeof *sig);
+    json_object_foreach(obj, key, v)
+    {
+        json_pointer_key(at, sizeof at, "/profiles", key);
+        sig[i++] = (struct named_signature){ arena_strdup(r->s->arena, key), v,
+                                             arena_strdup(r->s->arena, at) };
+    }
+    r->s->signature = sig;
+    r->s->n_signatures = i;
+}
+
+static void read_policies(struct reader *r, const struct top *top)
+{
+    size_t i, n_fleet;
+    json_t *v;
+    const struct fleet_group *fleet = read_fleet(r, top->fleet, "/fleet", &n_fleet);
+    const struct schedule schedule = read_schedule(r, top->schedule, "/schedule");
+    if (!is_named_list(r, top->policies, "/policies", "policy")) return;
+    struct policy_spec *p =
+        arena_array(r->s->arena, json_array_size(top->policies), sizeof *p);
+    json_array_foreach(top->policies, i, v)
+    {
+        const char *at = pointer_at(r, "/policies", i);
+        struct policy_head head = { 0 };
+        read_table(r, policy_fields, N(policy_fields), &head, v, at);
+        check_name(r, head.name, at);
+        p[i] = (struct policy_spec){ .name = head.name, .share = head.share, .pointer = at,
+                                     .fleet = fleet, .n_fleet = n_fleet, .schedule = schedule };
+        p[i].share_pointer = arena_printf(r->s->arena, "%s/share", at);
+        p[i].kind = json_string_value(json_object_get(head.share, "kind"));
+        if (head.share && !p[i].kind)
+            json_problem(r->d, &r->s->doc, p[i].share_pointer,
+                         "expected an object with \"kind\": a sharing policy (`gpusim list policies`)");
+        if (head.fleet)
+            p[i].fleet = read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at),
+                                    &p[i].n_fleet);
+        if (head.schedule)
+            p[i].schedule = read_schedule(r, head.schedule,
+                                          arena_printf(r->s->arena, "%s/schedule", at));
+        p[i].prices = relative(r, head.prices ? head.prices : top->prices);
+    }
+    r->s->policy = p;
+    r->s->n_policies = json_array_size(top->policies);
+}
+
+static void read_top(struct reader *r)
+{
+    struct top top = { 0 };
+    struct output output = { 0 };
+    struct scenario *s = r->s;
+    read_table(r, top_fields, N(top_fields), &top, s->doc.root, "");
+    if (top.format && strcmp(top.format, "gpusim-scenario/1") != 0)
+        json_problem(r->d, &s->doc, "/format", "expected \"gpusim-scenario/1\", found \"%s\"",
+                     top.format);
+    check_name(r, top.name, "");
+    s->name = top.name;
+    s->seed = top.seed;
+    s->horizon = top.horizon;
+    s->warmup = top.warmup;
+    if (s->horizon != CFG_NO_TIME && s->warmup >= s->horizon)
+        json_problem(r->d, &s->doc, "/warmup", "expected a warm-up shorter than the horizon");
+    read_table(r, output_fields, N(output_fields), &output, top.output, "/output");
+    s->sample = output.sample;
+    s->write_jobs = output.jobs;
+    if (output.timeline)
+        json_problem(r->d, &s->doc, "/output/timeline",
+                     "the timeline export is not there yet: leave it out or set it to false");
+    read_work(r, top.work);
+    read_signatures(r, top.profiles);
+    read_policies(r, &top);
+}
+
+static int apply_set(struct scenario *s, const char *text, struct err *e)
+{
+    const char *eq = strchr(text, '=');
+    if (!eq || eq == text)
+        return err_set(e, ERR_USAGE, NULL, "--set: expected PATH=VALUE, found '%s'", text);
+    return json_path_set(s->doc.root, arena_strndup(s->arena, text, (size_t)(eq - text)), eq + 1, e);
+}
+
+int scenario_load(struct scenario *out, const char *path, const char *const *set, size_t n_set,
+                  struct diag *d, struct err *e)
+{
+    struct reader r = { out, path, d };
+    *out = (struct scenario){ .arena = arena_create() };
+    int rc = json_doc_load(&out->doc, path, e);
+    if (rc == 0) sha256_hex(out->doc.text, out->doc.len, out->sha256);
+    for (size_t i = 0; rc == 0 && i < n_set; i++) rc = apply_set(out, set[i], e);
+    if (rc == 0) read_top(&r);
+    return rc;
+}
+
+void scenario_fini(struct scenario *s)
+{
+    json_doc_fini(&s->doc);
+    arena_destroy(s->arena);
+    *s = (struct scenario){ 0 };
+}
+
+static json_t *fleet_json(const struct fleet_group *g, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, cfg_write(fleet_fields, N(fleet_fields), &g[i]));
+    return list;
+}
+
+json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
+{
+    json_t *root = json_deep_copy(s->doc.root), *work = json_array(), *policies = json_array();
+    const struct top top = { .format = "gpusim-scenario/1", .name = s->name, .seed = s->seed,
+                             .horizon = s->horizon, .warmup = s->warmup };
+    const struct output output = { .sample = s->sample, .jobs = s->write_jobs };
+    json_t *head = cfg_write(top_fields, N(top_fields), &top);
+    json_object_update(root, head);
+    json_decref(head);
+    for (size_t i = 0; i < s->n_work; i++) {
+        json_t *item = cfg_write(work_fields, N(work_fields), &s->work[i]);
+        json_t *as_given = json_array_get(json_object_get(s->doc.root, "work"), i);
+        json_object_update_existing(item, as_given); /* paths as written, not resolved */
+        json_array_append_new(work, item);
+    }
+    for (size_t i = 0; i < s->n_policies; i++) {
+        const struct policy_spec *p = &s->policy[i];
+        json_t *as_given = json_array_get(json_object_get(s->doc.root, "policies"), i);
+        json_t *item = json_object();
+        json_object_set_new(item, "name", json_string(p->name));
+        json_object_set(item, "share", share[i]);
+        json_object_set_new(item, "schedule",
+                            cfg_write(schedule_fields, N(schedule_fields), &p->schedule));
+        if (json_object_get(as_given, "fleet"))
+            json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet));
+        if (json_object_get(as_given, "prices"))
+            json_object_set(item, "prices", json_object_get(as_given, "prices"));
+        json_array_append_new(policies, item);
+    }
+    json_object_set_new(root, "work", work);
+    json_object_set_new(root, "policies", policies);
+    json_object_set_new(root, "output", cfg_write(output_fields, N(output_fields), &output));
+    json_t *fleet = json_object_get(s->doc.root, "fleet"), *v;
+    json_t *resolved = json_array();
+    size_t i;
+    json_array_foreach(fleet, i, v)
+    {
+        struct fleet_group g = { 0 };
+        struct diag ignored;
+        diag_init(&ignored);
+        cfg_read(fleet_fields, N(fleet_fields), &g, s->arena, &s->doc, v, "", NULL, 0, &ignored);
+        json_array_append_new(resolved, cfg_write(fleet_fields, N(fleet_fields), &g));
+        diag_fini(&ignored);
+    }
+    json_object_set_new(root, "fleet", resolved);
+    return root;
+}

@@ -1,0 +1,89 @@
+/* model/scenario.h - a question: one fleet, one set of work, several ways to hand cards out
+ * ("format": "gpusim-scenario/1", design section 3).
+ *
+ * Reading checks everything that can be checked in the file itself; what needs other files
+ * (catalogue, profiles, traces, policy parameters) is checked by engine/plan.h.
+ *
+ * Units: simtime ns, bytes, cores. Ownership: scenario_fini() frees everything; all text lives in
+ * the arena. Threads: read-only after loading. */
+#ifndef GPUSIM_MODEL_SCENARIO_H
+#define GPUSIM_MODEL_SCENARIO_H
+
+#include "base/arena.h"
+#include "base/cfg.h"
+#include "base/json.h"
+
+struct fleet_group {
+    const char *name, *gpu, *profile; /* profile: path or NULL */
+    int64_t nodes, gpus_per_node;
+    double cpu_cores;     /* per node; NAN: no such limit */
+    uint64_t host_memory; /* per node; CFG_NO_BYTES: no such limit */
+    const char *pointer;  /* JSON pointer of the group, for messages */
+};
+
+enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
+
+struct work_item {
+    const char *name;
+    int kind;          /* enum work_kind */
+    const char *trace; /* WORK_JOBS: path, relative ones resolved */
+    const char *spec;  /* WORK_GENERATE: path */
+    double load;       /* submit times are divided by it */
+    const char *pointer;
+};
+
+struct schedule {
+    const char *order, *backfill, *place, *gang;
+    const char *pointer;
+};
+
+struct policy_spec {
+    const char *name, *kind;  /* kind: the share's, e.g. "mig" */
+    json_t *share;            /* its parameters, "kind" included; borrowed */
+    const char *share_pointer;
+    struct schedule schedule; /* the scenario's, unless overridden */
+    const struct fleet_group *fleet;
+    size_t n_fleet;
+    const char *prices;       /* path or NULL */
+    const char *pointer;
+};
+
+struct named_signature {
+    const char *name;
+    json_t *json; /* borrowed; read by model/signature.h */
+    const char *pointer;
+};
+
+struct scenario {
+    struct arena *arena;
+    struct json_doc doc;
+    const char *name;
+    int64_t seed;
+    simtime horizon; /* CFG_NO_TIME: until the last job ends */
+    simtime warmup;
+    const struct work_item *work;
+    size_t n_work;
+    const struct policy_spec *policy;
+    size_t n_policies;
+    const struct named_signature *signature;
+    size_t n_signatures;
+    simtime sample;      /* series interval */
+    bool write_jobs;
+    char sha256[65];     /* of the file's bytes */
+};
+
+/* Load, apply `set` ("path=value" texts), check. 0; ERR_IO when it cannot be read, ERR_INPUT when
+ * it is no JSON, ERR_USAGE for a bad --set: these in *e. Other problems are added to `d`, and then
+ * *out must only be passed to scenario_fini(). */
+int scenario_load(struct scenario *out, const char *path, const char *const *set, size_t n_set,
+                  struct diag *d, struct err *e);
+void scenario_fini(struct scenario *s); /* harmless on {0} */
+
+/* Paths inside a scenario are relative to its file. */
+const char *scenario_path(struct arena *a, const char *scenario_file, const char *path);
+
+/* The file with every default filled in, except the share parameters, which only the policies know:
+ * share[i] (borrowed) stands for policy i. A new reference. */
+json_t *scenario_resolved(const struct scenario *s, json_t *const *share);
+
+#endif

@@ -1,0 +1,135 @@
+/* policy/share_intercept.c - a preloaded library meters allocations and launches (HAMi-core, vCUDA,
+ * cGPU kind). Below the quota layer the card is time-sliced.
+ *
+ * Memory quota: bytes, hard, set aside by the scheduler. Compute quota g (the fraction asked for):
+ *   hard   speed <= min(1, g / need) with need = (compute + memory) x sm_width; the throttled
+ *          tenant sleeps, and what it leaves goes to the others
+ *   soft   idle quota is lent: no ceiling
+ *   none   memory quota only
+ * Cost: every launch takes launch_ns on the host side, every start takes the start-up time, which
+ * grows with the processes already on the card (a lock is taken in turn). */
+#include "engine/share.h"
+#include "policy/bytes.h"
+#include "policy/timeshare.h"
+
+#include <math.h>
+
+enum enforce { ENFORCE_NONE, ENFORCE_SOFT, ENFORCE_HARD };
+static const char *const enforce_names[] = { "none", "soft", "hard", NULL };
+enum unset_memory { UNSET_SHARE, UNSET_CARD };
+static const char *const unset_memory_names[] = { "share", "card", NULL };
+
+struct intercept {
+    int enforce, unset_memory;
+    simtime launch, startup, startup_per_process, quantum, switch_;
+    double launch_s, switch_ratio; /* bound */
+};
+
+enum { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM, FIELD_SWITCH };
+static const struct cfg_field fields[] = {
+    [FIELD_LAUNCH] = CFG_FIELD(struct intercept, launch, CFG_TIME, NULL, 0, 1,
+                               "hook time per kernel launch; default from the profile"),
+    [FIELD_STARTUP] = CFG_FIELD(struct intercept, startup, CFG_TIME, NULL, 0, 3600,
+                                "start-up of the library; default from the profile"),
+    [FIELD_PER_PROCESS] = CFG_FIELD(struct intercept, startup_per_process, CFG_TIME, NULL, 0, 3600,
+                                    "more of it per process already there; default from the "
+                                    "profile"),
+    [FIELD_QUANTUM] = CFG_FIELD(struct intercept, quantum, CFG_TIME, NULL, 1e-6, 10,
+                                "length of a turn below the quota layer; default from the profile"),
+    [FIELD_SWITCH] = { .name = "switch", .type = CFG_TIME,
+                       .offset = offsetof(struct intercept, switch_), .min = 0, .max = 10,
+                       .help = "time lost at a change of tenant; default from the profile" },
+    CFG_ONE_OF(struct intercept, enforce, enforce_names, "soft",
+               "compute quota: none, soft (idle time is lent), hard"),
+    CFG_ONE_OF(struct intercept, unset_memory, unset_memory_names, "share",
+               "a job that names no memory claims its share of the card, or the whole card"),
+};
+static const enum profile_param uses[] = {
+    PROFILE_intercept_launch_ns, PROFILE_intercept_startup_ms,
+    PROFILE_intercept_startup_per_process_ms, PROFILE_timeslice_quantum_us,
+    PROFILE_timeslice_switch_us,
+};
+static const size_t overrides[] = { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM,
+                                    FIELD_SWITCH };
+
+/* A parameter of the scenario, else of the profile (`scale` turns its unit into ns). */
+static simtime or_profile(simtime given, const struct param *from, double scale)
+{
+    return given == CFG_NO_TIME ? (simtime)llround(from->value * scale) : given;
+}
+
+static const char *bind(void *params, struct arena *a, const struct card_type *type)
+{
+    struct intercept *p = params;
+    (void)a;
+    const struct param *known = type->profile->param;
+    p->launch_s = p->launch == CFG_NO_TIME ? known[PROFILE_intercept_launch_ns].value / 1e9
+                                           : simtime_s(p->launch);
+    p->startup = or_profile(p->startup, &known[PROFILE_intercept_startup_ms], 1e6);
+    p->startup_per_process =
+        or_profile(p->startup_per_process, &known[PROFILE_intercept_startup_per_process_ms], 1e6);
+    p->quantum = or_profile(p->quantum, &known[PROFILE_timeslice_quantum_us], 1e3);
+    p->switch_ = or_profile(p->switch_, &known[PROFILE_timeslice_switch_us], 1e3);
+    p->switch_ratio = (double)p->switch_ / (double)p->quantum;
+    return NULL;
+}
+
+static int32_t capacity(const void *params, const struct card_type *type)
+{
+    (void)params, (void)type;
+    return 1000; /* thousandths of the card's compute */
+}
+
+static const char *demand(const void *params, const struct card_type *type,
+                          const struct request *request, struct demand *out)
+{
+    const struct intercept *p = params;
+    const bool whole = request->gpus_milli >= 1000;
+    const double share = whole ? 1.0 : request->gpus_milli / 1000.0;
+    out->cards = whole ? request->gpus_milli / 1000 : request->gpus_milli > 0;
+    out->units = whole ? 1000 : request->gpus_milli;
+    out->core_cap = p->enforce == ENFORCE_HARD ? share : 1.0;
+    out->mig_profile = -1;
+    return bytes_demand(type, request, p->unset_memory == UNSET_CARD ? 1.0 : share, true, out);
+}
+
+static void speeds(const void *params, const struct share_view *v, double speed[])
+{
+    const struct intercept *p = params;
+    struct turn_taker t[TIMESHARE_MAX];
+    double cap[TIMESHARE_MAX];
+    for (size_t i = 0; i < v->n; i++) {
+        const struct signature *s = v->resident[i].sig;
+        const double gpu = s->compute + s->memory;
+        const double need = gpu * s->sm_width;
+        const double quota = v->resident[i].demand->core_cap;
+        t[i] = (struct turn_taker){ .delay = s->host + s->launches_per_s * p->launch_s,
+                                    .demand = gpu };
+        cap[i] = quota < need ? quota / need : INFINITY;
+    }
+    timeshare_capped(t, p->enforce == ENFORCE_HARD ? cap : NULL, v->n, p->switch_ratio, speed);
+}
+
+static simtime startup(const void *params, const struct card_type *type, size_t residents)
+{
+    const struct intercept *p = params;
+    (void)type;
+    return p->startup + p->startup_per_process * (simtime)residents;
+}
+
+const struct share_ops share_intercept = {
+    .name = "intercept",
+    .help = "a preloaded library enforces memory and compute quotas over time slicing",
+    .fields = fields,
+    .fields_n = sizeof fields / sizeof *fields,
+    .params_size = sizeof(struct intercept),
+    .uses = uses,
+    .overrides = overrides,
+    .uses_n = sizeof uses / sizeof *uses,
+    .keeps_duty = true,
+    .bind = bind,
+    .capacity = capacity,
+    .demand = demand,
+    .speeds = speeds,
+    .startup = startup,
+};

@@ -1,0 +1,220 @@
+/* policy/share_mig.c - hardware slices with their own SMs and memory (MIG).
+ *
+ * A fraction takes the smallest profile that is large enough; k >= 1 takes k empty cards with MIG
+ * off. On a slice with SM share C and bandwidth share B (from the board's table, never slices over
+ * seven):
+ *     time per isolated second = host + compute x max(1, sm_width / C) + memory x max(1, bw_width / B)
+ * Slices do not disturb each other; PCIe and board power, which they share, are not modelled yet.
+ *
+ * "layout": "dynamic" creates instances on demand; "static" needs "slices": a list of profiles or
+ * counts by profile for every card, or a list of {"cards": n, "slices": ... | "off"} in fleet order
+ * whose last entry serves the rest. */
+#include "engine/share.h"
+#include "policy/bytes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum layout_kind { LAYOUT_DYNAMIC, LAYOUT_STATIC };
+static const char *const layout_names[] = { "dynamic", "static", NULL };
+
+/* The next `cards` cards of a group (the last entry: all that are left). */
+struct layout_run {
+    int64_t cards;
+    bool off;
+    struct mig_layout layout;
+};
+
+struct mig {
+    int layout, start;
+    json_t *slices;
+    simtime repartition, mode_change;
+    /* bound */
+    const struct gpu_spec *gpu;
+    struct layout_run *run;
+    size_t n_runs;
+};
+
+enum { FIELD_REPARTITION, FIELD_MODE_CHANGE };
+static const struct cfg_field fields[] = {
+    [FIELD_REPARTITION] = CFG_FIELD(struct mig, repartition, CFG_TIME, NULL, 0, 86400,
+                                    "destroying and creating instances; default from the profile"),
+    [FIELD_MODE_CHANGE] = CFG_FIELD(struct mig, mode_change, CFG_TIME, NULL, 0, 86400,
+                                    "switching MIG mode of an empty card; default from the "
+                                    "profile"),
+    CFG_ONE_OF(struct mig, layout, layout_names, "dynamic", "who decides which slices exist"),
+    CFG_FIELD(struct mig, slices, CFG_JSON, NULL, 0, 0,
+              "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\", \"2g.20gb\"]"),
+    CFG_ONE_OF(struct mig, start, mig_start_rule_names, "lowest",
+               "which legal start an instance takes"),
+};
+static const enum profile_param uses[] = { PROFILE_mig_repartition_s, PROFILE_mig_mode_change_s };
+static const size_t overrides[] = { FIELD_REPARTITION, FIELD_MODE_CHANGE };
+
+/* Profiles named by a list or by counts into want[]; their number, or -1 with *why. */
+static int wanted_profiles(const struct mig_geometry *g, const json_t *slices, struct arena *a,
+                           int want[MIG_MAX_UNITS], const char **why)
+{
+    int n = 0;
+    const char *key;
+    json_t *v;
+    size_t i;
+    if (json_is_array(slices)) {
+        json_array_foreach((json_t *)(uintptr_t)slices, i, v)
+        {
+            const char *name = json_string_value(v);
+            const int p = name ? mig_profile_find(g, name) : -1;
+            if (p < 0 || n == MIG_MAX_UNITS) {
+                *why = arena_printf(a, "slices[%zu]: no MIG profile of %s", i, g->board);
+                return -1;
+            }
+            want[n++] = p;
+        }
+        return n;
+    }
+    json_object_foreach((json_t *)(uintptr_t)slices, key, v)
+    {
+        const int p = mig_profile_find(g, key);
+        const json_int_t count = json_integer_value(v);
+        if (p < 0 || count < 1 || count > MIG_MAX_UNITS - n) {
+            *why = arena_printf(a, "slices: \"%s\" is no MIG profile of %s with a count", key,
+                                g->board);
+            return -1;
+        }
+        for (json_int_t k = 0; k < count; k++) want[n++] = p;
+    }
+    return n;
+}
+
+static const char *run_read(struct layout_run *run, struct arena *a, const struct mig_geometry *g,
+                            const json_t *slices)
+{
+    int want[MIG_MAX_UNITS];
+    const char *why = NULL;
+    mig_layouts found = { 0 };
+    if (json_is_string(slices) && strcmp(json_string_value(slices), "off") == 0) {
+        run->off = true;
+        return NULL;
+    }
+    const int n = wanted_profiles(g, slices, a, want, &why);
+    if (n < 0) return why;
+    if (n == 0) return "slices: a static layout needs at least one profile, or \"off\"";
+    mig_layouts_of(g, want, n, &found);
+    if (found.n > 0)
+        run->layout = found.v[0];
+    else
+        why = arena_printf(a, "slices: these profiles do not fit on one %s (`gpusim mig` shows "
+                              "what does)", g->board);
+    vec_fini(&found);
+    return why;
+}
+
+/* A list whose members are objects is a list of runs; anything else is one run for all cards. */
+static const char *layout_read(struct mig *p, struct arena *a)
+{
+    const struct mig_geometry *g = p->gpu->mig;
+    const bool runs = json_is_array(p->slices) && json_is_object(json_array_get(p->slices, 0));
+    p->n_runs = runs ? json_array_size(p->slices) : 1;
+    p->run = arena_array(a, p->n_runs, sizeof *p->run);
+    for (size_t i = 0; i < p->n_runs; i++) {
+        const json_t *entry = runs ? json_array_get(p->slices, i) : NULL;
+        const json_t *slices = runs ? json_object_get(entry, "slices") : p->slices;
+        p->run[i].cards = runs ? json_integer_value(json_object_get(entry, "cards")) : INT64_MAX;
+        if (p->run[i].cards < 1 || !slices)
+            return "slices: each entry needs \"cards\" (at least 1) and \"slices\"";
+        const char *why = run_read(&p->run[i], a, g, slices);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+static const char *bind(void *params, struct arena *a, const struct card_type *type)
+{
+    struct mig *p = params;
+    const struct param *known = type->profile->param;
+    p->gpu = type->gpu;
+    if (!type->gpu->mig) return "the card has no MIG";
+    if (p->repartition == CFG_NO_TIME)
+        p->repartition = (simtime)llround(known[PROFILE_mig_repartition_s].value * 1e9);
+    if (p->mode_change == CFG_NO_TIME)
+        p->mode_change = (simtime)llround(known[PROFILE_mig_mode_change_s].value * 1e9);
+    if (p->layout == LAYOUT_DYNAMIC)
+        return p->slices ? "\"slices\" goes with \"layout\": \"static\"" : NULL;
+    if (!p->slices) return "\"layout\": \"static\" needs \"slices\"";
+    return layout_read(p, a);
+}
+
+static int32_t capacity(const void *params, const struct card_type *type)
+{
+    (void)params;
+    return type->gpu->mig->compute_slices;
+}
+
+static void instance_rules(const void *params, int64_t card, struct instance_rules *out)
+{
+    const struct mig *p = params;
+    *out = (struct instance_rules){ .on_demand = p->layout == LAYOUT_DYNAMIC,
+                                    .repartition = p->repartition,
+                                    .mode_change = p->mode_change,
+                                    .start = (enum mig_start_rule)p->start };
+    if (out->on_demand) return;
+    size_t i = 0;
+    for (; i + 1 < p->n_runs && card >= p->run[i].cards; i++) card -= p->run[i].cards;
+    out->off = p->run[i].off;
+    out->layout = &p->run[i].layout;
+}
+
+static const char *demand(const void *params, const struct card_type *type,
+                          const struct request *request, struct demand *out)
+{
+    const struct mig_geometry *g = type->gpu->mig;
+    (void)params;
+    out->core_cap = 1.0;
+    out->mig_profile = -1;
+    out->cards = (request->gpus_milli + 999) / 1000;
+    if (request->gpus_milli == 0 || request->gpus_milli >= 1000) {
+        out->units = g->compute_slices;
+        return bytes_demand(type, request, 1.0, true, out);
+    }
+    const bool stated = request->bytes != JOB_NO_BYTES;
+    const int profile = mig_profile_for(g, request->gpus_milli,
+                                        stated ? request->bytes + type->context_bytes : 0);
+    if (profile < 0) return "no MIG profile is large enough";
+    const struct mig_profile *slice = &g->profile[profile];
+    const double share = (double)slice->usable_bytes / (double)type->gpu->usable_bytes;
+    out->mig_profile = profile;
+    out->units = slice->compute_slices;
+    return bytes_demand(type, request, fmin(share, request->gpus_milli / 1000.0), true, out);
+}
+
+static void speeds(const void *params, const struct share_view *v, double speed[])
+{
+    const struct gpu_spec *gpu = v->type->gpu;
+    (void)params;
+    for (size_t i = 0; i < v->n; i++) {
+        const struct signature *s = v->resident[i].sig;
+        const int profile = v->resident[i].demand->mig_profile;
+        speed[i] = 1.0;
+        if (profile < 0) continue;
+        const double sm = mig_sm_share(gpu, profile, NULL), bw = mig_bw_share(gpu, profile);
+        speed[i] = 1.0 / (s->host + s->compute * fmax(1.0, s->sm_width / sm) +
+                          s->memory * fmax(1.0, s->bw_width / bw));
+    }
+}
+
+const struct share_ops share_mig = {
+    .name = "mig",
+    .help = "hardware slices with SMs and memory of their own; whole jobs need MIG off",
+    .fields = fields,
+    .fields_n = sizeof fields / sizeof *fields,
+    .params_size = sizeof(struct mig),
+    .uses = uses,
+    .overrides = overrides,
+    .uses_n = sizeof uses / sizeof *uses,
+    .instances = true,
+    .bind = bind,
+    .capacity = capacity,
+    .demand = demand,
+    .speeds = speeds,
+    .instance_rules = instance_rules,
+};

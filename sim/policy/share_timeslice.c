@@ -1,0 +1,100 @@
+/* policy/share_timeslice.c - tenants take turns on the whole card, one context at a time.
+ *
+ * Slots limit admission and give neither a share nor memory (device-plugin semantics, USERS.md
+ * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails), or
+ * "reserve" (the scheduler counts bytes). `overhead` makes it a vGPU-style hypervisor. */
+#include "engine/share.h"
+#include "policy/bytes.h"
+#include "policy/timeshare.h"
+
+#include <math.h>
+
+enum memory_rule { MEMORY_UNCHECKED, MEMORY_RESERVE };
+static const char *const memory_rules[] = { "unchecked", "reserve", NULL };
+
+struct timeslice {
+    int64_t slots;
+    simtime quantum, switch_;
+    double overhead;
+    int memory;
+    double switch_ratio; /* bound: switch / quantum */
+};
+
+enum { FIELD_SLOTS, FIELD_QUANTUM, FIELD_SWITCH };
+static const struct cfg_field fields[] = {
+    [FIELD_SLOTS] = CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, TIMESHARE_MAX,
+                              "tenants a card admits"),
+    [FIELD_QUANTUM] = CFG_FIELD(struct timeslice, quantum, CFG_TIME, NULL, 1e-6, 10,
+                                "length of a turn; default from the profile"),
+    [FIELD_SWITCH] = { .name = "switch", .type = CFG_TIME,
+                       .offset = offsetof(struct timeslice, switch_), .min = 0, .max = 10,
+                       .help = "time lost at a change of tenant; default from the profile" },
+    CFG_FIELD(struct timeslice, overhead, CFG_RATIO, "0", 0, 0.9,
+              "part of the speed a hypervisor takes"),
+    CFG_ONE_OF(struct timeslice, memory, memory_rules, "unchecked",
+               "whether the scheduler counts bytes"),
+};
+static const enum profile_param uses[] = { PROFILE_timeslice_quantum_us,
+                                           PROFILE_timeslice_switch_us };
+static const size_t overrides[] = { FIELD_QUANTUM, FIELD_SWITCH };
+
+static const char *bind(void *params, struct arena *a, const struct card_type *type)
+{
+    struct timeslice *p = params;
+    (void)a;
+    const struct param *param = type->profile->param;
+    const double quantum_s = p->quantum == CFG_NO_TIME
+                                 ? param[PROFILE_timeslice_quantum_us].value / 1e6
+                                 : simtime_s(p->quantum);
+    const double switch_s = p->switch_ == CFG_NO_TIME
+                                ? param[PROFILE_timeslice_switch_us].value / 1e6
+                                : simtime_s(p->switch_);
+    p->switch_ratio = switch_s / quantum_s;
+    return NULL;
+}
+
+static int32_t capacity(const void *params, const struct card_type *type)
+{
+    (void)type;
+    return (int32_t)((const struct timeslice *)params)->slots;
+}
+
+static const char *demand(const void *params, const struct card_type *type,
+                          const struct request *request, struct demand *out)
+{
+    const struct timeslice *p = params;
+    out->cards = (request->gpus_milli + 999) / 1000;
+    out->units = request->slots;
+    out->core_cap = 1.0;
+    out->mig_profile = -1;
+    if (request->slots > p->slots) return "it asks for more slots than a card has";
+    return bytes_demand(type, request, 1.0 / (double)p->slots, p->memory == MEMORY_RESERVE, out);
+}
+
+static void speeds(const void *params, const struct share_view *v, double speed[])
+{
+    const struct timeslice *p = params;
+    struct turn_taker t[TIMESHARE_MAX];
+    for (size_t i = 0; i < v->n; i++) {
+        const struct signature *s = v->resident[i].sig;
+        t[i] = (struct turn_taker){ .delay = s->host, .demand = s->compute + s->memory };
+    }
+    timeshare_speeds(t, v->n, p->switch_ratio, speed);
+    for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
+}
+
+const struct share_ops share_timeslice = {
+    .name = "timeslice",
+    .help = "tenants take turns on the whole card; slots give no share and no memory",
+    .fields = fields,
+    .fields_n = sizeof fields / sizeof *fields,
+    .params_size = sizeof(struct timeslice),
+    .uses = uses,
+    .overrides = overrides,
+    .uses_n = sizeof uses / sizeof *uses,
+    .keeps_duty = true,
+    .bind = bind,
+    .capacity = capacity,
+    .demand = demand,
+    .speeds = speeds,
+};

@@ -1,0 +1,33 @@
+/* policy/timeshare.h - residents that take turns on one card: the closed queueing network that
+ * time slicing and interception share.
+ *
+ * Each resident alternates between a delay (host time, off the card) and the card, a
+ * processor-sharing station. Mean value analysis (Reiser and Lavenberg 1980, exact over population
+ * vectors; Schweitzer 1979 approximation when there are too many states) gives each resident's
+ * cycle rate, which is its speed, since one cycle is one isolated second.
+ *
+ * The switch cost inflates the time at the card by 1 + p x switch/quantum, where p is the
+ * probability that another resident is active: a tenant alone pays nothing, always-busy tenants
+ * pay quantum/(quantum + switch) whatever their number (reference CALIBRATION.md 1.1). */
+#ifndef GPUSIM_POLICY_TIMESHARE_H
+#define GPUSIM_POLICY_TIMESHARE_H
+
+#include <stddef.h>
+
+enum { TIMESHARE_MAX = 64 }; /* residents of one card */
+
+struct turn_taker {
+    double delay;  /* seconds off the card per isolated second, >= 0 */
+    double demand; /* seconds on the card per isolated second, >= 0; delay + demand > 0 */
+};
+
+/* speed[i] = cycles per second of resident i. `switch_ratio` = switch time / quantum, >= 0.
+ * Requires n <= TIMESHARE_MAX. O(states x n) for up to 4096 states, else O(n^2 x iterations). */
+void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[]);
+
+/* The same with ceilings: resident i is held back (its delay stretched) so that speed[i] does not
+ * exceed cap[i]; what it leaves is lent to the others. cap NULL or INFINITY: no ceiling. */
+void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n,
+                      double switch_ratio, double speed[]);
+
+#endif
