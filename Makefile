@@ -172,7 +172,7 @@ $(B)/%.o: %.c $(B)/flags
 	@echo '  CC   $<'
 	@$(COMPILE)
 $(B)/sim/base/datadir.o: $(B)/prefix
-$(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
+$(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_DATADIR=\"$(PREFIX)/share/gpusim\"
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
 	@$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldl $(TEST_LIBS)
