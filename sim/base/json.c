@@ -298,6 +298,7 @@ static size_t error_offset(const json_error_t *je, const char *text, size_t len,
         }
     }
     while (at > 0 && (at == len || strchr(" \t\r\n", text[at]))) at--; /* the last token */
+    if (!near && at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9') at--;
     while (at > 0 && text[at] && text[at - 1] && strchr("+-.eE0123456789", text[at]) &&
            strchr("+-.eE0123456789", text[at - 1])) {
         at--; /* a number that is too large: from its start */

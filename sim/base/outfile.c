@@ -1,0 +1,135 @@
+#include "base/outfile.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int io_error(struct err *e, const char *path, const char *what)
+{
+    const struct loc at = { .file = path };
+
+    return err_set(e, ERR_IO, &at, "%s: %s", what, strerror(errno));
+}
+
+/* Create a file of a name nobody has, in the folder of `path`; mode by umask. -1 and errno. */
+static int open_beside(const char *path, char **tmp)
+{
+    const char *slash = strrchr(path, '/');
+    const int dir_len = slash ? (int)(slash - path) + 1 : 0;
+    int fd = -1;
+
+    for (unsigned i = 0; i < 1000 && fd < 0; i++) {
+        *tmp = xasprintf("%.*s.%s.tmp.%ld.%u", dir_len, path, path + dir_len, (long)getpid(), i);
+        fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) break;
+        free(*tmp);
+        *tmp = NULL;
+        if (errno != EEXIST) break;
+    }
+    return fd;
+}
+
+int outfile_open(struct outfile *o, const char *path, struct err *e)
+{
+    struct stat st;
+    int fd;
+
+    *o = (struct outfile){ .path = xstrdup(path) };
+    if (strcmp(path, "-") == 0) {
+        o->f = stdout;
+        return 0;
+    }
+    const bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        fd = -1;
+    } else if (exists && !S_ISREG(st.st_mode)) { /* a device or pipe is written, never replaced */
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        char *target = exists ? realpath(path, NULL) : NULL; /* a link keeps pointing there */
+        if (target) {
+            free(o->path);
+            o->path = target;
+        }
+        fd = open_beside(o->path, &o->tmp);
+    }
+    if (fd >= 0) o->f = fdopen(fd, "wb");
+    if (o->f) return 0;
+
+    const int rc = io_error(e, path, "cannot create");
+    if (fd >= 0) close(fd);
+    outfile_abandon(o);
+    return rc;
+}
+
+int outfile_commit(struct outfile *o, struct err *e)
+{
+    int rc = 0;
+
+    errno = 0;
+    bool bad = fflush(o->f) != 0 || ferror(o->f);
+    if (bad && errno == 0) errno = EIO; /* an earlier write failed and its reason is gone */
+    if (bad) rc = io_error(e, o->path, "cannot write");
+    if (o->f != stdout) {
+        bad = fclose(o->f) != 0;
+        o->f = NULL;
+        if (bad && !rc) rc = io_error(e, o->path, "cannot write");
+        if (!rc && o->tmp && rename(o->tmp, o->path) != 0) rc = io_error(e, o->path, "cannot rename to");
+        if (!rc) {
+            free(o->tmp);
+            o->tmp = NULL;
+        }
+    }
+    outfile_abandon(o); /* frees; removes the temporary file unless it was renamed */
+    return rc;
+}
+
+void outfile_abandon(struct outfile *o)
+{
+    if (o->f && o->f != stdout) fclose(o->f);
+    if (o->tmp) unlink(o->tmp);
+    free(o->tmp);
+    free(o->path);
+    *o = (struct outfile){ 0 };
+}
+
+int outfile_write(const char *path, const char *text, size_t len, struct err *e)
+{
+    struct outfile o;
+    int rc = outfile_open(&o, path, e);
+
+    if (rc) return rc;
+    fwrite(text, 1, len, o.f); /* a failure sticks to the stream until outfile_commit */
+    return outfile_commit(&o, e);
+}
+
+int outfile_mkdirs(const char *dir, struct err *e)
+{
+    char *path = xstrdup(dir);
+    int rc = 0;
+
+    for (char *p = path + 1; *path && !rc; p++) {
+        if (*p && *p != '/') continue;
+        const char end = *p;
+        *p = '\0';
+        struct stat st;
+        if (mkdir(path, 0777) != 0) {
+            if (errno != EEXIST) {
+                rc = io_error(e, path, "cannot create folder");
+            } else if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+                errno = ENOTDIR;
+                rc = io_error(e, path, "cannot create folder");
+            }
+        }
+        *p = end;
+        if (!end) break;
+    }
+    free(path);
+    return rc;
+}

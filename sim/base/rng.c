@@ -1,0 +1,33 @@
+#include "base/rng.h"
+
+#include "base/err.h"
+
+/* The 64-bit finaliser of MurmurHash3. */
+static uint64_t fmix64(uint64_t h)
+{
+    h ^= h >> 33;
+    h *= UINT64_C(0xff51afd7ed558ccd);
+    h ^= h >> 33;
+    h *= UINT64_C(0xc4ceb9fe1a85ec53);
+    h ^= h >> 33;
+    return h;
+}
+
+uint64_t rng_mix(uint64_t seed, uint64_t replication, const char *purpose)
+{
+    /* the golden ratio's fraction keeps 0, 0, "" away from fmix64's fixed point 0 */
+    uint64_t h = fmix64(seed + UINT64_C(0x9e3779b97f4a7c15));
+
+    h = fmix64(h ^ (replication + UINT64_C(0x9e3779b97f4a7c15)));
+    for (; *purpose; purpose++) h = fmix64(h ^ (unsigned char)*purpose);
+    return fmix64(h);
+}
+
+gsl_rng *rng_create(uint64_t seed, uint64_t replication, const char *purpose)
+{
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+
+    BUG_ON(!r);
+    gsl_rng_set(r, (unsigned long)rng_mix(seed, replication, purpose)); /* it uses 32 bits */
+    return r;
+}

@@ -1,0 +1,128 @@
+/* cli/main.c - `gpusim COMMAND ...`: find the command, run it, turn its answer into an exit
+ * status. What the commands are comes from cmd_all[], generated from the files cmd_*.c. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef GPUSIM_VERSION /* set by the Makefile */
+#define GPUSIM_VERSION "0.1.0"
+#endif
+
+static const struct command *find(const char *name)
+{
+    for (const struct command *const *c = cmd_all; *c; c++)
+        if (strcmp((*c)->name, name) == 0) return *c;
+    return NULL;
+}
+
+static void usage(FILE *to)
+{
+    size_t width = strlen("help");
+
+    for (const struct command *const *c = cmd_all; *c; c++)
+        if (strlen((*c)->name) > width) width = strlen((*c)->name);
+    fputs("Example: gpusim run scenarios/mixed.json -o out/mixed\n\n"
+          "Usage: gpusim COMMAND [arguments] [options]\n"
+          "       replays the same GPU work under several ways of sharing the cards\n\nCommands:\n",
+          to);
+    for (const struct command *const *c = cmd_all; *c; c++)
+        fprintf(to, "  %-*s  %s\n", (int)width, (*c)->name, (*c)->help);
+    fprintf(to, "  %-*s  %s\n", (int)width, "help", "show this text, or that of one command");
+    fputs("\n\"gpusim COMMAND --help\" lists the options of a command; \"gpusim --version\" the version.\n\n"
+          "Exit status:\n"
+          "  0  done\n"
+          "  1  the answer is no (check found problems, size found nothing, compare differs)\n",
+          to);
+#define X(name, status, meaning) fprintf(to, "  %d  %s\n", status, meaning);
+    ERR_MAP(X)
+#undef X
+}
+
+static int unknown_command(const char *word, struct err *e)
+{
+    const char *names[64] = { "help" };
+    size_t n = 1;
+
+    for (const struct command *const *c = cmd_all; *c && n < sizeof names / sizeof *names; c++)
+        names[n++] = (*c)->name;
+    const int rc = err_set(e, ERR_USAGE, NULL, "unknown command \"%s\"", word);
+    const char *near = str_nearest(word, names, n);
+    if (near)
+        err_hint(e, "did you mean \"%s\"?", near);
+    else
+        err_hint(e, "\"gpusim --help\" lists the commands");
+    return rc;
+}
+
+static int show_help(const char *name, struct err *e)
+{
+    const struct command *c = name ? find(name) : NULL;
+
+    if (name && !c && strcmp(name, "help") != 0) return unknown_command(name, e);
+    if (c)
+        opt_help(c, stdout);
+    else
+        usage(stdout);
+    return 0;
+}
+
+static int dispatch(int argc, char **argv, struct err *e)
+{
+    const char *word = argv[1];
+
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("gpusim " GPUSIM_VERSION);
+        return 0;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return show_help(NULL, e);
+    if (strcmp(word, "help") == 0) return show_help(argc > 2 && *argv[2] != '-' ? argv[2] : NULL, e);
+
+    const struct command *c = find(word);
+    if (!c) return unknown_command(word, e);
+    if (argc == 3 && strcmp(argv[2], "--version") == 0) {
+        puts("gpusim " GPUSIM_VERSION);
+        return 0;
+    }
+    return c->run(c, argc - 1, argv + 1, e);
+}
+
+/* A closed standard stream must not become the number of some output file. */
+static void open_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = { 0 };
+
+    open_standard_streams();
+    gsl_set_error_handler_off();           /* the default handler aborts */
+    json_set_alloc_funcs(xmalloc, free);   /* out of memory ends the program, as everywhere */
+    if (argc < 2) {
+        usage(stderr);
+        return err_status(ERR_USAGE);
+    }
+    int rc = dispatch(argc, argv, &e);
+    if (rc < 0 && e.code == ERR_OK)
+        err_set(&e, ERR_CHECK, NULL, "%s failed with status %d and did not say why: a bug", argv[1],
+                err_status((enum err_code)rc));
+    /* what was printed must have arrived: a full disk is not success */
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && rc >= 0)
+        rc = err_set(&e, ERR_IO, NULL, "cannot write standard output: %s",
+                     errno ? strerror(errno) : "write error");
+    if (rc < 0) err_print(&e, "gpusim", stderr);
+    return rc < 0 ? err_status((enum err_code)rc) : rc;
+}
