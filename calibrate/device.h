@@ -1,0 +1,144 @@
+/* calibrate/device.h - the little that a probe needs from a card.
+ *
+ * Two implementations: device_cuda.c (the driver, loaded at run time) and device_fake.c (a virtual
+ * card with planted figures and a virtual clock, for tests). A probe takes the time from
+ * ops->now_s only, so it runs on either.
+ *
+ * Units:     the suffix says which. Unknown numbers are NAN, unknown counts -1, unknown text "".
+ * Errors:    0 or ERR_IO with *e filled in; an error of the driver may stick until the process ends.
+ * Ownership: close() frees the device, its context, stream, module and events. Memory that a probe
+ *            allocated is the probe's to free.
+ * Threads:   one device, one thread. Blocking: sync, event_ms, context_cost, sleep_s.
+ * Settings of the card (clocks, MIG, compute or persistence mode) are read, never written. */
+#ifndef GPUSIM_CALIBRATE_DEVICE_H
+#define GPUSIM_CALIBRATE_DEVICE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tri { TRI_UNKNOWN = -1, TRI_NO = 0, TRI_YES = 1 };
+
+/* What stands between this process and the board. */
+enum virt { VIRT_UNKNOWN = -1, VIRT_NONE, VIRT_PASSTHROUGH, VIRT_VGPU, VIRT_HOST };
+
+struct device_info {
+    /* as CUDA, and with it every framework, sees the device */
+    char name[128];
+    char uuid[48];        /* GPU-... or MIG-... */
+    char pci[32];
+    int cc_major, cc_minor; /* compute capability */
+    int sms;
+    uint64_t memory_bytes;  /* 0: unknown */
+    uint64_t l2_bytes;
+    double sm_max_Hz;
+    double mem_max_Hz;      /* data are moved twice per cycle */
+    int mem_bus_bits;       /* 0: unknown */
+    int cuda_version;       /* 1000 major + 10 minor, of the driver */
+    enum tri mps;           /* contexts go through an MPS server */
+    bool coherent_link;     /* memory shared with the host over NVLink-C2C or the like, not PCIe */
+
+    /* as NVML sees the board; unknown without NVML */
+    bool nvml;
+    char driver[32];
+    char board_name[128];
+    uint64_t board_bytes;
+    double power_cap_W, power_default_W;
+    double link_Bps;        /* PCIe, one way, raw, at its best generation and width */
+    enum tri ecc, mig_mode, persistence;
+    bool mig_instance;      /* CUDA's device is a slice */
+    enum virt virt;
+    int compute_mode;       /* 0 default, 2 prohibited, 3 exclusive process; -1 unknown */
+    int other_processes;    /* with memory on the board, counted before this one used it; -1 unknown */
+
+    char preload[256];      /* libraries that may stand between us and the driver (LD_PRELOAD) */
+};
+
+struct device_sensors {
+    double sm_Hz, mem_Hz, power_W, temperature_C;
+    enum tri throttled;     /* slowed for heat or by the board, not by the ordinary power cap */
+};
+
+/* First context of a fresh process, from before the driver library is loaded to the end of the first
+ * kernel, and the device memory that is gone while it lives. */
+struct context_cost {
+    double init_ms, create_ms, first_launch_ms;
+    double bytes;
+};
+
+typedef uint64_t dev_ptr;
+
+enum dev_kernel {
+    DEV_EMPTY, /* () */
+    DEV_FILL,  /* (dev_ptr a, dev_ptr b, dev_ptr c, uint64_t n): a = NaN, b and c a known pattern */
+    DEV_TRIAD, /* (dev_ptr a, dev_ptr b, dev_ptr c, float s, uint64_t n): a = b + s c; n floats */
+    DEV_CHECK, /* (dev_ptr a, float s, uint64_t n, dev_ptr bad): adds the wrong elements to *bad */
+    DEV_SPIN,  /* (uint64_t ns): one thread, busy by the global timer */
+    DEV_KERNELS
+};
+
+enum { DEV_EVENTS = 4, DEV_BLOCK = 256 };
+
+struct device;
+
+struct device_ops {
+    void (*close)(struct device *d);
+    /* Elapsed time of this device's clock [s]; monotonic. */
+    double (*now_s)(struct device *d);
+    void (*sleep_s)(struct device *d, double seconds);
+    void (*sensors)(struct device *d, struct device_sensors *out);
+    int (*context_cost)(struct device *d, struct context_cost *out, struct err *e);
+
+    /* The context that all calls below use: not there after opening, so that power can be read
+     * without it. Opening it again is harmless. Loads the kernels. */
+    int (*context_open)(struct device *d, struct err *e);
+    int (*mem_info)(struct device *d, uint64_t *free_bytes, uint64_t *total_bytes, struct err *e);
+    int (*alloc)(struct device *d, size_t bytes, dev_ptr *out, struct err *e);
+    int (*free)(struct device *d, dev_ptr p, struct err *e);
+    int (*host_alloc)(struct device *d, size_t bytes, void **out, struct err *e); /* pinned */
+    int (*host_free)(struct device *d, void *p, struct err *e);
+    /* Asynchronous on the device's one stream; args point to the kernel's parameters. */
+    int (*launch)(struct device *d, enum dev_kernel k, unsigned grid, unsigned block, void **args,
+                  struct err *e);
+    int (*copy_in)(struct device *d, dev_ptr to, const void *from, size_t bytes, struct err *e);
+    int (*copy_out)(struct device *d, void *to, dev_ptr from, size_t bytes, struct err *e);
+    int (*sync)(struct device *d, struct err *e);
+    int (*event_record)(struct device *d, int event, struct err *e);
+    /* Waits for the later one. */
+    int (*event_ms)(struct device *d, int from, int to, double *ms, struct err *e);
+};
+
+struct device {
+    const struct device_ops *ops;
+    struct device_info info; /* read-only after opening */
+};
+
+/* Device `index` as CUDA counts (that is, after CUDA_VISIBLE_DEVICES). *out is NULL after a failure. */
+int device_cuda_open(struct device **out, int index, struct err *e);
+/* The child's side of context_cost: says its times on stdout, holds the context until stdin ends.
+ * Returns an exit status. */
+int device_cuda_context_child(int index);
+
+/* The virtual card of the tests. */
+struct fake_config {
+    struct device_info info;
+    struct device_sensors sensors;
+    double launch_us;       /* host time of a launch */
+    double sync_us;         /* host time from the end of the work to the return of sync */
+    double empty_us;        /* run time of a kernel that does nothing */
+    double alloc_us, alloc_us_per_MiB, free_us;
+    double mem_Bps, h2d_Bps, d2h_Bps;
+    double idle_W, context_W;
+    struct context_cost context;
+    double noise;           /* relative, uniform in [1, 1 + noise], seeded, same each time */
+    unsigned throttle_every; /* each k-th reading of the sensors says throttled; 0: never */
+    bool corrupt_triad, corrupt_copy;
+    unsigned fail_alloc_above_MiB; /* 0: no limit */
+    bool fail_context;
+};
+void fake_config_default(struct fake_config *c);
+struct device *device_fake_open(const struct fake_config *c);
+
+#endif

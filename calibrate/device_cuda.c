@@ -1,0 +1,470 @@
+/* calibrate/device_cuda.c - a real card, through the driver API. libcuda.so.1 is loaded at run time,
+ * so the program starts and explains itself where there is no driver. */
+#include "base/mem.h"
+#include "calibrate/device.h"
+#include "calibrate/nvml.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+extern const unsigned char kernels_base_fatbin[];
+
+/* member, exported symbol, type. The symbols are the binary interface; cuda.h maps its names onto
+ * them differently from one toolkit to the next, so only its types are used. */
+#define CUDA_CALLS(X)                                                                              \
+    X(init, "cuInit", CUresult (*)(unsigned))                                                      \
+    X(error_name, "cuGetErrorName", CUresult (*)(CUresult, const char **))                         \
+    X(error_text, "cuGetErrorString", CUresult (*)(CUresult, const char **))                       \
+    X(driver_version, "cuDriverGetVersion", CUresult (*)(int *))                                   \
+    X(count, "cuDeviceGetCount", CUresult (*)(int *))                                              \
+    X(get, "cuDeviceGet", CUresult (*)(CUdevice *, int))                                           \
+    X(name, "cuDeviceGetName", CUresult (*)(char *, int, CUdevice))                                \
+    X(uuid, "cuDeviceGetUuid", CUresult (*)(CUuuid *, CUdevice))                                   \
+    X(total_mem, "cuDeviceTotalMem_v2", CUresult (*)(size_t *, CUdevice))                          \
+    X(attribute, "cuDeviceGetAttribute", CUresult (*)(int *, CUdevice_attribute, CUdevice))        \
+    X(pci, "cuDeviceGetPCIBusId", CUresult (*)(char *, int, CUdevice))                             \
+    X(ctx_create, "cuCtxCreate_v2", CUresult (*)(CUcontext *, unsigned, CUdevice))                 \
+    X(ctx_destroy, "cuCtxDestroy_v2", CUresult (*)(CUcontext))                                     \
+    X(mem_info, "cuMemGetInfo_v2", CUresult (*)(size_t *, size_t *))                               \
+    X(mem_alloc, "cuMemAlloc_v2", CUresult (*)(CUdeviceptr *, size_t))                             \
+    X(mem_free, "cuMemFree_v2", CUresult (*)(CUdeviceptr))                                         \
+    X(host_alloc, "cuMemHostAlloc", CUresult (*)(void **, size_t, unsigned))                       \
+    X(host_free, "cuMemFreeHost", CUresult (*)(void *))                                            \
+    X(copy_in, "cuMemcpyHtoDAsync_v2", CUresult (*)(CUdeviceptr, const void *, size_t, CUstream))  \
+    X(copy_out, "cuMemcpyDtoHAsync_v2", CUresult (*)(void *, CUdeviceptr, size_t, CUstream))       \
+    X(module_load, "cuModuleLoadData", CUresult (*)(CUmodule *, const void *))                     \
+    X(module_function, "cuModuleGetFunction", CUresult (*)(CUfunction *, CUmodule, const char *))  \
+    X(launch, "cuLaunchKernel",                                                                    \
+      CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+                   unsigned, CUstream, void **, void **))                                          \
+    X(stream_create, "cuStreamCreate", CUresult (*)(CUstream *, unsigned))                         \
+    X(stream_sync, "cuStreamSynchronize", CUresult (*)(CUstream))                                  \
+    X(event_create, "cuEventCreate", CUresult (*)(CUevent *, unsigned))                            \
+    X(event_record, "cuEventRecord", CUresult (*)(CUevent, CUstream))                              \
+    X(event_sync, "cuEventSynchronize", CUresult (*)(CUevent))                                     \
+    X(event_elapsed, "cuEventElapsedTime", CUresult (*)(float *, CUevent, CUevent))
+
+struct cuda_api {
+    void *lib;
+    CUresult (*uuid_v2)(CUuuid *, CUdevice); /* NULL before CUDA 11.4 */
+#define X(member, symbol, type) __typeof__((type)0) member;
+    CUDA_CALLS(X)
+#undef X
+};
+
+struct cuda_device {
+    struct device base;
+    struct cuda_api api;
+    struct nvml *nvml;
+    int index;
+    CUdevice dev;
+    CUcontext ctx; /* NULL: not open. Stream, events and module die with it. */
+    CUmodule module;
+    CUfunction fn[DEV_KERNELS];
+    CUstream stream;
+    CUevent event[DEV_EVENTS];
+};
+
+static const char *const kernel_names[DEV_KERNELS] = {
+    [DEV_EMPTY] = "cal_empty", [DEV_FILL] = "cal_fill", [DEV_TRIAD] = "cal_triad",
+    [DEV_CHECK] = "cal_check", [DEV_SPIN] = "cal_spin",
+};
+
+static struct cuda_device *of(struct device *d)
+{
+    return (struct cuda_device *)d; /* base is the first member */
+}
+
+static double monotonic_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int check(const struct cuda_api *c, CUresult r, const char *what, struct err *e)
+{
+    const char *name = NULL, *text = NULL;
+    if (r == CUDA_SUCCESS) return 0;
+    if (c->error_name(r, &name) != CUDA_SUCCESS || !name) name = "unknown error";
+    if (c->error_text(r, &text) != CUDA_SUCCESS || !text) text = "no description";
+    return err_set(e, ERR_IO, NULL, "%s: %s (%s, %d)", what, text, name, (int)r);
+}
+
+/* ---- library ------------------------------------------------------------------------------------ */
+
+static int api_load(struct cuda_api *c, struct err *e)
+{
+    c->lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!c->lib) return err_set(e, ERR_IO, NULL, "no NVIDIA driver: %s", dlerror());
+
+    const char *missing = NULL;
+    void *p;
+#define X(member, symbol, type)                                                                    \
+    p = dlsym(c->lib, symbol);                                                                     \
+    memcpy(&c->member, &p, sizeof c->member);                                                      \
+    if (!p && !missing) missing = symbol;
+    CUDA_CALLS(X)
+#undef X
+    p = dlsym(c->lib, "cuDeviceGetUuid_v2");
+    memcpy(&c->uuid_v2, &p, sizeof c->uuid_v2);
+    if (!missing) return 0;
+    dlclose(c->lib);
+    c->lib = NULL;
+    return err_set(e, ERR_IO, NULL, "the NVIDIA driver is too old: it lacks %s", missing);
+}
+
+/* Load the driver and find device `index`. */
+static int find_device(struct cuda_api *c, int index, CUdevice *dev, struct err *e)
+{
+    int n = 0;
+    int rc = api_load(c, e);
+    if (!rc) rc = check(c, c->init(0), "the NVIDIA driver does not start: cuInit", e);
+    if (!rc) rc = check(c, c->count(&n), "cuDeviceGetCount", e);
+    if (!rc && n == 0) rc = err_set(e, ERR_IO, NULL, "the NVIDIA driver is here but sees no device");
+    if (!rc && index >= n)
+        rc = err_set(e, ERR_IO, NULL, "no device %d: the driver sees %d, counted from 0", index, n);
+    if (!rc) rc = check(c, c->get(dev, index), "cuDeviceGet", e);
+    return rc;
+}
+
+/* ---- what the device is ------------------------------------------------------------------------- */
+
+static int attribute(const struct cuda_device *d, CUdevice_attribute a)
+{
+    int v = 0;
+    return d->api.attribute(&v, a, d->dev) == CUDA_SUCCESS ? v : 0;
+}
+
+/* The first call names the board, the second one the slice where there is one. */
+static void find_uuid(const struct cuda_device *d, struct device_info *i)
+{
+    CUuuid board, own;
+    if (d->api.uuid(&board, d->dev) != CUDA_SUCCESS) return;
+    if (!d->api.uuid_v2 || d->api.uuid_v2(&own, d->dev) != CUDA_SUCCESS) own = board;
+    i->mig_instance = memcmp(board.bytes, own.bytes, sizeof own.bytes) != 0;
+
+    size_t at = (size_t)snprintf(i->uuid, sizeof i->uuid, i->mig_instance ? "MIG" : "GPU");
+    for (size_t b = 0; b < sizeof own.bytes; b++) {
+        const bool dash = b == 0 || b == 4 || b == 6 || b == 8 || b == 10;
+        at += (size_t)snprintf(i->uuid + at, sizeof i->uuid - at, "%s%02x", dash ? "-" : "",
+                               (unsigned char)own.bytes[b]);
+    }
+}
+
+/* What may stand between a call and the driver. A list, not a verdict: an innocent library may be
+ * preloaded too. */
+static void find_preload(char *buf, size_t size)
+{
+    const char *env = getenv("LD_PRELOAD");
+    char line[200] = "";
+    FILE *f = fopen("/etc/ld.so.preload", "r");
+    if (f) {
+        if (!fgets(line, sizeof line, f)) line[0] = '\0';
+        line[strcspn(line, "\n")] = '\0';
+        fclose(f);
+    }
+    snprintf(buf, size, "%s%s%s", env ? env : "", env && *env && line[0] ? ":" : "", line);
+}
+
+static double kHz(int v)
+{
+    return v > 0 ? v * 1e3 : NAN;
+}
+
+static int describe(struct cuda_device *d, struct err *e)
+{
+    struct device_info *i = &d->base.info;
+    const struct cuda_api *c = &d->api;
+    size_t bytes = 0;
+
+    *i = (struct device_info){
+        .sm_max_Hz = NAN, .mem_max_Hz = NAN, .power_cap_W = NAN, .power_default_W = NAN,
+        .link_Bps = NAN, .mps = TRI_UNKNOWN, .ecc = TRI_UNKNOWN, .mig_mode = TRI_UNKNOWN,
+        .persistence = TRI_UNKNOWN, .virt = VIRT_UNKNOWN, .compute_mode = -1, .other_processes = -1,
+    };
+    int rc = check(c, c->name(i->name, sizeof i->name, d->dev), "cuDeviceGetName", e);
+    if (!rc) rc = check(c, c->total_mem(&bytes, d->dev), "cuDeviceTotalMem", e);
+    if (rc) return rc;
+
+    find_uuid(d, i);
+    if (c->pci(i->pci, sizeof i->pci, d->dev) != CUDA_SUCCESS) i->pci[0] = '\0';
+    if (c->driver_version(&i->cuda_version) != CUDA_SUCCESS) i->cuda_version = 0;
+    i->memory_bytes = bytes;
+    i->cc_major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    i->cc_minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    i->sms = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    i->l2_bytes = (uint64_t)attribute(d, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    i->sm_max_Hz = kHz(attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+    i->mem_max_Hz = kHz(attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
+    i->mem_bus_bits = attribute(d, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    i->coherent_link = attribute(d, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES) ||
+                       attribute(d, CU_DEVICE_ATTRIBUTE_INTEGRATED);
+#if CUDA_VERSION >= 12040
+    if (i->cuda_version >= 12040) i->mps = attribute(d, CU_DEVICE_ATTRIBUTE_MPS_ENABLED) ? TRI_YES : TRI_NO;
+#endif
+    find_preload(i->preload, sizeof i->preload);
+    if (d->nvml) nvml_describe(d->nvml, i);
+    return 0;
+}
+
+/* ---- operations --------------------------------------------------------------------------------- */
+
+static double now_s(struct device *d)
+{
+    (void)d;
+    return monotonic_s();
+}
+
+static void sleep_s(struct device *d, double seconds)
+{
+    const double whole = floor(seconds);
+    struct timespec t = { (time_t)whole, (long)((seconds - whole) * 1e9) };
+    (void)d;
+    while (nanosleep(&t, &t) != 0) continue;
+}
+
+static void sensors(struct device *dev, struct device_sensors *out)
+{
+    nvml_sensors(of(dev)->nvml, out);
+}
+
+static int load_kernels(struct cuda_device *d, struct err *e)
+{
+    const struct cuda_api *c = &d->api;
+    int rc = check(c, c->module_load(&d->module, kernels_base_fatbin), "cuModuleLoadData", e);
+    for (int k = 0; !rc && k < DEV_KERNELS; k++)
+        rc = check(c, c->module_function(&d->fn[k], d->module, kernel_names[k]), kernel_names[k], e);
+    return rc;
+}
+
+static int context_open(struct device *dev, struct err *e)
+{
+    struct cuda_device *d = of(dev);
+    const struct cuda_api *c = &d->api;
+    if (d->ctx) return 0;
+
+    int rc = check(c, c->ctx_create(&d->ctx, CU_CTX_SCHED_AUTO, d->dev), "cuCtxCreate", e);
+    if (rc) {
+        d->ctx = NULL;
+        return rc;
+    }
+    rc = load_kernels(d, e);
+    if (!rc) rc = check(c, c->stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", e);
+    for (int i = 0; !rc && i < DEV_EVENTS; i++)
+        rc = check(c, c->event_create(&d->event[i], CU_EVENT_DEFAULT), "cuEventCreate", e);
+    if (rc) {
+        c->ctx_destroy(d->ctx);
+        d->ctx = NULL;
+    }
+    return rc;
+}
+
+static int mem_info(struct device *dev, uint64_t *free_bytes, uint64_t *total_bytes, struct err *e)
+{
+    const struct cuda_api *c = &of(dev)->api;
+    size_t f = 0, t = 0;
+    int rc = check(c, c->mem_info(&f, &t), "cuMemGetInfo", e);
+    *free_bytes = f;
+    *total_bytes = t;
+    return rc;
+}
+
+static int mem_alloc(struct device *dev, size_t bytes, dev_ptr *out, struct err *e)
+{
+    const struct cuda_api *c = &of(dev)->api;
+    CUdeviceptr p = 0;
+    int rc = check(c, c->mem_alloc(&p, bytes), "cuMemAlloc", e);
+    *out = rc ? 0 : (dev_ptr)p;
+    return rc;
+}
+
+static int mem_free(struct device *dev, dev_ptr p, struct err *e)
+{
+    const struct cuda_api *c = &of(dev)->api;
+    return p ? check(c, c->mem_free((CUdeviceptr)p), "cuMemFree", e) : 0;
+}
+
+static int host_alloc(struct device *dev, size_t bytes, void **out, struct err *e)
+{
+    const struct cuda_api *c = &of(dev)->api;
+    int rc = check(c, c->host_alloc(out, bytes, 0), "cuMemHostAlloc", e);
+    if (rc) *out = NULL;
+    return rc;
+}
+
+static int host_free(struct device *dev, void *p, struct err *e)
+{
+    const struct cuda_api *c = &of(dev)->api;
+    return p ? check(c, c->host_free(p), "cuMemFreeHost", e) : 0;
+}
+
+static int launch(struct device *dev, enum dev_kernel k, unsigned grid, unsigned block, void **args,
+                  struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    const CUresult r = d->api.launch(d->fn[k], grid, 1, 1, block, 1, 1, 0, d->stream, args, NULL);
+    return r == CUDA_SUCCESS ? 0 : check(&d->api, r, kernel_names[k], e);
+}
+
+static int copy_in(struct device *dev, dev_ptr to, const void *from, size_t bytes, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    return check(&d->api, d->api.copy_in((CUdeviceptr)to, from, bytes, d->stream), "cuMemcpyHtoDAsync", e);
+}
+
+static int copy_out(struct device *dev, void *to, dev_ptr from, size_t bytes, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    return check(&d->api, d->api.copy_out(to, (CUdeviceptr)from, bytes, d->stream), "cuMemcpyDtoHAsync", e);
+}
+
+static int sync_stream(struct device *dev, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    return check(&d->api, d->api.stream_sync(d->stream), "cuStreamSynchronize", e);
+}
+
+static int event_record(struct device *dev, int event, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    return check(&d->api, d->api.event_record(d->event[event], d->stream), "cuEventRecord", e);
+}
+
+static int event_ms(struct device *dev, int from, int to, double *ms, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    float f = NAN;
+    int rc = check(&d->api, d->api.event_sync(d->event[to]), "cuEventSynchronize", e);
+    if (!rc)
+        rc = check(&d->api, d->api.event_elapsed(&f, d->event[from], d->event[to]), "cuEventElapsedTime", e);
+    *ms = f;
+    return rc;
+}
+
+/* ---- the cost of a context: in a fresh process ---------------------------------------------------- */
+
+int device_cuda_context_child(int index)
+{
+    struct cuda_device d = { .index = index };
+    struct err e = { 0 };
+
+    const double t0 = monotonic_s();
+    int rc = find_device(&d.api, index, &d.dev, &e);
+    const double t1 = monotonic_s();
+    if (!rc) rc = check(&d.api, d.api.ctx_create(&d.ctx, CU_CTX_SCHED_AUTO, d.dev), "cuCtxCreate", &e);
+    const double t2 = monotonic_s();
+    if (!rc) rc = load_kernels(&d, &e);
+    if (!rc) rc = launch(&d.base, DEV_EMPTY, 1, 1, NULL, &e);
+    if (!rc) rc = sync_stream(&d.base, &e); /* stream NULL: the default one */
+    const double t3 = monotonic_s();
+    if (rc) printf("error %s\n", e.msg);
+    else printf("times %.9g %.9g %.9g\n", 1e3 * (t1 - t0), 1e3 * (t2 - t1), 1e3 * (t3 - t2));
+    fflush(stdout);
+    while (!rc && getchar() != EOF) continue; /* the parent looks at the memory meanwhile */
+    if (d.ctx) d.api.ctx_destroy(d.ctx);
+    return err_status((enum err_code)rc);
+}
+
+/* Start this program again as `--context-child N`, with pipes to its stdin and from its stdout. */
+static int spawn_child(int index, pid_t *pid, int *to, FILE **from, struct err *e)
+{
+    int in[2], out[2];
+    char number[16], program[] = "calibrate", option[] = "--context-child";
+    char *argv[] = { program, option, number, NULL };
+    posix_spawn_file_actions_t fa;
+
+    snprintf(number, sizeof number, "%d", index);
+    if (pipe2(in, O_CLOEXEC) != 0) return err_set(e, ERR_IO, NULL, "pipe: %s", strerror(errno));
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        int rc = err_set(e, ERR_IO, NULL, "pipe: %s", strerror(errno));
+        close(in[0]);
+        close(in[1]);
+        return rc;
+    }
+    posix_spawn_file_actions_init(&fa);
+    posix_spawn_file_actions_adddup2(&fa, in[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&fa, out[1], STDOUT_FILENO);
+    const int failed = posix_spawn(pid, "/proc/self/exe", &fa, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&fa);
+    close(in[0]);
+    close(out[1]);
+    *to = in[1];
+    *from = failed ? NULL : fdopen(out[0], "r");
+    if (*from) return 0;
+    close(in[1]);
+    close(out[0]);
+    return err_set(e, ERR_IO, NULL, "cannot start a child process: %s", strerror(failed));
+}
+
+static int context_cost(struct device *dev, struct context_cost *out, struct err *e)
+{
+    struct cuda_device *d = of(dev);
+    uint64_t before = 0, during = 0, total = 0;
+    char line[600] = "";
+    pid_t pid = 0;
+    int to = -1, status = 0;
+    FILE *from = NULL;
+
+    int rc = mem_info(dev, &before, &total, e);
+    if (!rc) rc = spawn_child(d->index, &pid, &to, &from, e);
+    if (rc) return rc;
+
+    if (!fgets(line, sizeof line, from)) line[0] = '\0';
+    rc = mem_info(dev, &during, &total, e);
+    close(to); /* the child ends */
+    fclose(from);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (rc) return rc;
+    line[strcspn(line, "\n")] = '\0';
+    if (sscanf(line, "times %lf %lf %lf", &out->init_ms, &out->create_ms, &out->first_launch_ms) != 3)
+        return err_set(e, ERR_IO, NULL, "context in a fresh process: %s",
+                       line[0] ? line : "the process ended without an answer");
+    out->bytes = (double)before - (double)during;
+    return 0;
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static void close_device(struct device *dev)
+{
+    struct cuda_device *d = of(dev);
+    if (d->ctx) d->api.ctx_destroy(d->ctx);
+    nvml_close(d->nvml);
+    free(d); /* libcuda stays loaded: once started it has threads and exit handlers of its own */
+}
+
+static const struct device_ops cuda_ops = {
+    .close = close_device, .now_s = now_s, .sleep_s = sleep_s, .sensors = sensors,
+    .context_cost = context_cost, .context_open = context_open, .mem_info = mem_info,
+    .alloc = mem_alloc, .free = mem_free, .host_alloc = host_alloc, .host_free = host_free,
+    .launch = launch, .copy_in = copy_in, .copy_out = copy_out, .sync = sync_stream,
+    .event_record = event_record, .event_ms = event_ms,
+};
+
+int device_cuda_open(struct device **out, int index, struct err *e)
+{
+    struct cuda_device *d = xcalloc(1, sizeof *d);
+    *out = NULL;
+    d->base.ops = &cuda_ops;
+    d->index = index;
+    int rc = find_device(&d->api, index, &d->dev, e);
+    if (!rc) {
+        d->nvml = nvml_open();
+        rc = describe(d, e);
+    }
+    if (rc) close_device(&d->base);
+    else *out = &d->base;
+    return rc;
+}

@@ -1,0 +1,264 @@
+/* calibrate: measures one card and writes a device profile that gpusim reads.
+ * Exit status: 0 done; 2 usage; 4 no driver, no device, or a file that cannot be written;
+ * 5 nothing could be measured. */
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "base/str.h"
+#include "calibrate/device.h"
+#include "calibrate/probe.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef GPUSIM_VERSION
+#define GPUSIM_VERSION "unknown"
+#endif
+
+enum { PROBES_MAX = 32, KEY_MAX = 160 };
+
+struct options {
+    int device;
+    const char *out; /* NULL: standard output */
+    const char *gpu; /* catalogue key; NULL: from the device's name */
+    const struct probe *only[PROBES_MAX];
+    size_t only_n; /* 0: all */
+    bool quick, list, info;
+    int child; /* >= 0: the child's side of the context probe */
+};
+
+static void print_help(FILE *to)
+{
+    fputs("calibrate --device 0 -o profile.json     measure the first card (minutes)\n"
+          "calibrate --device 0 --quick             the same in less than a minute, wider intervals\n"
+          "\n"
+          "Measures one NVIDIA card and writes a gpusim-profile/1 document (default: standard output);\n"
+          "with -o the raw samples go beside it, to NAME.samples.json. Needs no root and changes no\n"
+          "setting of the card. Results in short on standard error.\n"
+          "\n"
+          "  --device N        device as CUDA counts them (default 0)\n"
+          "  -o, --output FILE profile to write\n"
+          "  --only PROBE,..   these probes only; may be repeated\n"
+          "  --gpu KEY         catalogue key of the card (default: from its name)\n"
+          "  --quick           stop at 5 % instead of 1 %, and sooner\n"
+          "  --list            the probes, what each measures and which keys it fills; needs no card\n"
+          "  --device-info     what the device is and what stands before it; measures nothing\n"
+          "  --version, --help\n"
+          "\n"
+          "exit status: 0 done; 2 usage; 4 no driver, device or file; 5 nothing could be measured\n",
+          to);
+}
+
+static int parse_count(const char *text, const char *option, int *out, struct err *e)
+{
+    char *end = NULL;
+    const long v = strtol(text, &end, 10);
+    if (end == text || *end || v < 0 || v > 1023)
+        return err_set(e, ERR_USAGE, NULL, "%s: expected a number from 0 to 1023, found \"%s\"", option, text);
+    *out = (int)v;
+    return 0;
+}
+
+static int add_probe(struct options *o, const char *name, struct err *e)
+{
+    const char *names[PROBES_MAX];
+    size_t n = 0;
+    const struct probe *p = probe_find(name);
+    if (p) {
+        for (size_t i = 0; i < o->only_n; i++)
+            if (o->only[i] == p) return 0;
+        o->only[o->only_n++] = p;
+        return 0;
+    }
+    while (probe_all[n]) {
+        names[n] = probe_all[n]->name;
+        n++;
+    }
+    int rc = err_set(e, ERR_USAGE, NULL, "--only: no probe \"%s\"", name);
+    const char *near = str_nearest(name, names, n);
+    if (near) err_hint(e, "did you mean \"%s\"?", near);
+    else err_hint(e, "calibrate --list names them");
+    return rc;
+}
+
+static int add_probes(struct options *o, const char *list, struct err *e)
+{
+    char *copy = xstrdup(list), *rest = copy, *name;
+    int rc = 0;
+    while (!rc && (name = strsep(&rest, ","))) rc = add_probe(o, name, e);
+    free(copy);
+    return rc;
+}
+
+static const struct option long_options[] = {
+    { "device", required_argument, NULL, 'd' }, { "output", required_argument, NULL, 'o' },
+    { "only", required_argument, NULL, 'p' },   { "gpu", required_argument, NULL, 'g' },
+    { "quick", no_argument, NULL, 'q' },        { "list", no_argument, NULL, 'l' },
+    { "device-info", no_argument, NULL, 'i' },  { "version", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, 'h' },         { "context-child", required_argument, NULL, 'c' },
+    { NULL, 0, NULL, 0 },
+};
+
+static int usage_error(int what, char **argv, struct err *e)
+{
+    /* getopt has moved past an unknown long option, and keeps the letter of a short one. */
+    if (what == ':') return err_set(e, ERR_USAGE, NULL, "%s needs a value", argv[optind - 1]);
+    if (optopt && optopt < 128 && argv[optind - 1][1] != '-')
+        return err_set(e, ERR_USAGE, NULL, "unknown option \"-%c\"; try calibrate --help", optopt);
+    const char *names[sizeof long_options / sizeof *long_options];
+    size_t n = 0;
+    while (long_options[n + 1].name) { /* the last one is for the program itself */
+        names[n] = long_options[n].name;
+        n++;
+    }
+    int rc = err_set(e, ERR_USAGE, NULL, "unknown option \"%s\"; try calibrate --help", argv[optind - 1]);
+    const char *near = str_nearest(argv[optind - 1] + 2, names, n);
+    if (near) err_hint(e, "did you mean --%s?", near);
+    return rc;
+}
+
+/* 0 to go on, > 0 when the answer has been given (help, version), or ERR_USAGE. */
+static int parse_options(int argc, char **argv, struct options *o, struct err *e)
+{
+    int c, rc = 0;
+    opterr = 0;
+    while (!rc && (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'd': rc = parse_count(optarg, "--device", &o->device, e); break;
+        case 'c': rc = parse_count(optarg, "--context-child", &o->child, e); break;
+        case 'o': o->out = optarg; break;
+        case 'p': rc = add_probes(o, optarg, e); break;
+        case 'g': o->gpu = optarg; break;
+        case 'q': o->quick = true; break;
+        case 'l': o->list = true; break;
+        case 'i': o->info = true; break;
+        case 'v': puts("calibrate " GPUSIM_VERSION); return 1;
+        case 'h': print_help(stdout); return 1;
+        default: return usage_error(c, argv, e);
+        }
+    }
+    if (!rc && optind < argc)
+        rc = err_set(e, ERR_USAGE, NULL, "unexpected operand \"%s\"; try calibrate --help", argv[optind]);
+    return rc;
+}
+
+static bool wanted(const struct options *o, const struct probe *p)
+{
+    for (size_t i = 0; i < o->only_n; i++)
+        if (o->only[i] == p) return true;
+    return o->only_n == 0;
+}
+
+/* "profile.json" -> "profile.samples.json" */
+static char *samples_path(const char *out)
+{
+    const size_t n = strlen(out), cut = str_ends(out, ".json") ? n - 5 : n;
+    return xasprintf("%.*s.samples.json", (int)cut, out);
+}
+
+static int write_document(json_t *v, const char *path, struct err *e)
+{
+    struct strbuf text = { 0 };
+    json_write(v, &text);
+    int rc = outfile_write(path, text.s, text.len, e);
+    strbuf_fini(&text);
+    return rc;
+}
+
+static int write_files(const struct options *o, const struct profile_out *out, json_t *device, struct err *e)
+{
+    const char *path = o->out ? o->out : "-";
+    json_t *profile = profile_out_json(out, device);
+    int rc = write_document(profile, path, e);
+    json_decref(profile);
+    if (rc || strcmp(path, "-") == 0) return rc;
+
+    char *beside = samples_path(path);
+    json_t *samples = profile_out_samples_json(out);
+    rc = write_document(samples, beside, e);
+    if (!rc) fprintf(stderr, "calibrate: wrote %s and %s\n", path, beside);
+    json_decref(samples);
+    free(beside);
+    return rc;
+}
+
+static json_t *describe_run(const struct options *o, const struct device *d,
+                            const struct device_sensors *before, const struct device_sensors *after)
+{
+    char when[32] = "";
+    const time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm)) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    json_t *v = device_json(&d->info, before, after);
+    json_object_set_new(v, "measured_at", json_string(when));
+    json_object_set_new(v, "calibrate_version", json_string(GPUSIM_VERSION));
+    json_object_set_new(v, "quick", json_boolean(o->quick));
+    return v;
+}
+
+static int measure(const struct options *o, struct device *d, struct err *e)
+{
+    char key[KEY_MAX];
+    struct device_sensors before, after;
+    struct profile_out *out =
+        profile_out_create(o->gpu ? o->gpu : device_gpu_key(key, sizeof key, d->info.name));
+    const struct probe_ctx ctx = { d, out, probe_rule(o->quick), o->quick };
+
+    d->ops->sensors(d, &before);
+    for (size_t i = 0; probe_all[i]; i++) {
+        if (!wanted(o, probe_all[i])) continue;
+        fprintf(stderr, "calibrate: %s ...\n", probe_all[i]->name);
+        probe_run(probe_all[i], &ctx);
+    }
+    d->ops->sensors(d, &after);
+    profile_out_table(out, stderr);
+
+    json_t *device = describe_run(o, d, &before, &after);
+    int rc = write_files(o, out, device, e);
+    const bool identity_only = o->only_n == 1 && !o->only[0]->run;
+    if (!rc && !profile_out_measured(out) && !identity_only)
+        rc = err_set(e, ERR_LIMIT, NULL, "nothing could be measured; the reasons are under \"not_measured\"");
+    json_decref(device);
+    profile_out_destroy(out);
+    return rc;
+}
+
+static int run(int argc, char **argv, int *status, struct err *e)
+{
+    struct options o = { .child = -1 };
+    struct device *d = NULL;
+
+    int rc = parse_options(argc, argv, &o, e);
+    if (rc) return rc > 0 ? 0 : rc;
+    if (o.child >= 0) {
+        *status = device_cuda_context_child(o.child);
+        return 0;
+    }
+    if (o.list) {
+        probe_list(stdout);
+        return 0;
+    }
+    rc = device_cuda_open(&d, o.device, e);
+    if (rc) return rc;
+    if (o.info) device_describe(&d->info, stdout);
+    else rc = measure(&o, d, e);
+    d->ops->close(d);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = { 0 };
+    int status = 0;
+    int rc = run(argc, argv, &status, &e);
+    if (!rc && (fflush(stdout) || ferror(stdout)))
+        rc = err_set(&e, ERR_IO, NULL, "cannot write standard output");
+    if (rc) {
+        err_print(&e, "calibrate", stderr);
+        status = err_status((enum err_code)rc);
+    }
+    return status;
+}

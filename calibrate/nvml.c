@@ -1,0 +1,183 @@
+#include "calibrate/nvml.h"
+
+#include "base/mem.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct nvml_device *nvml_dev; /* opaque to us */
+typedef int nvml_ret;                 /* 0: success */
+
+struct nvml_memory {
+    unsigned long long total, free, used;
+};
+
+struct nvml_process { /* nvmlProcessInfo_t of the _v3 calls */
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_SENSOR_GPU = 0 };
+enum { NVML_ERROR_INSUFFICIENT_SIZE = 7 };
+
+/* Slow-downs that make a timing worthless: hardware slow-down, thermal (driver and hardware), power
+ * brake. The software power cap (0x4) is how a busy card runs and is not among them. */
+enum { NVML_THROTTLE_BAD = 0x8 | 0x20 | 0x40 | 0x80 };
+
+#define NVML_CALLS(X)                                                                              \
+    X(init, "nvmlInit_v2", nvml_ret (*)(void))                                                     \
+    X(shutdown, "nvmlShutdown", nvml_ret (*)(void))                                                \
+    X(driver, "nvmlSystemGetDriverVersion", nvml_ret (*)(char *, unsigned))                        \
+    X(by_uuid, "nvmlDeviceGetHandleByUUID", nvml_ret (*)(const char *, nvml_dev *))                \
+    X(by_pci, "nvmlDeviceGetHandleByPciBusId_v2", nvml_ret (*)(const char *, nvml_dev *))          \
+    X(is_mig, "nvmlDeviceIsMigDeviceHandle", nvml_ret (*)(nvml_dev, unsigned *))                   \
+    X(name, "nvmlDeviceGetName", nvml_ret (*)(nvml_dev, char *, unsigned))                         \
+    X(memory, "nvmlDeviceGetMemoryInfo", nvml_ret (*)(nvml_dev, struct nvml_memory *))             \
+    X(power, "nvmlDeviceGetPowerUsage", nvml_ret (*)(nvml_dev, unsigned *))                        \
+    X(power_cap, "nvmlDeviceGetEnforcedPowerLimit", nvml_ret (*)(nvml_dev, unsigned *))            \
+    X(power_default, "nvmlDeviceGetPowerManagementDefaultLimit", nvml_ret (*)(nvml_dev, unsigned *)) \
+    X(clock, "nvmlDeviceGetClockInfo", nvml_ret (*)(nvml_dev, int, unsigned *))                    \
+    X(temperature, "nvmlDeviceGetTemperature", nvml_ret (*)(nvml_dev, int, unsigned *))            \
+    X(throttle, "nvmlDeviceGetCurrentClocksThrottleReasons",                                       \
+      nvml_ret (*)(nvml_dev, unsigned long long *))                                                \
+    X(ecc, "nvmlDeviceGetEccMode", nvml_ret (*)(nvml_dev, int *, int *))                           \
+    X(mig, "nvmlDeviceGetMigMode", nvml_ret (*)(nvml_dev, unsigned *, unsigned *))                 \
+    X(virt, "nvmlDeviceGetVirtualizationMode", nvml_ret (*)(nvml_dev, int *))                      \
+    X(persistence, "nvmlDeviceGetPersistenceMode", nvml_ret (*)(nvml_dev, int *))                  \
+    X(compute_mode, "nvmlDeviceGetComputeMode", nvml_ret (*)(nvml_dev, int *))                     \
+    X(link_gen, "nvmlDeviceGetMaxPcieLinkGeneration", nvml_ret (*)(nvml_dev, unsigned *))          \
+    X(link_width, "nvmlDeviceGetMaxPcieLinkWidth", nvml_ret (*)(nvml_dev, unsigned *))             \
+    X(compute_procs, "nvmlDeviceGetComputeRunningProcesses_v3",                                    \
+      nvml_ret (*)(nvml_dev, unsigned *, struct nvml_process *))                                   \
+    X(graphics_procs, "nvmlDeviceGetGraphicsRunningProcesses_v3",                                  \
+      nvml_ret (*)(nvml_dev, unsigned *, struct nvml_process *))
+
+struct nvml {
+    void *lib;
+    nvml_dev board; /* NULL: not found */
+#define X(member, symbol, type) __typeof__((type)0) member;
+    NVML_CALLS(X)
+#undef X
+};
+
+/* POSIX lets a symbol's address become a function pointer; ISO C wants the detour. */
+static void load(void *lib, const char *symbol, void *function, size_t size)
+{
+    void *p = dlsym(lib, symbol);
+    memcpy(function, &p, size);
+}
+
+struct nvml *nvml_open(void)
+{
+    void *lib = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!lib) return NULL;
+
+    struct nvml *m = xcalloc(1, sizeof *m);
+    m->lib = lib;
+#define X(member, symbol, type) load(lib, symbol, &m->member, sizeof m->member);
+    NVML_CALLS(X)
+#undef X
+    if (!m->init || m->init() != 0) {
+        dlclose(lib);
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void nvml_close(struct nvml *m)
+{
+    if (!m) return;
+    if (m->shutdown) m->shutdown();
+    dlclose(m->lib);
+    free(m);
+}
+
+static double link_Bps(unsigned generation, unsigned lanes)
+{
+    /* GB/s of one lane, one way, after line coding: PCI Express base specification 1.0 to 6.0. */
+    static const double lane[] = { 0, 0.250, 0.500, 0.985, 1.969, 3.938, 7.563 };
+    if (generation == 0 || generation >= sizeof lane / sizeof *lane || lanes == 0) return NAN;
+    return lane[generation] * 1e9 * lanes;
+}
+
+static int count_processes(const struct nvml *m)
+{
+    unsigned compute = 0, graphics = 0; /* asked with no room: the count comes back */
+    if (!m->compute_procs) return -1;
+    nvml_ret r = m->compute_procs(m->board, &compute, NULL);
+    if (r != 0 && r != NVML_ERROR_INSUFFICIENT_SIZE) return -1;
+    if (m->graphics_procs) {
+        r = m->graphics_procs(m->board, &graphics, NULL);
+        if (r != 0 && r != NVML_ERROR_INSUFFICIENT_SIZE) graphics = 0;
+    }
+    return (int)(compute + graphics);
+}
+
+static enum virt virt_of(int mode)
+{
+    switch (mode) { /* nvmlGpuVirtualizationMode_t */
+    case 0: return VIRT_NONE;
+    case 1: return VIRT_PASSTHROUGH;
+    case 2: return VIRT_VGPU;
+    case 3:
+    case 4: return VIRT_HOST;
+    default: return VIRT_UNKNOWN;
+    }
+}
+
+static enum tri yes_no(int value)
+{
+    return value ? TRI_YES : TRI_NO;
+}
+
+void nvml_describe(struct nvml *m, struct device_info *info)
+{
+    nvml_dev own = NULL;
+    unsigned u = 0, v = 0;
+    int a = 0, b = 0;
+    struct nvml_memory mem;
+
+    if (m->driver && m->driver(info->driver, sizeof info->driver) != 0) info->driver[0] = '\0';
+    /* A slice has its own handle by UUID; power, link and neighbours belong to the board behind it. */
+    if (m->by_uuid && m->by_uuid(info->uuid, &own) == 0 && m->is_mig && m->is_mig(own, &u) == 0)
+        info->mig_instance = info->mig_instance || u != 0;
+    if (m->by_pci && info->pci[0] && m->by_pci(info->pci, &m->board) != 0) m->board = NULL;
+    if (!m->board && !info->mig_instance) m->board = own;
+    if (!m->board) return;
+
+    info->nvml = true;
+    if (m->name && m->name(m->board, info->board_name, sizeof info->board_name) != 0)
+        info->board_name[0] = '\0';
+    if (m->memory && m->memory(m->board, &mem) == 0) info->board_bytes = mem.total;
+    if (m->power_cap && m->power_cap(m->board, &u) == 0) info->power_cap_W = u / 1e3;
+    if (m->power_default && m->power_default(m->board, &u) == 0) info->power_default_W = u / 1e3;
+    if (m->link_gen && m->link_width && m->link_gen(m->board, &u) == 0 &&
+        m->link_width(m->board, &v) == 0)
+        info->link_Bps = link_Bps(u, v);
+    if (m->ecc && m->ecc(m->board, &a, &b) == 0) info->ecc = yes_no(a);
+    if (m->mig && m->mig(m->board, &u, &v) == 0) info->mig_mode = yes_no((int)u);
+    if (m->virt && m->virt(m->board, &a) == 0) info->virt = virt_of(a);
+    if (m->persistence && m->persistence(m->board, &a) == 0) info->persistence = yes_no(a);
+    if (m->compute_mode && m->compute_mode(m->board, &a) == 0) info->compute_mode = a;
+    info->other_processes = count_processes(m);
+}
+
+void nvml_sensors(struct nvml *m, struct device_sensors *out)
+{
+    unsigned u = 0;
+    unsigned long long reasons = 0;
+
+    *out = (struct device_sensors){ NAN, NAN, NAN, NAN, TRI_UNKNOWN };
+    if (!m || !m->board) return;
+    if (m->clock && m->clock(m->board, NVML_CLOCK_SM, &u) == 0) out->sm_Hz = u * 1e6;
+    if (m->clock && m->clock(m->board, NVML_CLOCK_MEM, &u) == 0) out->mem_Hz = u * 1e6;
+    if (m->power && m->power(m->board, &u) == 0) out->power_W = u / 1e3;
+    if (m->temperature && m->temperature(m->board, NVML_SENSOR_GPU, &u) == 0) out->temperature_C = u;
+    if (m->throttle && m->throttle(m->board, &reasons) == 0)
+        out->throttled = yes_no((reasons & NVML_THROTTLE_BAD) != 0);
+}

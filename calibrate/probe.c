@@ -1,0 +1,51 @@
+#include "calibrate/probe.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const struct probe probe_device, probe_power, probe_launch, probe_context, probe_alloc,
+    probe_triad, probe_copy;
+
+const struct probe *const probe_all[] = {
+    &probe_device, &probe_power, &probe_context, &probe_launch, &probe_alloc, &probe_triad, &probe_copy, NULL,
+};
+
+const struct probe *probe_find(const char *name)
+{
+    for (size_t i = 0; probe_all[i]; i++)
+        if (strcmp(probe_all[i]->name, name) == 0) return probe_all[i];
+    return NULL;
+}
+
+void probe_run(const struct probe *p, const struct probe_ctx *c)
+{
+    if (!p->run) return;
+    p->run(c);
+    for (size_t i = 0; i < p->keys_n; i++) {
+        const struct param_def *k = &p->keys[i];
+        if (isnan(profile_out_value(c->out, k->group, k->key)) &&
+            !profile_out_reason(c->out, k->group, k->key))
+            profile_out_missing(c->out, k, "the probe did not reach it");
+    }
+}
+
+void probe_list(FILE *to)
+{
+    for (size_t i = 0; probe_all[i]; i++) {
+        const struct probe *p = probe_all[i];
+        fprintf(to, "%-9s %s\n", p->name, p->help);
+        for (size_t k = 0; k < p->keys_n; k++) {
+            const struct param_def *d = &p->keys[k];
+            char name[64];
+            snprintf(name, sizeof name, "%s.%s", d->group, d->key);
+            fprintf(to, "          %-28s %s%s\n", name, d->what, d->detail ? " (samples file only)" : "");
+        }
+    }
+}
+
+struct stop_rule probe_rule(bool quick)
+{
+    /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one kernel. */
+    return quick ? (struct stop_rule){ .relative = 0.05, .min_n = 10, .max_n = 1000, .seconds = 1.5 }
+                 : (struct stop_rule){ .relative = 0.01, .min_n = 30, .max_n = 20000, .seconds = 15 };
+}

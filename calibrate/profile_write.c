@@ -1,0 +1,229 @@
+#include "calibrate/profile_write.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct param_def def;
+    enum param_status status;
+    struct estimate est;
+    char *method, *reason;
+    double *samples;
+    size_t samples_n;
+};
+
+struct profile_out {
+    char *gpu;
+    VEC(struct entry) entry;
+};
+
+static const char *const status_names[] = {
+    [PARAM_MEASURED] = "measured", [PARAM_NOT_MEASURED] = "not measured", [PARAM_IMPLAUSIBLE] = "implausible",
+};
+
+struct profile_out *profile_out_create(const char *gpu)
+{
+    struct profile_out *o = xcalloc(1, sizeof *o);
+    o->gpu = xstrdup(gpu);
+    return o;
+}
+
+void profile_out_destroy(struct profile_out *o)
+{
+    if (!o) return;
+    for (size_t i = 0; i < o->entry.n; i++) {
+        free(o->entry.v[i].method);
+        free(o->entry.v[i].reason);
+        free(o->entry.v[i].samples);
+    }
+    vec_fini(&o->entry);
+    free(o->gpu);
+    free(o);
+}
+
+/* Why the estimate cannot be a number in a profile; NULL when it can. To be freed. */
+static char *find_fault(const struct param_def *def, const struct sampler *s, const struct estimate *e,
+                        const struct bound *b, enum param_status *status)
+{
+    *status = PARAM_NOT_MEASURED;
+    if (s->n == 0 && s->discarded)
+        return xasprintf("all %zu samples were taken while the card was throttled", s->discarded);
+    if (s->n == 0) return xasprintf("no sample within %.3g s", s->rule.seconds);
+
+    *status = PARAM_IMPLAUSIBLE;
+    if (!isfinite(e->median)) return xstrdup("not a finite number");
+    if (e->median < def->min || e->median > def->max)
+        return xasprintf("%.4g %s is outside %.4g .. %.4g, where every card lies", e->median, def->unit,
+                         def->min, def->max);
+    if (b && e->median > b->max)
+        return xasprintf("%.4g %s is above %s", e->median, def->unit, b->why_max);
+    if (b && e->median < b->min)
+        return xasprintf("%.4g %s is below %s", e->median, def->unit, b->why_min);
+    *status = PARAM_MEASURED;
+    return NULL;
+}
+
+static char *describe_method(const char *method, const struct sampler *s, const struct estimate *e)
+{
+    struct strbuf m = { 0 };
+    strbuf_addf(&m, "%s; median, %.1f %% order-statistic interval", method, 100 * e->coverage);
+    if (e->discarded) strbuf_addf(&m, "; %zu throttled samples discarded", e->discarded);
+    if (!e->target_met)
+        strbuf_addf(&m, "; target of +-%.2g %% missed", 100 * s->rule.relative);
+    return m.s;
+}
+
+enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
+                                  const struct sampler *s, const struct bound *b, const char *method)
+{
+    struct entry n = { .def = *def, .est = sampler_estimate(s), .samples_n = s->n };
+    n.reason = find_fault(def, s, &n.est, b, &n.status);
+    n.method = describe_method(method, s, &n.est);
+    if (s->n) {
+        n.samples = xreallocarray(NULL, s->n, sizeof *n.samples);
+        memcpy(n.samples, s->v, s->n * sizeof *n.samples);
+    }
+    vec_push(&o->entry, n);
+    return n.status;
+}
+
+void profile_out_missing(struct profile_out *o, const struct param_def *def, const char *fmt, ...)
+{
+    struct entry n = { .def = *def, .status = PARAM_NOT_MEASURED };
+    struct strbuf b = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vaddf(&b, fmt, ap);
+    va_end(ap);
+    n.reason = b.s;
+    vec_push(&o->entry, n);
+}
+
+static const struct entry *find(const struct profile_out *o, const char *group, const char *key)
+{
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        if (strcmp(e->def.group, group) == 0 && strcmp(e->def.key, key) == 0) return e;
+    }
+    return NULL;
+}
+
+double profile_out_value(const struct profile_out *o, const char *group, const char *key)
+{
+    const struct entry *e = find(o, group, key);
+    return e && e->status == PARAM_MEASURED ? e->est.median : NAN;
+}
+
+const char *profile_out_reason(const struct profile_out *o, const char *group, const char *key)
+{
+    const struct entry *e = find(o, group, key);
+    return e ? e->reason : NULL;
+}
+
+size_t profile_out_measured(const struct profile_out *o)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->entry.n; i++)
+        n += o->entry.v[i].status == PARAM_MEASURED && !o->entry.v[i].def.detail;
+    return n;
+}
+
+static json_t *param_json(const struct entry *e)
+{
+    json_t *p = json_object();
+    json_object_set_new(p, "value", json_num(e->est.median));
+    json_object_set_new(p, "unit", json_string(e->def.unit));
+    json_object_set_new(p, "low", json_num(e->est.low));
+    json_object_set_new(p, "high", json_num(e->est.high));
+    json_object_set_new(p, "n", json_integer((json_int_t)e->est.n));
+    json_object_set_new(p, "method", json_string(e->method));
+    json_object_set_new(p, "provenance", json_string(status_names[PARAM_MEASURED]));
+    return p;
+}
+
+json_t *profile_out_json(const struct profile_out *o, json_t *device)
+{
+    json_t *root = json_object(), *missing = json_object();
+    char name[128];
+
+    json_object_set_new(root, "format", json_string("gpusim-profile/1"));
+    json_object_set_new(root, "gpu", json_string(o->gpu));
+    json_object_set(root, "device", device);
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        if (e->def.detail) continue;
+        if (e->status == PARAM_MEASURED) {
+            json_t *group = json_object_get(root, e->def.group);
+            if (!group) {
+                group = json_object();
+                json_object_set_new(root, e->def.group, group);
+            }
+            json_object_set_new(group, e->def.key, param_json(e));
+        } else {
+            snprintf(name, sizeof name, "%s.%s", e->def.group, e->def.key);
+            json_object_set_new(missing, name, json_sprintf("%s: %s", status_names[e->status], e->reason));
+        }
+    }
+    json_object_set_new(root, "not_measured", missing);
+    return root;
+}
+
+static json_t *samples_json(const struct entry *e)
+{
+    json_t *p = json_object(), *v = json_array();
+    json_object_set_new(p, "status", json_string(status_names[e->status]));
+    if (e->reason) json_object_set_new(p, "reason", json_string(e->reason));
+    json_object_set_new(p, "unit", json_string(e->def.unit));
+    if (e->method) {
+        json_object_set_new(p, "method", json_string(e->method));
+        json_object_set_new(p, "median", json_num(e->est.median));
+        json_object_set_new(p, "low", json_num(e->est.low));
+        json_object_set_new(p, "high", json_num(e->est.high));
+        json_object_set_new(p, "coverage", json_num(e->est.coverage));
+        json_object_set_new(p, "mad", json_num(e->est.mad));
+        json_object_set_new(p, "p95", json_num(e->est.p95));
+        json_object_set_new(p, "p99", json_num(e->est.p99));
+        json_object_set_new(p, "drift", json_num(e->est.drift));
+        json_object_set_new(p, "n", json_integer((json_int_t)e->est.n));
+        json_object_set_new(p, "discarded", json_integer((json_int_t)e->est.discarded));
+        json_object_set_new(p, "target_met", json_boolean(e->est.target_met));
+    }
+    for (size_t i = 0; i < e->samples_n; i++) json_array_append_new(v, json_num(e->samples[i]));
+    json_object_set_new(p, "samples", v);
+    return p;
+}
+
+json_t *profile_out_samples_json(const struct profile_out *o)
+{
+    json_t *root = json_object(), *params = json_object();
+    char name[128];
+
+    json_object_set_new(root, "format", json_string("gpusim-samples/1"));
+    json_object_set_new(root, "gpu", json_string(o->gpu));
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        snprintf(name, sizeof name, "%s.%s", e->def.group, e->def.key);
+        json_object_set_new(params, name, samples_json(e));
+    }
+    json_object_set_new(root, "parameters", params);
+    return root;
+}
+
+void profile_out_table(const struct profile_out *o, FILE *to)
+{
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        fprintf(to, "%-9s %-22s ", e->def.group, e->def.key);
+        if (e->status != PARAM_MEASURED)
+            fprintf(to, "%s: %s\n", status_names[e->status], e->reason);
+        else
+            fprintf(to, "%.5g %s  [%.5g, %.5g]  n %zu%s%s\n", e->est.median, e->def.unit, e->est.low,
+                    e->est.high, e->est.n, e->est.target_met ? "" : "  target missed",
+                    e->est.drift > 0.03 ? "  drifts" : "");
+    }
+}

@@ -1,0 +1,58 @@
+/* calibrate/profile_write.h - collects what was measured and writes it: the profile
+ * ("format": "gpusim-profile/1", docs: DESIGN section 5) and, beside it, the raw samples
+ * ("format": "gpusim-samples/1").
+ *
+ * A parameter is either measured, or not measured, or implausible. Only measured ones become numbers
+ * in the profile; the others appear under "not_measured" with their reason, so gpusim takes the next
+ * source down. Parameters with `detail` set go to the samples file only.
+ *
+ * Ownership: everything is copied in. Threads: one. */
+#ifndef GPUSIM_CALIBRATE_PROFILE_WRITE_H
+#define GPUSIM_CALIBRATE_PROFILE_WRITE_H
+
+#include "base/json.h"
+#include "calibrate/stats.h"
+
+#include <stdio.h>
+
+struct param_def {
+    const char *group, *key, *unit; /* as in the profile; the unit is also the end of the key */
+    const char *what;               /* one line for --list */
+    double min, max;                /* what no card has ever been outside of */
+    bool detail;                    /* not a parameter of the contract: samples file only */
+};
+
+/* A tighter bound that follows from this card, e.g. its theoretical bandwidth. NAN: none. */
+struct bound {
+    double min, max;
+    const char *why_min, *why_max; /* "the theoretical 4.92 TB/s" */
+};
+
+enum param_status { PARAM_MEASURED, PARAM_NOT_MEASURED, PARAM_IMPLAUSIBLE };
+
+struct profile_out;
+
+struct profile_out *profile_out_create(const char *gpu);
+void profile_out_destroy(struct profile_out *o); /* accepts NULL */
+
+/* Takes the sampler's estimate; checks it against def's bounds and `b` (may be NULL). The method
+ * says how, not how many: n, the interval and a missed target are added here. */
+enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
+                                  const struct sampler *s, const struct bound *b,
+                                  const char *method);
+void profile_out_missing(struct profile_out *o, const struct param_def *def, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Value that was measured; NAN otherwise. */
+double profile_out_value(const struct profile_out *o, const char *group, const char *key);
+/* Why it is not there; NULL when it is, or was never asked for. */
+const char *profile_out_reason(const struct profile_out *o, const char *group, const char *key);
+size_t profile_out_measured(const struct profile_out *o); /* number of contract parameters */
+
+/* `device`: an object about the card, borrowed. New references. */
+json_t *profile_out_json(const struct profile_out *o, json_t *device);
+json_t *profile_out_samples_json(const struct profile_out *o);
+/* One line per parameter, for people. */
+void profile_out_table(const struct profile_out *o, FILE *to);
+
+#endif
