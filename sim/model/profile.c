@@ -19,12 +19,9 @@ const struct profile_field profile_fields[PROFILE_COUNT] = {
 };
 
 /* Keys of a file besides the groups. What calibrate adds about the run is kept and not read. */
-static const char *const other_keys[] = { "format",      "name",   "gpu",   "device", "environment",
-                                          "calibration", "probes", "notes", "raw",    "checks" };
-static const char *const param_keys[] = { "value",  "unit",       "low",    "high",   "n",
-                                          "method", "provenance", "source", "status", "note",
-                                          "p05",    "p50",        "p95",    "p99",    "max",
-                                          "min",    "mean",       "stdev" };
+static const char *const other_keys[] = { "format", "name", "gpu", "device", "not_measured", "note" };
+static const char *const param_keys[] = { "value",  "unit",       "low",    "high", "n",
+                                          "method", "provenance", "source", "note" };
 /* Holds a table, not a number: the share of full speed against the share of the SMs. */
 static const char width_curve[] = "width_curve";
 

@@ -10,8 +10,8 @@
  * provenance and source; docs and `gpusim gpu --profile` print it. A value in the file wins over the
  * table's default: it is about this card, the default about any. Within a file, measured beats
  * published beats assumed is decided by whoever writes it: one entry per parameter.
- * A parameter that could not be measured may stand as { "value": null, "method": "why not" } and
- * then counts as absent.
+ * What could not be measured stands under "not_measured" with the reason, or as a null value, and
+ * then counts as absent. "device" and "note" are kept and not read.
  *
  * Threads: read-only after loading. Ownership: memory from the arena; defaults are static. */
 #ifndef GPUSIM_MODEL_PROFILE_H
@@ -85,10 +85,10 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
     X(mps, overhead, "ratio", 0, 0, 0.02, 0, 0.9, PUBLISHED,                                       \
       "nebuly-ai/nos, A100: one client under the daemon at 1.002 of native",                       \
       "share of speed a client loses to the daemon")                                               \
-    X(mps, interference, "ratio", 0.035, 0, 0.15, 0, 2, PUBLISHED,                                 \
-      "T4, five one-block clients: 0.876 of the speed alone, so 0.141 over four neighbours; "      \
-      "0.15 per job is the MISO simulator's constant",                                             \
-      "slowdown added per busy neighbour while demand is below the card")                          \
+    X(mps, interference, "ratio", 0.035, 0, 0.15, 0, 10, ASSUMED,                                  \
+      "order of magnitude: T4, five one-block clients at 0.876 of the speed alone, 0.035 for each "  \
+      "neighbour; 0.15 per job is the MISO simulator's constant",                                  \
+      "slowdown that a card's worth of busy neighbours adds while demand is below the card")       \
     X(mig, repartition_s, "s", 12, 12, 121, 0, 3600, PUBLISHED,                                    \
       SRC_MIGCTL "direct executor 12.4 and 19.3 s, operator 102 to 121 s",                         \
       "destroy and create instances on free slices until they can be used")                        \
