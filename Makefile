@@ -35,13 +35,15 @@ FLAGS_sanitize := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -f
 FLAGS_tsan     := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 FLAGS_coverage := -O0 -g --coverage
 FLAGS_fuzz     := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined
+# gcc's flow analysis is misled by the sanitizers' own branches.
+SANITIZED := $(if $(filter asan ubsan sanitize tsan,$(VARIANT)),$(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized))
 ifndef FLAGS_$(VARIANT)
 $(error unknown VARIANT '$(VARIANT)')
 endif
 CFLAGS ?= $(FLAGS_$(VARIANT))
 # -ffp-contract=off: the same bits with and without fused multiply-add. Never -ffast-math.
 ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGPUSIM_VERSION=\"$(VERSION)\" -Isim -I. -ffp-contract=off -pthread \
-              -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(filter 1,$(DEVELOPER)),-Werror)
+              -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(SANITIZED) $(if $(filter 1,$(DEVELOPER)),-Werror)
 
 # ---- libraries: pkg-config module=Debian package -------------------------------------------------
 LIB_DEPS  := gsl=libgsl-dev jansson=libjansson-dev zlib=zlib1g-dev liblzma=liblzma-dev \
@@ -193,7 +195,7 @@ $(B)/calibrate/%.fatbin.o: $(B)/calibrate/%.fatbin
 	@$(CC) -c $(@:.o=.s) -o $@
 $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldl
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LDLIBS) -ldl
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
@@ -241,7 +243,7 @@ clang:
 	@+$(MAKE) --no-print-directory everything VARIANT=clang DEVELOPER=1
 # Every program of this variant, built but not run.
 .PHONY: everything
-everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB)
+everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB) $(CALIBRATE)
 
 ## coverage       run the tests with coverage; summary, and HTML where lcov is found
 coverage:
