@@ -84,7 +84,7 @@ $(call registry_if,fmt,traces/format.h,trace_format,traces)
 OBJ     := $(SRC:%.c=$(B)/%.o) $(GEN:.c=.o)
 LIB     := $(B)/libgpusim.a
 LIB_OBJ := $(filter-out $(B)/sim/cli/main.o,$(OBJ))
-GPUSIM  := $(if $(wildcard sim/cli/main.c),$(B)/gpusim)
+GPUSIM  := $(B)/gpusim
 
 # ---- calibrate: only where nvcc is found ----------------------------------------------------------
 NVCC ?= $(shell for n in "$$(command -v nvcc)" "$$CUDA_HOME/bin/nvcc" /usr/local/cuda/bin/nvcc \
@@ -176,6 +176,7 @@ $(B)/%.o: %.c $(B)/flags
 $(B)/sim/base/datadir.o: $(B)/prefix
 $(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_DATADIR=\"$(PREFIX)/share/gpusim\"
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
+$(B)/tests/%.o: EXTRA = -Itests
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
 	@$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldl $(TEST_LIBS)
 $(B)/tests/fuzz/fuzz_%_replay: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(SUPPORT) $(LIB)
@@ -292,7 +293,7 @@ soak: deps-dev
 	@$(ENV) B=$(B) TEST_TIMEOUT=3600 tests/run_tests.sh --programs-only $(sort $(wildcard tests/soak/*.sh))
 
 ## hdr-check      every header compiles alone, with gcc and clang
-HDR_ENV  = HEADERS="$(HEADERS)" HDR_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)"
+HDR_ENV  = HEADERS="$(HEADERS)" HDR_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) -Itests $(PKG_CFLAGS) $(CUDA_INCLUDE)"
 hdr-check check-headers:
 	@$(HDR_ENV) tests/check_headers.sh
 ## check-layers   includes point down only
