@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One unit = 10^exp x mul / div of the base unit: kept apart so that decimal steps never round. */
@@ -295,7 +296,14 @@ static void format(char *buf, size_t size, const struct wanted *w,
         for (int e = u->exp; e < base_exp; e++) unit /= 10;
         if (u->shown) shortest_in(u, w->value / unit, same, w, best);
     }
-    if (!*best) snprintf(best, sizeof best, "%.17g %s", w->value, d->units[0].name);
+    if (!*best) { /* no unit divides it without rounding: move the point instead, which is exact */
+        char number[TEXT_MAX];
+        snprintf(number, sizeof number, "%.16e", w->value);
+        char *e = strchr(number, 'e');
+        const int exp = e ? atoi(e + 1) + base_exp - d->units[0].exp : 0;
+        if (e) *e = '\0';
+        snprintf(best, sizeof best, "%.24se%d %s", number, exp, d->units[0].name);
+    }
     snprintf(buf, size, "%s", best);
 }
 

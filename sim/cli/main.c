@@ -120,9 +120,11 @@ int main(int argc, char **argv)
                 err_status((enum err_code)rc));
     /* what was printed must have arrived: a full disk is not success */
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && rc >= 0)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && rc >= 0) {
+        e = (struct err){ 0 };
         rc = err_set(&e, ERR_IO, NULL, "cannot write standard output: %s",
                      errno ? strerror(errno) : "write error");
+    }
     if (rc < 0) err_print(&e, "gpusim", stderr);
     return rc < 0 ? err_status((enum err_code)rc) : rc;
 }
