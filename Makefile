@@ -215,12 +215,11 @@ deps deps-dev:
 	    echo "installing: $$need"; \
 	    $$as apt-get -qq -o Acquire::Retries=3 update && \
 	    $$as env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
-	        install --no-install-recommends $$need >/dev/null; \
-	else \
-	    echo "please install (names of Debian packages): $$need" >&2; \
-	    for d in $(LIB_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || exit 1; done; \
-	    command -v $(CC) >/dev/null; \
-	fi
+	        install --no-install-recommends $$need >/dev/null && exit 0; \
+	fi; \
+	echo "please install (names of Debian packages): $$need" >&2; \
+	for d in $(LIB_DEPS); do pkg-config --exists "$${d%%=*}" 2>/dev/null || exit 1; done; \
+	command -v $(CC) >/dev/null # without the rest the build goes on
 
 ## run            deps, build, replay scenarios/mixed.json under every policy, say where the report lies
 SCENARIO ?= scenarios/mixed.json
