@@ -12,6 +12,10 @@ static const struct { const char *name, *key; } known_names[] = {
     { "NVIDIA A100 80GB PCIe", "a100-pcie-80gb" }, { "NVIDIA H100 80GB HBM3", "h100-sxm5-80gb" },
     { "NVIDIA H100 PCIe", "h100-pcie-80gb" },      { "NVIDIA H100 NVL", "h100-nvl-94gb" },
     { "NVIDIA H200", "h200-sxm5-141gb" },          { "NVIDIA H200 NVL", "h200-nvl-141gb" },
+    { "NVIDIA H800", "h800-sxm5-80gb" },           { "NVIDIA GeForce RTX 4090", "rtx4090" },
+    { "NVIDIA RTX 6000 Ada Generation", "rtx6000ada" },
+    { "NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtxpro6000bw-se" },
+    { "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtxpro6000bw-ws" },
 };
 
 char *device_gpu_key(char *buf, size_t size, const char *name)
