@@ -1,34 +1,46 @@
 /* model/price.h - a price book ("format": "gpusim-prices/1"): items x driver x amount x period, each
  * with source, date and confidence. No prices are built into the program.
  *
- * Drivers turn usage into a quantity (design section 8). An amount is a number or
- * {"low", "mode", "high"}. Ownership: the arena. Threads: read-only after loading. */
+ *     { "format": "gpusim-prices/1", "name": "owned", "currency": "USD", "as_of": "2026-08",
+ *       "pue": 1.5, "rate": 0.08, "term": "4 y",
+ *       "items": [ { "name": "card l40s", "driver": "card", "gpu": "l40s", "period": "once",
+ *                    "amount": 9750, "life": "4 y", "retention": 0.7,
+ *                    "source": "...", "date": "2024-11", "confidence": "read" },
+ *                  { "name": "energy", "driver": "kwh", "amount": "0.10 USD/kWh" } ] }
+ *
+ * Drivers turn usage into a quantity (design section 8). An amount is a number in the book's
+ * currency, a string with its unit ("9750 USD", "0.10 USD/kWh", "2.50 USD/h", "4500 USD/y"), or
+ * {"low", "mode", "high"} of either. Results are in USD, so the currency must be USD.
+ * Ownership: the arena. Threads: read-only after loading. */
 #ifndef GPUSIM_MODEL_PRICE_H
 #define GPUSIM_MODEL_PRICE_H
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "model/gpu.h"
 
 #include <stdint.h>
 
-/* key, what one unit of it is */
+/* key, how it is paid for when the period is not stated, what one unit of it is */
 #define PRICE_DRIVER_MAP(X)                                                                        \
-    X(card, "a card of the fleet")                                                                 \
-    X(node, "a node of the fleet")                                                                 \
-    X(kwh, "a kWh at the meter: board energy x PUE")                                               \
-    X(peak_kw, "a kW of board TDP x PUE of the whole fleet")                                       \
-    X(gpu_hour, "a card-hour provisioned")                                                         \
-    X(allocated_gpu_hour, "a card-hour held by jobs")                                              \
-    X(licence, "a card that needs the licence")                                                    \
-    X(fte, "a full-time employee: cards / per")                                                    \
-    X(constant, "the whole fleet")
+    X(card, ONCE, "a card of the fleet")                                                           \
+    X(node, ONCE, "a node of the fleet")                                                           \
+    X(kwh, USE, "a kWh at the meter: board energy x PUE")                                          \
+    X(peak_kw, YEAR, "a kW of board TDP x PUE of the whole fleet")                                 \
+    X(gpu_hour, USE, "a card-hour provisioned")                                                    \
+    X(allocated_gpu_hour, USE, "a card-hour held by jobs")                                         \
+    X(licence, YEAR, "a card that needs the licence")                                              \
+    X(fte, YEAR, "a full-time employee: cards / per")                                              \
+    X(constant, YEAR, "the whole fleet")                                                           \
+    X(capital, YEAR, "a USD of capital bought; the amount is a share of it")
 enum price_driver {
-#define X(name, help) PRICE_##name,
+#define X(name, period, help) PRICE_##name,
     PRICE_DRIVER_MAP(X)
 #undef X
     PRICE_DRIVERS
 };
 extern const char *const price_driver_names[PRICE_DRIVERS + 1];
+extern const char *const price_driver_help[PRICE_DRIVERS];
 
 enum price_period { PER_ONCE, PER_YEAR, PER_USE };
 extern const char *const price_period_names[]; /* "once", "year", "use", NULL */
@@ -38,11 +50,11 @@ struct amount {
 };
 
 struct price_item {
-    const char *name, *currency, *source, *date, *confidence;
+    const char *name, *currency, *source, *date, *confidence; /* "not stated" when absent */
     enum price_driver driver;
     enum price_period period; /* once: capital, spread over `life_y`; year: per year; use: per unit used */
     struct amount amount;
-    double life_y;            /* capital only: useful life in years */
+    double life_y;            /* capital only: useful life in years; default: the book's term */
     double retention;         /* capital only: share of value kept per year; 0: worth nothing at the end */
     double per;               /* fte: cards one employee looks after */
     const char *gpu;          /* only for cards of this kind (name or alias); NULL: all */
@@ -56,7 +68,18 @@ struct price_book {
     size_t n_items;
 };
 
+/* Problems go to `d` with their place; *out is then not to be used. */
 void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+/* 0, ERR_IO or ERR_INPUT with the first problem. `sha256` is of the file's bytes. */
 int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65], struct err *e);
+
+/* Whether an item is paid for cards of kind `gpu` under sharing kind `share` (NULL: any). */
+bool price_item_applies(const struct price_item *it, const struct gpu_spec *gpu, const char *share);
+/* 0 when the book says what a card of kind `gpu` costs under `share`; else ERR_INPUT naming the
+ * card and the kinds that have a price: a missing price must not read as zero. When some item of
+ * the book names a card kind, every kind must be named; else any card, node or card-hour item
+ * covers all. The generic card costs 0. */
+int price_book_covers(const struct price_book *b, const struct gpu_spec *gpu, const char *share,
+                      struct err *e);
 
 #endif

@@ -1,0 +1,57 @@
+/* cost/tco.h - what a run costs: a pure function of (usage, price book). No clock, no engine, so a
+ * stored run can be priced again in microseconds.
+ *
+ * Straight-line view (the window of the run, y = hours / 8760):
+ *     once   amount x quantity x y / life          capital spread over its useful life
+ *     year   amount x quantity x y
+ *     use    amount x quantity                     energy = board kWh x PUE x price
+ * Retention does not enter it. Cash-flow view over the planning term n at rate r, opex at year end
+ * (reference TCO 3.4; a broken last year is paid at its end):
+ *     NPV = capital at 0 (and again whenever a life ends) + sum opex (1 + r)^-t - residual (1 + r)^-n
+ *     residual = amount x quantity x retention^age
+ *     EAC = NPV / a(r, n),  a = (1 - (1 + r)^-n) / r, or n when r = 0
+ * Taxes are left out. Amounts with a range count with their mode.
+ *
+ * Chargeback (reference TCO 3.6): a tenant pays its allocated card-hours x (fixed cost per
+ * provisioned card-hour of the fleet + what is paid per card-hour held) + its own energy. Lines
+ * (idle), (stranded) and (down) take the other card-hours and the energy nobody caused, so the
+ * lines add up to the total. The rate is the fleet's average when cards differ.
+ *
+ * Units: USD, hours, kWh. Ownership: the arena. Threads: pure functions. O(items x groups + tenants). */
+#ifndef GPUSIM_COST_TCO_H
+#define GPUSIM_COST_TCO_H
+
+#include "model/price.h"
+#include "model/result.h"
+#include "model/usage.h"
+
+#define TCO_HOURS_PER_YEAR 8760.0
+
+/* `share_kind` ("mig") selects items that are paid under one sharing kind only; NULL: all.
+ * Requires a price for every card of the usage: see tco_check(). Ratios without a denominator
+ * (no job completed, no useful work) are NAN. */
+struct tco_result tco_price(const struct usage *u, const char *share_kind,
+                            const struct price_book *book, struct arena *a);
+
+/* 0, or ERR_INPUT naming the first card of the fleet (only `gpu` and `n_groups` are read) that the
+ * book has no price for. Call it before a run: a missing price must not read as zero. */
+int tco_check(const struct usage *fleet, const char *share_kind, const struct price_book *book,
+              struct err *e);
+
+/* ---- for charges while the run is going: job cost = card-hours held x rate + board kWh x price ---- */
+
+/* Cost of one card-hour held, without energy, averaged over a fleet (only gpu, nodes, cards and
+ * n_groups of `fleet` are read): the rate tco_price() charges tenants at. */
+double tco_fleet_hour_usd(const struct price_book *book, const char *share_kind,
+                          const struct usage *fleet);
+/* The same for cards of one kind on nodes of `cards_per_node`; items of driver "constant" are left
+ * out, since they need the size of the fleet. */
+double tco_card_hour_usd(const struct price_book *book, const struct gpu_spec *gpu,
+                         const char *share_kind, int64_t cards_per_node);
+/* Price of one kWh at the board, PUE included: items of driver "kwh" that are paid for all cards. */
+double tco_kwh_usd(const struct price_book *book);
+
+/* Annuity factor: present value of 1 at the end of each of n years. */
+double tco_annuity(double rate, double years);
+
+#endif

@@ -1,0 +1,280 @@
+/* model/price.c - reading price books. */
+#include "model/price.h"
+
+#include "base/cfg.h"
+#include "base/instream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define PRICE_FORMAT "gpusim-prices/1"
+
+const char *const price_driver_names[PRICE_DRIVERS + 1] = {
+#define X(name, period, help) [PRICE_##name] = #name,
+    PRICE_DRIVER_MAP(X)
+#undef X
+};
+
+const char *const price_driver_help[PRICE_DRIVERS] = {
+#define X(name, period, help) [PRICE_##name] = help,
+    PRICE_DRIVER_MAP(X)
+#undef X
+};
+
+static const enum price_period usual_period[PRICE_DRIVERS] = {
+#define X(name, period, help) [PRICE_##name] = PER_##period,
+    PRICE_DRIVER_MAP(X)
+#undef X
+};
+
+const char *const price_period_names[] = { "once", "year", "use", NULL };
+
+static const char *const formats[] = { PRICE_FORMAT, NULL };
+
+struct book_keys {
+    int format;
+    const char *name, *currency, *as_of;
+    double pue, rate;
+    simtime term;
+};
+
+static const struct cfg_field book_fields[] = {
+    { .name = "format", .type = CFG_CHOICE, .offset = offsetof(struct book_keys, format),
+      .choices = formats, .required = true, .help = "what this file is" },
+    CFG_FIELD(struct book_keys, name, CFG_TEXT, "prices", 0, 0, "name for reports"),
+    CFG_FIELD(struct book_keys, currency, CFG_TEXT, "USD", 0, 0, "USD"),
+    CFG_FIELD(struct book_keys, as_of, CFG_TEXT, "not stated", 0, 0, "date the book was put together"),
+    CFG_FIELD(struct book_keys, pue, CFG_REAL, "1.5", 1, 5, "facility energy over IT energy"),
+    CFG_FIELD(struct book_keys, rate, CFG_RATIO, "0.08", 0, 1, "discount rate per year"),
+    CFG_FIELD(struct book_keys, term, CFG_TIME, "4 y", 86400, 100 * 365 * 86400.0, "planning term"),
+};
+
+struct item_keys {
+    const char *name, *currency, *source, *date, *confidence, *gpu, *share;
+    int driver, period;
+    json_t *amount;
+    simtime life;
+    double retention, per;
+};
+
+static const struct cfg_field item_fields[] = {
+    CFG_REQUIRED(struct item_keys, name, CFG_TEXT, 0, 0, "what is paid for"),
+    { .name = "driver", .type = CFG_CHOICE, .offset = offsetof(struct item_keys, driver),
+      .choices = price_driver_names, .required = true, .help = "what the amount is multiplied by" },
+    CFG_REQUIRED(struct item_keys, amount, CFG_JSON, 0, 0, "price of one unit of the driver"),
+    CFG_ONE_OF(struct item_keys, period, price_period_names, NULL, "once, year or use"),
+    CFG_FIELD(struct item_keys, currency, CFG_TEXT, NULL, 0, 0, "default: the book's"),
+    CFG_FIELD(struct item_keys, source, CFG_TEXT, "not stated", 0, 0, "where the price was read"),
+    CFG_FIELD(struct item_keys, date, CFG_TEXT, "not stated", 0, 0, "date of the price"),
+    CFG_FIELD(struct item_keys, confidence, CFG_TEXT, "not stated", 0, 0,
+              "read, quoted, community, assumed or unverified"),
+    CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
+              "useful life of capital; default: the term"),
+    CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
+    CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9, "cards one employee looks after"),
+    CFG_FIELD(struct item_keys, gpu, CFG_TEXT, NULL, 0, 0, "only for cards of this kind"),
+    CFG_FIELD(struct item_keys, share, CFG_TEXT, NULL, 0, 0, "only under this sharing kind"),
+};
+
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+enum { POINTER_BYTES = 512 };
+
+static double years(simtime t)
+{
+    return simtime_s(t) / (365.0 * 86400);
+}
+
+static enum unit_dim amount_unit(enum price_driver driver, enum price_period period)
+{
+    if (driver == PRICE_kwh) return UNIT_PER_KWH;
+    if (driver == PRICE_gpu_hour || driver == PRICE_allocated_gpu_hour) return UNIT_PER_H;
+    return period == PER_YEAR ? UNIT_PER_Y : UNIT_MONEY;
+}
+
+/* A number >= 0, or a string with the unit that driver and period call for. */
+static double read_price(const struct json_doc *doc, const json_t *v, const char *at,
+                         const struct price_item *it, struct diag *d)
+{
+    char found[64];
+    double x = NAN;
+    enum unit_dim dim = amount_unit(it->driver, it->period);
+    if (json_is_number(v)) x = json_number_value(v);
+    if (json_is_string(v) && it->driver != PRICE_capital &&
+        unit_parse(json_string_value(v), dim, &x, NULL) != 0)
+        x = NAN;
+    if (x >= 0 && x < 1e15) return x;
+    json_problem(d, doc, at, "expected a price >= 0 (a number, or %s), found %s",
+                 it->driver == PRICE_capital ? "a share of capital per year" : unit_expected(dim),
+                 json_found(found, sizeof found, v));
+    return NAN;
+}
+
+static struct amount read_amount(const struct json_doc *doc, json_t *v, const char *at,
+                                 const struct price_item *it, struct diag *d)
+{
+    static const char *const keys[] = { "low", "mode", "high" };
+    double x[3] = { NAN, NAN, NAN };
+    if (!json_is_object(v)) {
+        x[0] = read_price(doc, v, at, it, d);
+        return (struct amount){ x[0], x[0], x[0] };
+    }
+    json_known_keys(d, doc, v, at, keys, COUNT_OF(keys));
+    for (int i = 0; i < 3; i++) {
+        char here[POINTER_BYTES];
+        json_t *one = json_object_get(v, keys[i]);
+        json_pointer_key(here, sizeof here, at, keys[i]);
+        if (one)
+            x[i] = read_price(doc, one, here, it, d);
+        else
+            json_problem(d, doc, at, "missing \"%s\"", keys[i]);
+    }
+    if (x[0] > x[1] || x[1] > x[2])
+        json_problem(d, doc, at, "expected low <= mode <= high, found %g, %g, %g", x[0], x[1], x[2]);
+    return (struct amount){ x[0], x[1], x[2] };
+}
+
+/* Whether driver and period make sense together. */
+static bool period_fits(enum price_driver driver, enum price_period period)
+{
+    if (usual_period[driver] == PER_USE || period == PER_USE) return period == usual_period[driver];
+    return driver != PRICE_capital || period == PER_YEAR;
+}
+
+static void check_item(const struct json_doc *doc, const char *at, const struct item_keys *k,
+                       const struct price_item *it, const char *book_currency, struct diag *d)
+{
+    char here[POINTER_BYTES];
+    if (!period_fits(it->driver, it->period))
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "period"),
+                     "driver \"%s\" cannot be paid per \"%s\", expected \"%s\"",
+                     price_driver_names[it->driver], price_period_names[it->period],
+                     price_period_names[usual_period[it->driver]]);
+    if (it->period != PER_ONCE && (k->life != CFG_NO_TIME || k->retention > 0))
+        json_problem(d, doc, at, "\"life\" and \"retention\" go with \"period\": \"once\" only");
+    if (it->driver == PRICE_fte && isnan(k->per))
+        json_problem(d, doc, at, "driver \"fte\" needs \"per\": the cards one employee looks after");
+    if (it->driver != PRICE_fte && !isnan(k->per))
+        json_problem(d, doc, at, "\"per\" goes with driver \"fte\" only");
+    if (strcmp(it->currency, book_currency) != 0)
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "currency"),
+                     "expected the book's currency %s, found %s; convert the amount", book_currency,
+                     it->currency);
+}
+
+static void read_item(struct price_item *it, struct arena *a, const struct json_doc *doc, json_t *v,
+                      const char *at, const struct price_book *book, struct diag *d)
+{
+    struct item_keys k;
+    char here[POINTER_BYTES];
+    size_t before = d->count;
+    cfg_read(item_fields, COUNT_OF(item_fields), &k, a, doc, v, at, NULL, 0, d);
+    if (d->count > before) return;
+    *it = (struct price_item){
+        .name = k.name, .source = k.source, .date = k.date, .confidence = k.confidence,
+        .currency = k.currency ? k.currency : book->currency,
+        .driver = (enum price_driver)k.driver,
+        .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,
+        .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
+        .retention = k.retention, .per = k.per, .gpu = k.gpu, .share = k.share,
+    };
+    check_item(doc, at, &k, it, book->currency, d);
+    json_pointer_key(here, sizeof here, at, "amount");
+    it->amount = read_amount(doc, k.amount, here, it, d);
+}
+
+void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc, struct diag *d)
+{
+    static const char *const more[] = { "items" };
+    struct book_keys k;
+    char found[64], here[POINTER_BYTES];
+    size_t before = d->count;
+    *out = (struct price_book){ 0 };
+    if (!json_is_object(doc->root)) {
+        json_problem(d, doc, "", "expected a price book, found %s",
+                     json_found(found, sizeof found, doc->root));
+        return;
+    }
+    cfg_read(book_fields, COUNT_OF(book_fields), &k, a, doc, doc->root, "", more, COUNT_OF(more), d);
+    if (d->count > before) return;
+    *out = (struct price_book){ .name = k.name, .currency = k.currency, .as_of = k.as_of, .pue = k.pue,
+                                .rate = k.rate, .term_y = years(k.term) };
+    if (strcmp(k.currency, "USD") != 0)
+        json_problem(d, doc, "/currency", "expected USD (results are in USD), found %s", k.currency);
+    json_t *items = json_object_get(doc->root, "items");
+    if (!json_is_array(items) || json_array_size(items) == 0) {
+        json_problem(d, doc, items ? "/items" : "", "expected \"items\": an array of prices, found %s",
+                     json_found(found, sizeof found, items));
+        return;
+    }
+    struct price_item *it = arena_array(a, json_array_size(items), sizeof *it);
+    out->item = it;
+    out->n_items = json_array_size(items);
+    for (size_t i = 0; i < out->n_items; i++)
+        read_item(&it[i], a, doc, json_array_get(items, i),
+                  json_pointer_index(here, sizeof here, "/items", i), out, d);
+}
+
+int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65],
+                    struct err *e)
+{
+    struct json_doc doc;
+    struct diag d;
+    int rc = json_doc_load(&doc, path, e);
+    if (rc != 0) return rc;
+    sha256_hex(doc.text, doc.len, sha256);
+    diag_init(&d);
+    price_book_read(out, a, &doc, &d);
+    rc = diag_result(&d, e);
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    return rc;
+}
+
+static bool names_gpu(const char *name, const struct gpu_spec *gpu)
+{
+    if (strcasecmp(name, gpu->name) == 0) return true;
+    for (int i = 0; i < gpu->n_aliases; i++)
+        if (strcasecmp(name, gpu->aliases[i]) == 0) return true;
+    return false;
+}
+
+bool price_item_applies(const struct price_item *it, const struct gpu_spec *gpu, const char *share)
+{
+    if (it->gpu && !names_gpu(it->gpu, gpu)) return false;
+    return !it->share || !share || strcmp(it->share, share) == 0;
+}
+
+static bool buys_cards(const struct price_item *it)
+{
+    return it->driver == PRICE_card || it->driver == PRICE_node || it->driver == PRICE_gpu_hour ||
+           it->driver == PRICE_allocated_gpu_hour;
+}
+
+int price_book_covers(const struct price_book *b, const struct gpu_spec *gpu, const char *share,
+                      struct err *e)
+{
+    const char *priced[24];
+    size_t n = 0;
+    char list[200];
+    bool covered = strcmp(gpu->name, "generic") == 0, any = false;
+    for (size_t i = 0; i < b->n_items; i++) {
+        const struct price_item *it = &b->item[i];
+        if (!buys_cards(it)) continue;
+        bool applies = price_item_applies(it, gpu, share);
+        any = any || (applies && !it->gpu);
+        covered = covered || (applies && it->gpu);
+        if (it->gpu && n < COUNT_OF(priced) && (n == 0 || strcmp(priced[n - 1], it->gpu) != 0))
+            priced[n++] = it->gpu;
+    }
+    if (covered || (any && n == 0)) return 0;
+    int rc = err_set(e, ERR_INPUT, NULL, "price book \"%s\" has no price for the card \"%s\"", b->name,
+                     gpu->name);
+    if (n)
+        err_hint(e, "it prices %s; add an item with \"gpu\": \"%s\"",
+                 str_list(list, sizeof list, priced, n), gpu->name);
+    else
+        err_hint(e, "add an item with \"driver\": \"card\", \"gpu\": \"%s\"", gpu->name);
+    return rc;
+}

@@ -1,0 +1,190 @@
+/* test_price.c - reading price books: units, ranges, defaults, and every documented complaint. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/price.h"
+#include "tests/support/close.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BOOK(items) "{\"format\": \"gpusim-prices/1\", \"items\": [" items "]}"
+
+/* Parse `text`; problems are returned, the first one in buf. The arena owns the book. */
+static size_t read_book(struct price_book *b, struct arena *a, const char *text, char *buf, size_t size)
+{
+    struct json_doc doc = { 0 };
+    struct err e = { 0 };
+    struct diag d;
+    if (json_doc_parse(&doc, "prices.json", text, strlen(text), &e) != 0) fail_msg("%s", e.msg);
+    diag_init(&d);
+    price_book_read(b, a, &doc, &d);
+    size_t n = d.count;
+    snprintf(buf, size, "%s: %s", n ? d.problem[0].where : "", n ? d.problem[0].msg : "");
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    return n;
+}
+
+static void amounts_and_defaults(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_book b;
+    char said[800];
+    size_t n = read_book(&b, a,
+                         "{\"format\": \"gpusim-prices/1\", \"name\": \"n\", \"pue\": 1.3, \"rate\": 0.05,"
+                         "\"term\": \"5 y\", \"items\": ["
+                         "{\"name\": \"card\", \"driver\": \"card\", \"amount\": \"9750 USD\","
+                         "\"retention\": 0.7, \"gpu\": \"l40s\"},"
+                         "{\"name\": \"energy\", \"driver\": \"kwh\", \"amount\": \"0.12 USD/kWh\","
+                         "\"source\": \"bill\", \"date\": \"2026-01\", \"confidence\": \"quoted\"},"
+                         "{\"name\": \"lic\", \"driver\": \"licence\", \"share\": \"mig\","
+                         "\"amount\": {\"low\": 0, \"mode\": \"1125 USD/y\", \"high\": 4500}},"
+                         "{\"name\": \"staff\", \"driver\": \"fte\", \"per\": 34, \"amount\": 45000},"
+                         "{\"name\": \"rent\", \"driver\": \"gpu_hour\", \"amount\": \"2.5 USD/h\"},"
+                         "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.05},"
+                         "{\"name\": \"hall\", \"driver\": \"constant\", \"period\": \"once\","
+                         "\"amount\": 10, \"life\": \"12 y\"}]}",
+                         said, sizeof said);
+    if (n) fail_msg("%s", said);
+    assert_close(b.pue, 1.3, 0);
+    assert_close(b.term_y, 5, 1e-15);
+    assert_int_equal(b.n_items, 7);
+    assert_close(b.item[0].amount.mode, 9750, 0);
+    assert_int_equal(b.item[0].period, PER_ONCE);
+    assert_close(b.item[0].life_y, 5, 1e-15); /* the term */
+    assert_string_equal(b.item[0].source, "not stated");
+    assert_close(b.item[1].amount.high, 0.12, 1e-15);
+    assert_int_equal(b.item[1].period, PER_USE);
+    assert_string_equal(b.item[1].source, "bill");
+    assert_close(b.item[2].amount.low, 0, 0);
+    assert_close(b.item[2].amount.mode, 1125, 1e-12);
+    assert_close(b.item[2].amount.high, 4500, 0);
+    assert_int_equal(b.item[2].period, PER_YEAR);
+    assert_close(b.item[3].per, 34, 0);
+    assert_int_equal(b.item[5].period, PER_YEAR);
+    assert_close(b.item[6].life_y, 12, 1e-15);
+    arena_destroy(a);
+}
+
+static void every_complaint(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "[]", "expected a price book" },
+        { "{\"format\": \"gpusim-result/1\"}", "/format" },
+        { "{\"format\": \"gpusim-prices/1\"}", "expected \"items\"" },
+        { "{\"format\": \"gpusim-prices/1\", \"items\": []}", "expected \"items\"" },
+        { "{\"format\": \"gpusim-prices/1\", \"pue\": 0.9, \"items\": []}", "/pue" },
+        { "{\"format\": \"gpusim-prices/1\", \"currency\": \"CNY\", \"items\": [{\"name\": \"x\","
+          "\"driver\": \"card\", \"amount\": 1}]}", "expected USD" },
+        { BOOK("7"), "/items/0" },
+        { BOOK("{\"driver\": \"card\", \"amount\": 1}"), "name" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"crad\", \"amount\": 1}"), "/items/0/driver" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\"}"), "amount" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": -1}"), "/items/0/amount" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"kwh\", \"amount\": \"3 USD/h\"}"), "/items/0/amount" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 1, \"high\": 2}}"),
+          "missing \"mode\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 3, \"mode\": 2, \"high\": 4}}"),
+          "low <= mode <= high" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 1, \"mode\": 2, \"high\": 4,"
+               "\"top\": 5}}"), "top" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"period\": \"use\", \"amount\": 1}"),
+          "/items/0/period" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"kwh\", \"period\": \"year\", \"amount\": 1}"),
+          "/items/0/period" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"licence\", \"life\": \"4 y\", \"amount\": 1}"), "\"life\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"fte\", \"amount\": 1}"), "\"per\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"per\": 2, \"amount\": 1}"), "\"per\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"currency\": \"EUR\", \"amount\": 1}"),
+          "/items/0/currency" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amuont\": 1, \"amount\": 1}"), "amuont" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena *a = arena_create();
+        struct price_book b;
+        char said[800];
+        if (!read_book(&b, a, cases[i].text, said, sizeof said)) fail_msg("case %zu passes", i);
+        if (!strstr(said, cases[i].says)) fail_msg("case %zu: %s", i, said);
+        arena_destroy(a);
+    }
+}
+
+static void a_missing_card_price_is_an_error(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_book b;
+    char said[800];
+    struct err e = { 0 };
+    const char *alias[] = { "a100-pcie-80" };
+    const struct gpu_spec l40s = { .name = "l40s" }, h100 = { .name = "h100-sxm5-80gb" },
+                          generic = { .name = "generic" },
+                          a100 = { .name = "a100-pcie-80gb", .aliases = alias, .n_aliases = 1 };
+    assert_int_equal(read_book(&b, a,
+                               BOOK("{\"name\": \"c\", \"driver\": \"card\", \"gpu\": \"L40S\", \"amount\": 1},"
+                                    "{\"name\": \"d\", \"driver\": \"card\", \"gpu\": \"a100-pcie-80\","
+                                    "\"share\": \"mig\", \"amount\": 1},"
+                                    "{\"name\": \"host\", \"driver\": \"card\", \"amount\": 1}"),
+                               said, sizeof said), 0);
+    assert_int_equal(price_book_covers(&b, &l40s, NULL, NULL), 0);
+    assert_int_equal(price_book_covers(&b, &generic, NULL, NULL), 0);
+    assert_int_equal(price_book_covers(&b, &a100, "mig", NULL), 0);
+    assert_int_equal(price_book_covers(&b, &a100, "mps", NULL), ERR_INPUT);
+    assert_int_equal(price_book_covers(&b, &h100, "mps", &e), ERR_INPUT);
+    assert_non_null(strstr(e.msg, "no price for the card \"h100-sxm5-80gb\""));
+    assert_non_null(strstr(e.hint, "L40S"));
+    assert_int_equal(read_book(&b, a, BOOK("{\"name\": \"n\", \"driver\": \"node\", \"amount\": 300000}"),
+                               said, sizeof said), 0);
+    assert_int_equal(price_book_covers(&b, &h100, NULL, NULL), 0);
+    assert_int_equal(read_book(&b, a, BOOK("{\"name\": \"e\", \"driver\": \"kwh\", \"amount\": 0.1}"),
+                               said, sizeof said), 0);
+    assert_int_equal(price_book_covers(&b, &h100, NULL, NULL), ERR_INPUT);
+    arena_destroy(a);
+}
+
+/* The shipped book reads, is sourced throughout, and knows the cards people ask about. */
+static void the_default_book(void **state)
+{
+    (void)state;
+    static const char *const cards[] = { "a100-sxm4-40gb", "a100-sxm4-80gb", "a100-pcie-80gb", "a30",
+                                         "h100-sxm5-80gb", "h200-sxm5-141gb", "l40s", "l4", "t4" };
+    struct arena *a = arena_create();
+    struct price_book b;
+    struct err e = { 0 };
+    char sha[65];
+    if (price_book_load(&b, a, "scenarios/prices/default.json", sha, &e) != 0)
+        fail_msg("%s: %s", e.where, e.msg);
+    assert_int_equal(strlen(sha), 64);
+    for (size_t i = 0; i < b.n_items; i++) {
+        assert_string_not_equal(b.item[i].source, "not stated");
+        assert_string_not_equal(b.item[i].date, "not stated");
+        assert_string_not_equal(b.item[i].confidence, "not stated");
+    }
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        const struct gpu_spec g = { .name = cards[i] };
+        assert_int_equal(price_book_covers(&b, &g, "mig", NULL), 0);
+    }
+    assert_int_equal(price_book_load(&b, a, "scenarios/prices/absent.json", sha, &e), ERR_IO);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(amounts_and_defaults),
+        cmocka_unit_test(every_complaint),
+        cmocka_unit_test(a_missing_card_price_is_an_error),
+        cmocka_unit_test(the_default_book),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
