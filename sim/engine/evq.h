@@ -10,14 +10,13 @@
  * Handles:   an ev_id stays good from evq_at() until its event is popped or cancelled, through any
  *            number of moves. A stale id is recognised for ever: slots carry a generation, and one
  *            whose generations are used up is retired. The id {0, 0} is always stale.
- * Complexity: pop O(log n); at and move O(log n) worst, O(1) on average for random times; cancel,
- *            count and now O(1); peek O(log n) right after a pop, else O(1). Moved and cancelled
- *            events leave their old key behind; at(), move() and cancel() sweep when those
- *            outnumber the pending ones, which is amortised O(1) but makes a single call O(n).
- *            A pop directly followed by an at() or a move() costs one pass over the heap, not two.
- * Memory:    per pending event (at its highest count) at most 32 bytes of keys and 16 of slot,
- *            times two while arrays double; nothing is given back before evq_destroy().
- *            Out of memory ends the program (base/mem.h).
+ * Complexity: pop, at, move and cancel O(log n); at and move O(1) on average when times are random;
+ *            everything else O(1). A pop directly followed by an at() costs one pass over the heap,
+ *            not two. Growth is amortised O(1). Once in 2^32 schedulings the pending events are
+ *            numbered anew, in the same order: O(n log n).
+ * Memory:    32 bytes per pending event (at their highest count), up to twice that after growth
+ *            by doubling; nothing is given back before evq_destroy(). Out of memory ends the
+ *            program (base/mem.h).
  * Failure:   no call fails for a reason outside the program. A time before evq_now(), an unknown
  *            class and more than EVQ_MAX_PENDING events are bugs of the caller: BUG().
  * Threads:   one queue, one thread; queues share nothing. */
@@ -59,15 +58,16 @@ ev_id evq_at(struct evq *q, simtime when, enum ev_class cls, uint16_t kind, uint
 bool evq_move(struct evq *q, ev_id id, simtime when);
 /* False, and no effect: it already ran or was cancelled. */
 bool evq_cancel(struct evq *q, ev_id id);
-bool evq_is_pending(const struct evq *q, ev_id id);
 
-/* Take out the earliest event and advance the clock to it. False when nothing is left but parked
- * events: *out and the clock stay as they are. The event's id is stale on return. */
+/* Take out the earliest event and advance the clock to it; its id is stale on return. False when
+ * nothing is left but parked events: *out and the clock stay as they are. */
 bool evq_pop(struct evq *q, struct event *out);
 
+bool evq_is_pending(const struct evq *q, ev_id id);
+simtime evq_when(const struct evq *q, ev_id id); /* its time; SIM_NEVER when parked or stale */
 simtime evq_now(const struct evq *q);
-simtime evq_peek(struct evq *q);        /* time of the next event; SIM_NEVER when there is none */
-size_t evq_count(const struct evq *q);  /* pending events, parked ones included */
+simtime evq_peek(const struct evq *q);           /* time of the next event; SIM_NEVER: none */
+size_t evq_count(const struct evq *q);           /* pending events, parked ones included */
 size_t evq_footprint_bytes(const struct evq *q); /* memory held now */
 
 /* For tests: go on as if the sequence counter stood at `seq` (not below its value) and every slot

@@ -30,8 +30,7 @@ struct draws {
 static void draws_init(struct draws *d)
 {
     uint64_t state = 20240607;
-    for (size_t i = 0; i < TABLE; i++)
-        d->gap[i] = 1 + (simtime)(-1e9 * log(bench_uniform(&state)));
+    for (size_t i = 0; i < TABLE; i++) d->gap[i] = 1 + (simtime)(-1e9 * log(bench_uniform(&state)));
     d->i = 0;
 }
 
@@ -60,7 +59,7 @@ static inline bool earlier(const struct node *a, const struct node *b)
 
 static inline void plain_push(struct plain *h, size_t arity, simtime when)
 {
-    struct node x = {when, ++h->seq};
+    struct node x = { when, ++h->seq };
     size_t i = h->n++;
     while (i > 0) {
         size_t parent = (i - 1) / arity;
@@ -116,7 +115,7 @@ __attribute__((noinline)) static struct node pop_4(struct plain *h)
 static inline double hold_plain(push_fn *push, pop_fn *pop, size_t pending, size_t steps,
                                 struct draws *d)
 {
-    struct plain h = {.v = malloc((pending + 1) * sizeof *h.v)};
+    struct plain h = { .v = malloc((pending + 1) * sizeof *h.v) };
     if (!h.v) abort();
     for (size_t i = 0; i < pending; i++) push(&h, draw(d));
     double start = bench_now_s();
@@ -145,7 +144,7 @@ static double hold_4ary(size_t pending, size_t steps, struct draws *d)
 static double hold_evq(size_t pending, size_t steps, struct draws *d)
 {
     struct evq *q = evq_create(pending);
-    struct event ev = {0};
+    struct event ev = { 0 };
     for (size_t i = 0; i < pending; i++) evq_at(q, draw(d), EV_FINISH, 0, (uint32_t)i);
     double start = bench_now_s();
     for (size_t i = 0; i < steps && evq_pop(q, &ev); i++)
@@ -163,7 +162,7 @@ struct handles {
 
 static struct handles handles_create(size_t pending, struct draws *d)
 {
-    struct handles h = {evq_create(pending), malloc(pending * sizeof(ev_id))};
+    struct handles h = { evq_create(pending), malloc(pending * sizeof(ev_id)) };
     if (!h.id) abort();
     for (size_t i = 0; i < pending; i++) h.id[i] = evq_at(h.q, draw(d), EV_FINISH, 0, (uint32_t)i);
     return h;
@@ -271,7 +270,7 @@ static void contest(contest_fn *const *fn, double *best, size_t n, size_t pendin
 
 static void bench_hold(size_t pending, struct draws *d)
 {
-    static contest_fn *const fn[] = {hold_4ary, hold_binary, hold_evq};
+    static contest_fn *const fn[] = { hold_4ary, hold_binary, hold_evq };
     double best[3];
     char name[64];
     contest(fn, best, 3, pending, pending > 100000 ? 2000000 : 4000000, d);
@@ -300,12 +299,13 @@ static void bench_one(const char *what, contest_fn *fn, size_t pending, const ch
 
 int main(void)
 {
-    static const size_t pending[] = {2, 1000, 100000, 1000000};
+    static const size_t pending[] = { 2, 1000, 100000, 1000000 };
     static struct draws d;
     draws_init(&d);
     for (size_t i = 0; i < 4; i++) bench_hold(pending[i], &d);
     for (size_t i = 1; i < 4; i++) bench_one("move", move_evq, pending[i], "M moves/s", &d);
-    for (size_t i = 1; i < 4; i++) bench_one("cancel + schedule", cancel_evq, pending[i], "M pairs/s", &d);
+    for (size_t i = 1; i < 4; i++)
+        bench_one("cancel + schedule", cancel_evq, pending[i], "M pairs/s", &d);
     for (size_t i = 1; i < 4; i++) bench_one("shared GPUs", gpus_evq, pending[i], "M steps/s", &d);
     bench_one("M/M/1", mm1_evq, 0, "M customers/s", &d);
     return 0;
