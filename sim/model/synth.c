@@ -42,39 +42,39 @@ struct synth_class {
 
 static const struct cfg_field class_fields[] = {
     CFG_REQUIRED(struct synth_class, name, CFG_TEXT, 0, 0, "unique; letters, digits, . _ -"),
-    {.name = "class",
-     .type = CFG_CHOICE,
-     .offset = offsetof(struct synth_class, klass),
-     .choices = job_class_names + 1,
-     .help = "job class"},
+    { .name = "class",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct synth_class, klass),
+      .choices = job_class_names + 1,
+      .help = "job class" },
     CFG_FIELD(struct synth_class, share, CFG_RATIO, NULL, 1e-9, 1, "of the overall rate 1 / gap"),
     CFG_FIELD(struct synth_class, count, CFG_INT, NULL, 1, 1e12, "at most so many jobs"),
-    {.name = "arrivals",
-     .type = CFG_JSON,
-     .required = true,
-     .offset = offsetof(struct synth_class, arrivals_json),
-     .help = "arrival process"},
-    {.name = "duration",
-     .type = CFG_JSON,
-     .required = true,
-     .offset = offsetof(struct synth_class, duration_json),
-     .help = "distribution of durations"},
-    {.name = "gpus",
-     .type = CFG_JSON,
-     .offset = offsetof(struct synth_class, gpus_json),
-     .help = "a count, or [{gpus, weight, memory}]; default 1"},
-    {.name = "memory",
-     .type = CFG_JSON,
-     .offset = offsetof(struct synth_class, memory_json),
-     .help = "distribution of bytes per GPU"},
-    {.name = "profile",
-     .type = CFG_JSON,
-     .offset = offsetof(struct synth_class, profile_json),
-     .help = "a work signature, or [{name, weight}]"},
-    {.name = "walltime",
-     .type = CFG_JSON,
-     .offset = offsetof(struct synth_class, walltime_json),
-     .help = "{factor, missing}: limit = duration x factor"},
+    { .name = "arrivals",
+      .type = CFG_JSON,
+      .required = true,
+      .offset = offsetof(struct synth_class, arrivals_json),
+      .help = "arrival process" },
+    { .name = "duration",
+      .type = CFG_JSON,
+      .required = true,
+      .offset = offsetof(struct synth_class, duration_json),
+      .help = "distribution of durations" },
+    { .name = "gpus",
+      .type = CFG_JSON,
+      .offset = offsetof(struct synth_class, gpus_json),
+      .help = "a count, or [{gpus, weight, memory}]; default 1" },
+    { .name = "memory",
+      .type = CFG_JSON,
+      .offset = offsetof(struct synth_class, memory_json),
+      .help = "distribution of bytes per GPU" },
+    { .name = "profile",
+      .type = CFG_JSON,
+      .offset = offsetof(struct synth_class, profile_json),
+      .help = "a work signature, or [{name, weight}]" },
+    { .name = "walltime",
+      .type = CFG_JSON,
+      .offset = offsetof(struct synth_class, walltime_json),
+      .help = "{factor, missing}: limit = duration x factor" },
     CFG_FIELD(struct synth_class, users, CFG_INT, NULL, 1, 1000000, "how many users"),
     CFG_FIELD(struct synth_class, zipf, CFG_REAL, "0", 0, 10, "user k has weight 1 / k^zipf"),
     CFG_FIELD(struct synth_class, groups, CFG_INT, NULL, 1, 1000000,
@@ -96,14 +96,14 @@ struct raw_spec {
     json_t *classes, *targets;
 };
 
-static const char *const formats[] = {"gpusim-generate/1", NULL};
+static const char *const formats[] = { "gpusim-generate/1", NULL };
 static const struct cfg_field spec_fields[] = {
-    {.name = "format",
-     .type = CFG_CHOICE,
-     .offset = offsetof(struct raw_spec, format),
-     .required = true,
-     .choices = formats,
-     .help = "format"},
+    { .name = "format",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct raw_spec, format),
+      .required = true,
+      .choices = formats,
+      .help = "format" },
     CFG_REQUIRED(struct raw_spec, name, CFG_TEXT, 0, 0, "name"),
     CFG_FIELD(struct raw_spec, source, CFG_TEXT, NULL, 0, 0, "where the numbers come from"),
     CFG_FIELD(struct raw_spec, seed, CFG_INT, "1", 0, 9e18, "seed unless the command names one"),
@@ -152,10 +152,10 @@ struct raw_target {
 };
 static const struct cfg_field target_fields[] = {
     CFG_REQUIRED(struct raw_target, quantity, CFG_TEXT, 0, 0, "what is compared"),
-    {.name = "class",
-     .type = CFG_TEXT,
-     .offset = offsetof(struct raw_target, klass),
-     .help = "name of a class; absent: all jobs"},
+    { .name = "class",
+      .type = CFG_TEXT,
+      .offset = offsetof(struct raw_target, klass),
+      .help = "name of a class; absent: all jobs" },
     CFG_REQUIRED(struct raw_target, value, CFG_JSON, 0, 0, "published value"),
     CFG_FIELD(struct raw_target, tolerance, CFG_RATIO, "0.05", 0, 10, "relative"),
     CFG_REQUIRED(struct raw_target, source, CFG_TEXT, 0, 0, "where it was published"),
@@ -167,7 +167,8 @@ const char *const synth_quantities[] = {
     "jobs",         "jobs_per_day", "gap.mean",     "gap.cv",       "duration.mean",
     "duration.cv",  "duration.p10", "duration.p25", "duration.p50", "duration.p75",
     "duration.p90", "duration.p95", "duration.p99", "gpus.mean",    "gpus.fractional",
-    "memory.mean",  "gpu_hours",    "load",         "gpus.share:N", NULL};
+    "memory.mean",  "gpu_hours",    "load",         "gpus.share:N", NULL
+};
 
 enum synth_unit synth_quantity_unit(const char *q)
 {
@@ -398,7 +399,7 @@ static void read_target(const struct ctx *c, const struct synth_spec *s, struct 
     bool known = false;
     if (!read_object(c, target_fields, COUNT(target_fields), &r, v, pointer, "a target, an object"))
         return;
-    *t = (struct synth_target){r.quantity, r.klass, 0, r.tolerance, r.source};
+    *t = (struct synth_target){ r.quantity, r.klass, 0, r.tolerance, r.source };
     if (!known_quantity(r.quantity)) {
         const char *near = str_nearest(r.quantity, synth_quantities, COUNT(synth_quantities) - 1);
         struct err *e =
@@ -444,10 +445,10 @@ static bool ends(const struct synth_spec *s)
 
 void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *doc, struct diag *d)
 {
-    struct ctx c = {a, doc, d};
+    struct ctx c = { a, doc, d };
     struct raw_spec r;
     size_t before = d->count;
-    *out = (struct synth_spec){0};
+    *out = (struct synth_spec){ 0 };
     sha256_hex(doc->text ? doc->text : "", doc->len, out->sha256);
     if (!read_object(&c, spec_fields, COUNT(spec_fields), &r, doc->root, "", "an object")) return;
     out->name = r.name;

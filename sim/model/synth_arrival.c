@@ -14,7 +14,8 @@ const char *const synth_arrival_kind_names[SYNTH_ARRIVAL_KINDS + 1] = {
 #define X(name) #name,
     SYNTH_ARRIVAL_KIND_MAP(X)
 #undef X
-        NULL};
+        NULL
+};
 
 #define DAY_S  86400.0
 #define WEEK_S (7 * DAY_S)
@@ -28,12 +29,12 @@ struct raw {
 };
 
 static const struct cfg_field fields[] = {
-    {.name = "kind",
-     .type = CFG_CHOICE,
-     .offset = offsetof(struct raw, kind),
-     .required = true,
-     .choices = synth_arrival_kind_names,
-     .help = "process"},
+    { .name = "kind",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct raw, kind),
+      .required = true,
+      .choices = synth_arrival_kind_names,
+      .help = "process" },
     CFG_FIELD(struct raw, gap, CFG_TIME, NULL, 1e-6, 1e9, "mean time between jobs"),
     CFG_FIELD(struct raw, cv, CFG_REAL, NULL, WEIBULL_CV_MIN, WEIBULL_CV_MAX,
               "gamma, weibull: standard deviation / mean of the gaps"),
@@ -56,13 +57,13 @@ static const struct cfg_field state_fields[] = {
 
 /* Keys beside "kind" that each process has; those before the bar are required. */
 static const char *const kind_keys[SYNTH_ARRIVAL_KINDS][8] = {
-    [SYNTH_ARRIVAL_poisson] = {"gap", "|", "hours", "days"},
-    [SYNTH_ARRIVAL_nhpp] = {"gap", "|", "hours", "days"},
-    [SYNTH_ARRIVAL_mmpp] = {"states", "|", "hours", "days"},
-    [SYNTH_ARRIVAL_gamma] = {"gap", "cv", "|"},
-    [SYNTH_ARRIVAL_weibull] = {"gap", "cv", "|"},
-    [SYNTH_ARRIVAL_sessions] = {"members", "start", "|", "spread", "days"},
-    [SYNTH_ARRIVAL_once] = {"members", "|", "start", "spread"},
+    [SYNTH_ARRIVAL_poisson] = { "gap", "|", "hours", "days" },
+    [SYNTH_ARRIVAL_nhpp] = { "gap", "|", "hours", "days" },
+    [SYNTH_ARRIVAL_mmpp] = { "states", "|", "hours", "days" },
+    [SYNTH_ARRIVAL_gamma] = { "gap", "cv", "|" },
+    [SYNTH_ARRIVAL_weibull] = { "gap", "cv", "|" },
+    [SYNTH_ARRIVAL_sessions] = { "members", "start", "|", "spread", "days" },
+    [SYNTH_ARRIVAL_once] = { "members", "|", "start", "spread" },
 };
 
 static bool kind_has(enum synth_arrival_kind kind, const char *key)
@@ -181,7 +182,7 @@ void synth_arrival_read(struct synth_arrival_spec *out, struct arena *a, const s
     struct raw r;
     char p[256], found[80];
     size_t before = d->count;
-    *out = (struct synth_arrival_spec){.kind = SYNTH_ARRIVAL_poisson, .gap_s = 1};
+    *out = (struct synth_arrival_spec){ .kind = SYNTH_ARRIVAL_poisson, .gap_s = 1 };
     for (size_t i = 0; i < 24; i++) out->hour[i] = 1;
     for (size_t i = 0; i < 7; i++) out->day[i] = 1;
     if (!json_is_object(obj)) {
@@ -228,10 +229,8 @@ double synth_arrival_rate(const struct synth_arrival_spec *s)
     case SYNTH_ARRIVAL_sessions:
         for (size_t i = 0; i < 7; i++) present += s->day[i];
         return (double)s->members * present / WEEK_S;
-    case SYNTH_ARRIVAL_once:
-        return 0;
-    default:
-        return 1 / s->gap_s;
+    case SYNTH_ARRIVAL_once: return 0;
+    default: return 1 / s->gap_s;
     }
 }
 
@@ -382,7 +381,7 @@ static void plan_day(struct synth_arrival *p)
         double offset = s->start_s + gsl_ran_gaussian(p->gaps, 1) * s->spread_s;
         offset = fmin(fmax(offset, 0), DAY_S - 1e-3);
         if (comes && midnight + offset >= 0)
-            p->visit[p->n_visits++] = (struct visit){midnight + offset, m};
+            p->visit[p->n_visits++] = (struct visit){ midnight + offset, m };
     }
     qsort(p->visit, p->n_visits, sizeof *p->visit, by_time);
 }
@@ -392,7 +391,7 @@ static void plan_once(struct synth_arrival *p)
     const struct synth_arrival_spec *s = p->spec;
     for (int64_t m = 0; m < s->members; m++) {
         double t = s->start_s + gsl_ran_gaussian(p->gaps, 1) * s->spread_s;
-        p->visit[p->n_visits++] = (struct visit){fmax(t, 0), m};
+        p->visit[p->n_visits++] = (struct visit){ fmax(t, 0), m };
     }
     qsort(p->visit, p->n_visits, sizeof *p->visit, by_time);
 }
@@ -422,16 +421,12 @@ double synth_arrival_next(struct synth_arrival *p, double until_s, int64_t *memb
     switch (p->spec->kind) {
     case SYNTH_ARRIVAL_poisson:
     case SYNTH_ARRIVAL_nhpp:
-    case SYNTH_ARRIVAL_mmpp:
-        return thinned(p, until_s);
+    case SYNTH_ARRIVAL_mmpp: return thinned(p, until_s);
     case SYNTH_ARRIVAL_gamma:
-    case SYNTH_ARRIVAL_weibull:
-        return p->t += p->spec->gap_s * synth_dist_draw(&p->gap, p->gaps);
+    case SYNTH_ARRIVAL_weibull: return p->t += p->spec->gap_s * synth_dist_draw(&p->gap, p->gaps);
     case SYNTH_ARRIVAL_sessions:
-    case SYNTH_ARRIVAL_once:
-        return visits(p, until_s, member);
-    case SYNTH_ARRIVAL_KINDS:
-        break;
+    case SYNTH_ARRIVAL_once: return visits(p, until_s, member);
+    case SYNTH_ARRIVAL_KINDS: break;
     }
     BUG("arrival kind %d", (int)p->spec->kind);
 }

@@ -11,8 +11,8 @@
  *   gamma,
  *   weibull   renewal with that law of gaps: gap, cv. The first gap starts at time zero.
  *   sessions  people who come in every day: members, start (time of day), spread (standard
- * deviation of the start), days (chance to come, Monday first); one job a member and day, whose
- *             user is the member.
+ *             deviation of the start), days (chance to come, Monday first); one job a member and
+ *             day, whose user is the member.
  *   once      members jobs at `start` after time zero, spread as above: what is there all along.
  *
  * Time zero lies `origin` after Monday 00:00. Each process has its own random streams.

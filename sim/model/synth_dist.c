@@ -11,7 +11,8 @@ const char *const synth_dist_kind_names[SYNTH_KINDS + 1] = {
 #define X(name) #name,
     SYNTH_KIND_MAP(X)
 #undef X
-        NULL};
+        NULL
+};
 
 #define Z90 1.2815515655446004 /* 0.9 quantile of the standard normal distribution */
 
@@ -23,12 +24,12 @@ struct raw {
 };
 
 static const struct cfg_field fields[] = {
-    {.name = "kind",
-     .type = CFG_CHOICE,
-     .offset = offsetof(struct raw, kind),
-     .required = true,
-     .choices = synth_dist_kind_names,
-     .help = "family"},
+    { .name = "kind",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct raw, kind),
+      .required = true,
+      .choices = synth_dist_kind_names,
+      .help = "family" },
     CFG_FIELD(struct raw, value, CFG_JSON, NULL, 0, 0, "constant: the value"),
     CFG_FIELD(struct raw, mean, CFG_JSON, NULL, 0, 0, "mean"),
     CFG_FIELD(struct raw, median, CFG_JSON, NULL, 0, 0, "lognormal: median"),
@@ -72,12 +73,9 @@ static bool in_words(const char *words, const char *w)
 static const char *unit_text(enum synth_unit unit)
 {
     switch (unit) {
-    case SYNTH_SECONDS:
-        return unit_expected(UNIT_TIME);
-    case SYNTH_BYTES:
-        return unit_expected(UNIT_BYTES);
-    case SYNTH_NUMBER:
-        break;
+    case SYNTH_SECONDS: return unit_expected(UNIT_TIME);
+    case SYNTH_BYTES: return unit_expected(UNIT_BYTES);
+    case SYNTH_NUMBER: break;
     }
     return "a number >= 0";
 }
@@ -147,46 +145,50 @@ static double weibull_shape(double cv)
 
 static struct synth_dist dist_const(double value)
 {
-    return (struct synth_dist){.kind = SYNTH_constant, .a = value, .min = 0, .max = INFINITY};
+    return (struct synth_dist){ .kind = SYNTH_constant, .a = value, .min = 0, .max = INFINITY };
 }
 
 struct synth_dist synth_unit_gamma(double cv)
 {
     return (struct synth_dist){
-        .kind = SYNTH_gamma, .a = 1 / (cv * cv), .b = cv * cv, .max = INFINITY};
+        .kind = SYNTH_gamma, .a = 1 / (cv * cv), .b = cv * cv, .max = INFINITY
+    };
 }
 
 struct synth_dist synth_unit_weibull(double cv)
 {
     double shape = weibull_shape(cv);
     return (struct synth_dist){
-        .kind = SYNTH_weibull, .a = 1 / gsl_sf_gamma(1 + 1 / shape), .b = shape, .max = INFINITY};
+        .kind = SYNTH_weibull, .a = 1 / gsl_sf_gamma(1 + 1 / shape), .b = shape, .max = INFINITY
+    };
 }
 
+/* Two of the four keys fix mu and sigma: (median, p90), (median, mean), (median, cv), (mean, cv).
+ */
 static void lognormal(struct synth_dist *out, const struct ctx *c, const struct raw *r, double mean)
 {
     double median = value_of(c, r->median, "median"), p90 = value_of(c, r->p90, "p90");
-    bool by_p90 = r->median && r->p90 && !r->mean && isnan(r->cv);
-    bool by_cv = !r->p90 && !isnan(r->cv) && !r->median != !r->mean;
-    if (!by_p90 && !by_cv) {
-        missing(c, SYNTH_lognormal, "median and p90, median and cv, or mean and cv");
-        return;
-    }
-    if (by_p90) {
-        out->b = log(p90 / median) / Z90;
-        if (median > 0 && p90 > median)
-            out->a = log(median);
-        else if (!isnan(median) && !isnan(p90))
-            json_problem(c->d, c->doc, c->pointer, "expected 0 < median < p90, found %g and %g",
-                         median, p90);
+    bool has_cv = !isnan(r->cv);
+    int given = !!r->median + !!r->mean + !!r->p90 + has_cv;
+    if (given != 2 || (!r->median && !(r->mean && has_cv))) {
+        missing(c, SYNTH_lognormal, "median and one of p90, mean and cv, or mean and cv");
         return;
     }
     double location = r->median ? median : mean;
-    if (location <= 0)
-        json_problem(c->d, c->doc, c->pointer, "expected a %s > 0, found 0",
-                     r->median ? "median" : "mean");
-    out->b = sqrt(log1p(r->cv * r->cv));
-    out->a = log(location) - (r->median ? 0 : 0.5 * out->b * out->b);
+    double other = r->p90 ? p90 : mean;
+    if (isnan(location) || (!has_cv && isnan(other))) return; /* already told */
+    if (!(location > 0) || (!has_cv && !(other > location))) {
+        json_problem(c->d, c->doc, c->pointer, "expected %s, found %g and %g",
+                     r->p90    ? "0 < median < p90"
+                     : !has_cv ? "0 < median < mean"
+                               : "a median or mean above 0",
+                     location, has_cv ? r->cv : other);
+        return;
+    }
+    out->b = has_cv   ? sqrt(log1p(r->cv * r->cv))
+             : r->p90 ? log(p90 / median) / Z90
+                      : sqrt(2 * log(mean / median));
+    out->a = r->median ? log(median) : log(mean) - 0.5 * out->b * out->b;
 }
 
 static void weibull(struct synth_dist *out, const struct ctx *c, const struct raw *r, double mean)
@@ -225,7 +227,7 @@ static void parts(struct synth_dist *out, const struct ctx *c, json_t *list, con
     size_t n = json_array_size(list);
     double total = 0;
     char p[256], q[256], found[80];
-    const char *keys[] = {"weight", key};
+    const char *keys[] = { "weight", key };
     if (!n) {
         missing(c, out->kind, "parts, a list of {weight, value or mean}");
         return;
@@ -319,26 +321,13 @@ static void fill(struct synth_dist *out, const struct ctx *c, const struct raw *
         out->a = 1 / (r->cv * r->cv);
         out->b = mean * r->cv * r->cv;
         return;
-    case SYNTH_lognormal:
-        lognormal(out, c, r, mean);
-        return;
-    case SYNTH_weibull:
-        weibull(out, c, r, mean);
-        return;
-    case SYNTH_pareto:
-        pareto(out, c, r);
-        return;
-    case SYNTH_hyperexponential:
-        parts(out, c, r->parts, "mean");
-        return;
-    case SYNTH_choice:
-        parts(out, c, r->parts, "value");
-        return;
-    case SYNTH_quantiles:
-        quantiles(out, c, r->points);
-        return;
-    case SYNTH_KINDS:
-        break;
+    case SYNTH_lognormal: lognormal(out, c, r, mean); return;
+    case SYNTH_weibull: weibull(out, c, r, mean); return;
+    case SYNTH_pareto: pareto(out, c, r); return;
+    case SYNTH_hyperexponential: parts(out, c, r->parts, "mean"); return;
+    case SYNTH_choice: parts(out, c, r->parts, "value"); return;
+    case SYNTH_quantiles: quantiles(out, c, r->points); return;
+    case SYNTH_KINDS: break;
     }
     BUG("distribution kind %d", (int)out->kind);
 }
@@ -360,7 +349,7 @@ static void unused_keys(const struct ctx *c, json_t *obj, enum synth_dist_kind k
 void synth_dist_read(struct synth_dist *out, struct arena *a, const struct json_doc *doc, json_t *v,
                      const char *pointer, enum synth_unit unit, struct diag *d)
 {
-    struct ctx c = {doc, pointer, unit, d, a};
+    struct ctx c = { doc, pointer, unit, d, a };
     struct raw r;
     double value;
     char found[80];
@@ -428,28 +417,18 @@ static double draw_pareto(const struct synth_dist *s, double u)
 static double draw(const struct synth_dist *s, gsl_rng *r)
 {
     switch (s->kind) {
-    case SYNTH_constant:
-        return s->a;
-    case SYNTH_uniform:
-        return s->a + (s->b - s->a) * gsl_rng_uniform(r);
-    case SYNTH_exponential:
-        return gsl_ran_exponential(r, s->a);
-    case SYNTH_lognormal:
-        return gsl_ran_lognormal(r, s->a, s->b);
-    case SYNTH_gamma:
-        return gsl_ran_gamma(r, s->a, s->b);
-    case SYNTH_weibull:
-        return gsl_ran_weibull(r, s->a, s->b);
-    case SYNTH_pareto:
-        return draw_pareto(s, gsl_rng_uniform(r));
+    case SYNTH_constant: return s->a;
+    case SYNTH_uniform: return s->a + (s->b - s->a) * gsl_rng_uniform(r);
+    case SYNTH_exponential: return gsl_ran_exponential(r, s->a);
+    case SYNTH_lognormal: return gsl_ran_lognormal(r, s->a, s->b);
+    case SYNTH_gamma: return gsl_ran_gamma(r, s->a, s->b);
+    case SYNTH_weibull: return gsl_ran_weibull(r, s->a, s->b);
+    case SYNTH_pareto: return draw_pareto(s, gsl_rng_uniform(r));
     case SYNTH_hyperexponential:
         return gsl_ran_exponential(r, s->y[synth_pick(s->x, s->n, gsl_rng_uniform(r))]);
-    case SYNTH_quantiles:
-        return draw_quantile(s, gsl_rng_uniform(r));
-    case SYNTH_choice:
-        return s->y[synth_pick(s->x, s->n, gsl_rng_uniform(r))];
-    case SYNTH_KINDS:
-        break;
+    case SYNTH_quantiles: return draw_quantile(s, gsl_rng_uniform(r));
+    case SYNTH_choice: return s->y[synth_pick(s->x, s->n, gsl_rng_uniform(r))];
+    case SYNTH_KINDS: break;
     }
     BUG("distribution kind %d", (int)s->kind);
 }

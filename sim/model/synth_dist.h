@@ -9,21 +9,24 @@
  *   constant          value
  *   uniform           min, max
  *   exponential       mean
- *   lognormal         median and p90, or median and cv, or mean and cv (cv = sd / mean)
- *                     sigma = ln(p90 / median) / z(0.9), or sqrt(ln(1 + cv^2)); mean = median
- * e^(sigma^2 / 2) gamma             mean and cv         shape = 1 / cv^2 weibull           shape
- * and scale, shape and mean, or mean and cv mean = scale G(1 + 1/k); cv^2 = G(1 + 2/k) / G(1 +
- * 1/k)^2 - 1 pareto            min, alpha, optional max: truncated there, not piled up F(x) = (1 -
- * (min/x)^alpha) / (1 - (min/max)^alpha) hyperexponential  parts [{weight, mean}] quantiles points
- * [[p, value]] from p = 0 to p = 1, log-linear between positive values choice            parts
- * [{weight, value}]
+ *   lognormal         median and one of p90, mean, cv; or mean and cv (cv = sd / mean)
+ *                     sigma = ln(p90 / median) / z(0.9) = sqrt(2 ln(mean / median))
+ *                           = sqrt(ln(1 + cv^2))
+ *   gamma             mean and cv; shape = 1 / cv^2
+ *   weibull           shape and scale, shape and mean, or mean and cv; mean = scale G(1 + 1/k),
+ *                     cv^2 = G(1 + 2/k) / G(1 + 1/k)^2 - 1
+ *   pareto            min, alpha, optional max: truncated there, not piled up
+ *                     F(x) = (1 - (min/x)^alpha) / (1 - (min/max)^alpha)
+ *   hyperexponential  parts [{weight, mean}]
+ *   quantiles         points [[p, value]] from p = 0 to p = 1; between them log-linear where the
+ *                     values are positive, else linear
+ *   choice            parts [{weight, value}]
  *
  * min and max of the other kinds bound what was drawn (values beyond are set to the bound).
  * Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, 2nd ed.
  *
- * Ownership: memory comes from the arena. Threads: read-only after synth_dist_read; a random stream
- * belongs to one thread. A draw is O(1), O(log parts) for choice, hyperexponential and quantiles.
- */
+ * Ownership: memory comes from the arena. Threads: read-only after reading; a random stream belongs
+ * to one thread. A draw is O(1), O(log parts) for choice, hyperexponential and quantiles. */
 #ifndef GPUSIM_MODEL_SYNTH_DIST_H
 #define GPUSIM_MODEL_SYNTH_DIST_H
 
@@ -36,8 +39,9 @@ enum synth_unit { SYNTH_SECONDS, SYNTH_BYTES, SYNTH_NUMBER };
 
 #define SYNTH_KIND_MAP(X)                                                                          \
     X(constant)                                                                                    \
-    X(uniform) X(exponential) X(lognormal) X(gamma) X(weibull) X(pareto) X(hyperexponential)       \
-        X(quantiles) X(choice)
+    X(uniform)                                                                                     \
+    X(exponential)                                                                                 \
+    X(lognormal) X(gamma) X(weibull) X(pareto) X(hyperexponential) X(quantiles) X(choice)
 enum synth_dist_kind {
 #define X(name) SYNTH_##name,
     SYNTH_KIND_MAP(X)
