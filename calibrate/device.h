@@ -27,18 +27,18 @@ enum virt { VIRT_UNKNOWN = -1, VIRT_NONE, VIRT_PASSTHROUGH, VIRT_VGPU, VIRT_HOST
 struct device_info {
     /* as CUDA, and with it every framework, sees the device */
     char name[128];
-    char uuid[48];        /* GPU-... or MIG-... */
+    char uuid[48]; /* GPU-... or MIG-... */
     char pci[32];
     int cc_major, cc_minor; /* compute capability */
     int sms;
-    uint64_t memory_bytes;  /* 0: unknown */
+    uint64_t memory_bytes; /* 0: unknown */
     uint64_t l2_bytes;
     double sm_max_Hz;
-    double mem_max_Hz;      /* data are moved twice per cycle */
-    int mem_bus_bits;       /* 0: unknown */
-    int cuda_version;       /* 1000 major + 10 minor, of the driver */
-    enum tri mps;           /* contexts go through an MPS server */
-    bool coherent_link;     /* memory shared with the host over NVLink-C2C or the like, not PCIe */
+    double mem_max_Hz;  /* data are moved twice per cycle */
+    int mem_bus_bits;   /* 0: unknown */
+    int cuda_version;   /* 1000 major + 10 minor, of the driver */
+    enum tri mps;       /* contexts go through an MPS server */
+    bool coherent_link; /* memory shared with the host over NVLink-C2C or the like, not PCIe */
 
     /* as NVML sees the board; unknown without NVML */
     bool nvml;
@@ -46,19 +46,19 @@ struct device_info {
     char board_name[128];
     uint64_t board_bytes;
     double power_cap_W, power_default_W;
-    double link_Bps;        /* PCIe, one way, raw, at its best generation and width */
+    double link_Bps; /* PCIe, one way, raw, at its best generation and width */
     enum tri ecc, mig_mode, persistence;
-    bool mig_instance;      /* CUDA's device is a slice */
+    bool mig_instance; /* CUDA's device is a slice */
     enum virt virt;
-    int compute_mode;       /* 0 default, 2 prohibited, 3 exclusive process; -1 unknown */
-    int other_processes;    /* with memory on the board, counted before this one used it; -1 unknown */
+    int compute_mode;    /* 0 default, 2 prohibited, 3 exclusive process; -1 unknown */
+    int other_processes; /* with memory on the board, counted before this one used it; -1 unknown */
 
-    char preload[256];      /* libraries that may stand between us and the driver (LD_PRELOAD) */
+    char preload[256]; /* libraries that may stand between us and the driver (LD_PRELOAD) */
 };
 
 struct device_sensors {
     double sm_Hz, mem_Hz, power_W, temperature_C;
-    enum tri throttled;     /* slowed for heat or by the board, not by the ordinary power cap */
+    enum tri throttled; /* slowed for heat or by the board, not by the ordinary power cap */
 };
 
 /* First context of a fresh process, from before the driver library is loaded to the end of the first
@@ -125,14 +125,14 @@ int device_cuda_context_child(int index);
 struct fake_config {
     struct device_info info;
     struct device_sensors sensors;
-    double launch_us;       /* host time of a launch */
-    double sync_us;         /* host time from the end of the work to the return of sync */
-    double empty_us;        /* run time of a kernel that does nothing */
+    double launch_us; /* host time of a launch */
+    double sync_us;   /* host time from the end of the work to the return of sync */
+    double empty_us;  /* run time of a kernel that does nothing */
     double alloc_us, alloc_us_per_MiB, free_us;
     double mem_Bps, h2d_Bps, d2h_Bps;
     double idle_W, context_W;
     struct context_cost context;
-    double noise;           /* relative, uniform in [1, 1 + noise], seeded, same each time */
+    double noise;            /* relative, uniform in [1, 1 + noise], seeded, same each time */
     unsigned throttle_every; /* each k-th reading of the sensors says throttled; 0: never */
     bool corrupt_triad, corrupt_copy;
     unsigned fail_alloc_above_MiB; /* 0: no limit */

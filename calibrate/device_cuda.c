@@ -132,7 +132,8 @@ static int find_device(struct cuda_api *c, int index, CUdevice *dev, struct err 
     int rc = api_load(c, e);
     if (!rc) rc = check(c, c->init(0), "the NVIDIA driver does not start: cuInit", e);
     if (!rc) rc = check(c, c->count(&n), "cuDeviceGetCount", e);
-    if (!rc && n == 0) rc = err_set(e, ERR_IO, NULL, "the NVIDIA driver is here but sees no device");
+    if (!rc && n == 0)
+        rc = err_set(e, ERR_IO, NULL, "the NVIDIA driver is here but sees no device");
     if (!rc && index >= n)
         rc = err_set(e, ERR_IO, NULL, "no device %d: the driver sees %d, counted from 0", index, n);
     if (!rc) rc = check(c, c->get(dev, index), "cuDeviceGet", e);
@@ -190,9 +191,18 @@ static int describe(struct cuda_device *d, struct err *e)
     size_t bytes = 0;
 
     *i = (struct device_info){
-        .sm_max_Hz = NAN, .mem_max_Hz = NAN, .power_cap_W = NAN, .power_default_W = NAN,
-        .link_Bps = NAN, .mps = TRI_UNKNOWN, .ecc = TRI_UNKNOWN, .mig_mode = TRI_UNKNOWN,
-        .persistence = TRI_UNKNOWN, .virt = VIRT_UNKNOWN, .compute_mode = -1, .other_processes = -1,
+        .sm_max_Hz = NAN,
+        .mem_max_Hz = NAN,
+        .power_cap_W = NAN,
+        .power_default_W = NAN,
+        .link_Bps = NAN,
+        .mps = TRI_UNKNOWN,
+        .ecc = TRI_UNKNOWN,
+        .mig_mode = TRI_UNKNOWN,
+        .persistence = TRI_UNKNOWN,
+        .virt = VIRT_UNKNOWN,
+        .compute_mode = -1,
+        .other_processes = -1,
     };
     int rc = check(c, c->name(i->name, sizeof i->name, d->dev), "cuDeviceGetName", e);
     if (!rc) rc = check(c, c->total_mem(&bytes, d->dev), "cuDeviceTotalMem", e);
@@ -209,10 +219,12 @@ static int describe(struct cuda_device *d, struct err *e)
     i->sm_max_Hz = kHz(attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
     i->mem_max_Hz = kHz(attribute(d, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
     i->mem_bus_bits = attribute(d, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-    i->coherent_link = attribute(d, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES) ||
-                       attribute(d, CU_DEVICE_ATTRIBUTE_INTEGRATED);
+    i->coherent_link =
+        attribute(d, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES) ||
+        attribute(d, CU_DEVICE_ATTRIBUTE_INTEGRATED);
 #if CUDA_VERSION >= 12040
-    if (i->cuda_version >= 12040) i->mps = attribute(d, CU_DEVICE_ATTRIBUTE_MPS_ENABLED) ? TRI_YES : TRI_NO;
+    if (i->cuda_version >= 12040)
+        i->mps = attribute(d, CU_DEVICE_ATTRIBUTE_MPS_ENABLED) ? TRI_YES : TRI_NO;
 #endif
     find_preload(i->preload, sizeof i->preload);
     if (d->nvml) nvml_describe(d->nvml, i);
@@ -245,7 +257,8 @@ static int load_kernels(struct cuda_device *d, struct err *e)
     const struct cuda_api *c = &d->api;
     int rc = check(c, c->module_load(&d->module, kernels_base_fatbin), "cuModuleLoadData", e);
     for (int k = 0; !rc && k < DEV_KERNELS; k++)
-        rc = check(c, c->module_function(&d->fn[k], d->module, kernel_names[k]), kernel_names[k], e);
+        rc =
+            check(c, c->module_function(&d->fn[k], d->module, kernel_names[k]), kernel_names[k], e);
     return rc;
 }
 
@@ -261,7 +274,8 @@ static int context_open(struct device *dev, struct err *e)
         return rc;
     }
     rc = load_kernels(d, e);
-    if (!rc) rc = check(c, c->stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", e);
+    if (!rc)
+        rc = check(c, c->stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate", e);
     for (int i = 0; !rc && i < DEV_EVENTS; i++)
         rc = check(c, c->event_create(&d->event[i], CU_EVENT_DEFAULT), "cuEventCreate", e);
     if (rc) {
@@ -321,13 +335,15 @@ static int launch(struct device *dev, enum dev_kernel k, unsigned grid, unsigned
 static int copy_in(struct device *dev, dev_ptr to, const void *from, size_t bytes, struct err *e)
 {
     const struct cuda_device *d = of(dev);
-    return check(&d->api, d->api.copy_in((CUdeviceptr)to, from, bytes, d->stream), "cuMemcpyHtoDAsync", e);
+    return check(&d->api, d->api.copy_in((CUdeviceptr)to, from, bytes, d->stream),
+                 "cuMemcpyHtoDAsync", e);
 }
 
 static int copy_out(struct device *dev, void *to, dev_ptr from, size_t bytes, struct err *e)
 {
     const struct cuda_device *d = of(dev);
-    return check(&d->api, d->api.copy_out(to, (CUdeviceptr)from, bytes, d->stream), "cuMemcpyDtoHAsync", e);
+    return check(&d->api, d->api.copy_out(to, (CUdeviceptr)from, bytes, d->stream),
+                 "cuMemcpyDtoHAsync", e);
 }
 
 static int sync_stream(struct device *dev, struct err *e)
@@ -348,7 +364,8 @@ static int event_ms(struct device *dev, int from, int to, double *ms, struct err
     float f = NAN;
     int rc = check(&d->api, d->api.event_sync(d->event[to]), "cuEventSynchronize", e);
     if (!rc)
-        rc = check(&d->api, d->api.event_elapsed(&f, d->event[from], d->event[to]), "cuEventElapsedTime", e);
+        rc = check(&d->api, d->api.event_elapsed(&f, d->event[from], d->event[to]),
+                   "cuEventElapsedTime", e);
     *ms = f;
     return rc;
 }
@@ -363,14 +380,17 @@ int device_cuda_context_child(int index)
     const double t0 = monotonic_s();
     int rc = find_device(&d.api, index, &d.dev, &e);
     const double t1 = monotonic_s();
-    if (!rc) rc = check(&d.api, d.api.ctx_create(&d.ctx, CU_CTX_SCHED_AUTO, d.dev), "cuCtxCreate", &e);
+    if (!rc)
+        rc = check(&d.api, d.api.ctx_create(&d.ctx, CU_CTX_SCHED_AUTO, d.dev), "cuCtxCreate", &e);
     const double t2 = monotonic_s();
     if (!rc) rc = load_kernels(&d, &e);
     if (!rc) rc = launch(&d.base, DEV_EMPTY, 1, 1, NULL, &e);
     if (!rc) rc = sync_stream(&d.base, &e); /* stream NULL: the default one */
     const double t3 = monotonic_s();
-    if (rc) printf("error %s\n", e.msg);
-    else printf("times %.9g %.9g %.9g\n", 1e3 * (t1 - t0), 1e3 * (t2 - t1), 1e3 * (t3 - t2));
+    if (rc)
+        printf("error %s\n", e.msg);
+    else
+        printf("times %.9g %.9g %.9g\n", 1e3 * (t1 - t0), 1e3 * (t2 - t1), 1e3 * (t3 - t2));
     fflush(stdout);
     while (!rc && getchar() != EOF) continue; /* the parent looks at the memory meanwhile */
     if (d.ctx) d.api.ctx_destroy(d.ctx);
@@ -428,7 +448,8 @@ static int context_cost(struct device *dev, struct context_cost *out, struct err
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     if (rc) return rc;
     line[strcspn(line, "\n")] = '\0';
-    if (sscanf(line, "times %lf %lf %lf", &out->init_ms, &out->create_ms, &out->first_launch_ms) != 3)
+    if (sscanf(line, "times %lf %lf %lf", &out->init_ms, &out->create_ms, &out->first_launch_ms) !=
+        3)
         return err_set(e, ERR_IO, NULL, "context in a fresh process: %s",
                        line[0] ? line : "the process ended without an answer");
     out->bytes = (double)before - (double)during;
@@ -446,11 +467,23 @@ static void close_device(struct device *dev)
 }
 
 static const struct device_ops cuda_ops = {
-    .close = close_device, .now_s = now_s, .sleep_s = sleep_s, .sensors = sensors,
-    .context_cost = context_cost, .context_open = context_open, .mem_info = mem_info,
-    .alloc = mem_alloc, .free = mem_free, .host_alloc = host_alloc, .host_free = host_free,
-    .launch = launch, .copy_in = copy_in, .copy_out = copy_out, .sync = sync_stream,
-    .event_record = event_record, .event_ms = event_ms,
+    .close = close_device,
+    .now_s = now_s,
+    .sleep_s = sleep_s,
+    .sensors = sensors,
+    .context_cost = context_cost,
+    .context_open = context_open,
+    .mem_info = mem_info,
+    .alloc = mem_alloc,
+    .free = mem_free,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
+    .launch = launch,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .sync = sync_stream,
+    .event_record = event_record,
+    .event_ms = event_ms,
 };
 
 int device_cuda_open(struct device **out, int index, struct err *e)
@@ -464,7 +497,9 @@ int device_cuda_open(struct device **out, int index, struct err *e)
         d->nvml = nvml_open();
         rc = describe(d, e);
     }
-    if (rc) close_device(&d->base);
-    else *out = &d->base;
+    if (rc)
+        close_device(&d->base);
+    else
+        *out = &d->base;
     return rc;
 }

@@ -68,7 +68,8 @@ static void sensors(struct device *d, struct device_sensors *out)
     *out = f->c.sensors;
     out->power_W = (f->context ? f->c.context_W : f->c.idle_W) * jitter(f);
     f->readings++;
-    if (f->c.throttle_every) out->throttled = f->readings % f->c.throttle_every == 0 ? TRI_YES : TRI_NO;
+    if (f->c.throttle_every)
+        out->throttled = f->readings % f->c.throttle_every == 0 ? TRI_YES : TRI_NO;
 }
 
 static int context_cost(struct device *d, struct context_cost *out, struct err *e)
@@ -167,7 +168,7 @@ static int launch(struct device *d, enum dev_kernel k, unsigned grid, unsigned b
         device_works(f, 3 * sizeof(float) * (double)*(uint64_t *)args[4] / f->c.mem_Bps);
         break;
     case DEV_CHECK: {
-        struct block *bad = (struct block *)(uintptr_t)*(dev_ptr *)args[3];
+        struct block *bad = (struct block *)(uintptr_t) * (dev_ptr *)args[3];
         uint64_t wrong = f->filled ? 0 : *(uint64_t *)args[2];
         if (f->c.corrupt_triad) wrong += 3;
         memcpy(bad->data, &wrong, sizeof wrong);
@@ -241,27 +242,68 @@ static void close_device(struct device *d)
 }
 
 static const struct device_ops fake_ops = {
-    .close = close_device, .now_s = now_s, .sleep_s = sleep_s, .sensors = sensors,
-    .context_cost = context_cost, .context_open = context_open, .mem_info = mem_info,
-    .alloc = mem_alloc, .free = mem_free, .host_alloc = host_alloc, .host_free = host_free,
-    .launch = launch, .copy_in = copy_in, .copy_out = copy_out, .sync = sync_stream,
-    .event_record = event_record, .event_ms = event_ms,
+    .close = close_device,
+    .now_s = now_s,
+    .sleep_s = sleep_s,
+    .sensors = sensors,
+    .context_cost = context_cost,
+    .context_open = context_open,
+    .mem_info = mem_info,
+    .alloc = mem_alloc,
+    .free = mem_free,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
+    .launch = launch,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .sync = sync_stream,
+    .event_record = event_record,
+    .event_ms = event_ms,
 };
 
 void fake_config_default(struct fake_config *c)
 {
     *c = (struct fake_config){
-        .info = { .name = "NVIDIA Fake-2GB", .uuid = "GPU-00000000-0000-0000-0000-000000000000",
-                  .pci = "0000:01:00.0", .cc_major = 9, .sms = 11, .memory_bytes = UINT64_C(2) << 30,
-                  .l2_bytes = 3u << 20, .sm_max_Hz = 1.755e9, .mem_max_Hz = 1.215e9,
-                  .mem_bus_bits = 512, .cuda_version = 13000, .mps = TRI_NO, .nvml = true,
-                  .driver = "580.65.06", .board_name = "NVIDIA Fake-2GB",
-                  .board_bytes = UINT64_C(2) << 30, .power_cap_W = 310, .power_default_W = 350,
-                  .link_Bps = 31.5e9, .ecc = TRI_YES, .mig_mode = TRI_NO, .persistence = TRI_YES,
-                  .virt = VIRT_NONE, .compute_mode = 0, .other_processes = 0 },
-        .sensors = { .sm_Hz = 1.41e9, .mem_Hz = 1.215e9, .power_W = 61, .temperature_C = 37, .throttled = TRI_NO },
-        .launch_us = 2.385, .sync_us = 1.9, .empty_us = 1.13, .alloc_us = 3.7, .alloc_us_per_MiB = 0.47,
-        .free_us = 5.3, .mem_Bps = 137.7e9, .h2d_Bps = 23.9e9, .d2h_Bps = 26.1e9, .idle_W = 43.7,
+        .info = { .name = "NVIDIA Fake-2GB",
+                  .uuid = "GPU-00000000-0000-0000-0000-000000000000",
+                  .pci = "0000:01:00.0",
+                  .cc_major = 9,
+                  .sms = 11,
+                  .memory_bytes = UINT64_C(2) << 30,
+                  .l2_bytes = 3u << 20,
+                  .sm_max_Hz = 1.755e9,
+                  .mem_max_Hz = 1.215e9,
+                  .mem_bus_bits = 512,
+                  .cuda_version = 13000,
+                  .mps = TRI_NO,
+                  .nvml = true,
+                  .driver = "580.65.06",
+                  .board_name = "NVIDIA Fake-2GB",
+                  .board_bytes = UINT64_C(2) << 30,
+                  .power_cap_W = 310,
+                  .power_default_W = 350,
+                  .link_Bps = 31.5e9,
+                  .ecc = TRI_YES,
+                  .mig_mode = TRI_NO,
+                  .persistence = TRI_YES,
+                  .virt = VIRT_NONE,
+                  .compute_mode = 0,
+                  .other_processes = 0 },
+        .sensors = { .sm_Hz = 1.41e9,
+                     .mem_Hz = 1.215e9,
+                     .power_W = 61,
+                     .temperature_C = 37,
+                     .throttled = TRI_NO },
+        .launch_us = 2.385,
+        .sync_us = 1.9,
+        .empty_us = 1.13,
+        .alloc_us = 3.7,
+        .alloc_us_per_MiB = 0.47,
+        .free_us = 5.3,
+        .mem_Bps = 137.7e9,
+        .h2d_Bps = 23.9e9,
+        .d2h_Bps = 26.1e9,
+        .idle_W = 43.7,
         .context_W = 71.3,
         .context = { .init_ms = 131, .create_ms = 87.3, .first_launch_ms = 5.9, .bytes = 433e6 },
         .noise = 0.01,

@@ -32,24 +32,25 @@ struct options {
 
 static void print_help(FILE *to)
 {
-    fputs("calibrate --device 0 -o profile.json     measure the first card (minutes)\n"
-          "calibrate --device 0 --quick             the same in less than a minute, wider intervals\n"
-          "\n"
-          "Measures one NVIDIA card and writes a gpusim-profile/1 document (default: standard output);\n"
-          "with -o the raw samples go beside it, to NAME.samples.json. Needs no root and changes no\n"
-          "setting of the card. Results in short on standard error.\n"
-          "\n"
-          "  --device N        device as CUDA counts them (default 0)\n"
-          "  -o, --output FILE profile to write\n"
-          "  --only PROBE,..   these probes only; may be repeated\n"
-          "  --gpu KEY         catalogue key of the card (default: from its name)\n"
-          "  --quick           stop at 5 % instead of 1 %, and sooner\n"
-          "  --list            the probes, what each measures and which keys it fills; needs no card\n"
-          "  --device-info     what the device is and what stands before it; measures nothing\n"
-          "  --version, --help\n"
-          "\n"
-          "exit status: 0 done; 2 usage; 4 no driver, device or file; 5 nothing could be measured\n",
-          to);
+    fputs(
+        "calibrate --device 0 -o profile.json     measure the first card (minutes)\n"
+        "calibrate --device 0 --quick             the same in less than a minute, wider intervals\n"
+        "\n"
+        "Measures one NVIDIA card and writes a gpusim-profile/1 document (default: standard output);\n"
+        "with -o the raw samples go beside it, to NAME.samples.json. Needs no root and changes no\n"
+        "setting of the card. Results in short on standard error.\n"
+        "\n"
+        "  --device N        device as CUDA counts them (default 0)\n"
+        "  -o, --output FILE profile to write\n"
+        "  --only PROBE,..   these probes only; may be repeated\n"
+        "  --gpu KEY         catalogue key of the card (default: from its name)\n"
+        "  --quick           stop at 5 % instead of 1 %, and sooner\n"
+        "  --list            the probes, what each measures and which keys it fills; needs no card\n"
+        "  --device-info     what the device is and what stands before it; measures nothing\n"
+        "  --version, --help\n"
+        "\n"
+        "exit status: 0 done; 2 usage; 4 no driver, device or file; 5 nothing could be measured\n",
+        to);
 }
 
 static int parse_count(const char *text, const char *option, int *out, struct err *e)
@@ -57,7 +58,8 @@ static int parse_count(const char *text, const char *option, int *out, struct er
     char *end = NULL;
     const long v = strtol(text, &end, 10);
     if (end == text || *end || v < 0 || v > 1023)
-        return err_set(e, ERR_USAGE, NULL, "%s: expected a number from 0 to 1023, found \"%s\"", option, text);
+        return err_set(e, ERR_USAGE, NULL, "%s: expected a number from 0 to 1023, found \"%s\"",
+                       option, text);
     *out = (int)v;
     return 0;
 }
@@ -79,8 +81,10 @@ static int add_probe(struct options *o, const char *name, struct err *e)
     }
     int rc = err_set(e, ERR_USAGE, NULL, "--only: no probe \"%s\"", name);
     const char *near = str_nearest(name, names, n);
-    if (near) err_hint(e, "did you mean \"%s\"?", near);
-    else err_hint(e, "calibrate --list names them");
+    if (near)
+        err_hint(e, "did you mean \"%s\"?", near);
+    else
+        err_hint(e, "calibrate --list names them");
     return rc;
 }
 
@@ -94,11 +98,16 @@ static int add_probes(struct options *o, const char *list, struct err *e)
 }
 
 static const struct option long_options[] = {
-    { "device", required_argument, NULL, 'd' }, { "output", required_argument, NULL, 'o' },
-    { "only", required_argument, NULL, 'p' },   { "gpu", required_argument, NULL, 'g' },
-    { "quick", no_argument, NULL, 'q' },        { "list", no_argument, NULL, 'l' },
-    { "device-info", no_argument, NULL, 'i' },  { "version", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },         { "context-child", required_argument, NULL, 'c' },
+    { "device", required_argument, NULL, 'd' },
+    { "output", required_argument, NULL, 'o' },
+    { "only", required_argument, NULL, 'p' },
+    { "gpu", required_argument, NULL, 'g' },
+    { "quick", no_argument, NULL, 'q' },
+    { "list", no_argument, NULL, 'l' },
+    { "device-info", no_argument, NULL, 'i' },
+    { "version", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, 'h' },
+    { "context-child", required_argument, NULL, 'c' },
     { NULL, 0, NULL, 0 },
 };
 
@@ -114,7 +123,8 @@ static int usage_error(int what, char **argv, struct err *e)
         names[n] = long_options[n].name;
         n++;
     }
-    int rc = err_set(e, ERR_USAGE, NULL, "unknown option \"%s\"; try calibrate --help", argv[optind - 1]);
+    int rc = err_set(e, ERR_USAGE, NULL, "unknown option \"%s\"; try calibrate --help",
+                     argv[optind - 1]);
     const char *near = str_nearest(argv[optind - 1] + 2, names, n);
     if (near) err_hint(e, "did you mean --%s?", near);
     return rc;
@@ -141,7 +151,8 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         }
     }
     if (!rc && optind < argc)
-        rc = err_set(e, ERR_USAGE, NULL, "unexpected operand \"%s\"; try calibrate --help", argv[optind]);
+        rc = err_set(e, ERR_USAGE, NULL, "unexpected operand \"%s\"; try calibrate --help",
+                     argv[optind]);
     return rc;
 }
 
@@ -159,6 +170,15 @@ static char *samples_path(const char *out)
     return xasprintf("%.*s.samples.json", (int)cut, out);
 }
 
+/* Learn before minutes of measuring that the result could not be written. */
+static int try_output(const char *path, struct err *e)
+{
+    struct outfile f = { 0 };
+    int rc = outfile_open(&f, path, e);
+    outfile_abandon(&f);
+    return rc;
+}
+
 static int write_document(json_t *v, const char *path, struct err *e)
 {
     struct strbuf text = { 0 };
@@ -168,7 +188,8 @@ static int write_document(json_t *v, const char *path, struct err *e)
     return rc;
 }
 
-static int write_files(const struct options *o, const struct profile_out *out, json_t *device, struct err *e)
+static int write_files(const struct options *o, const struct profile_out *out, json_t *device,
+                       struct err *e)
 {
     const char *path = o->out ? o->out : "-";
     json_t *profile = profile_out_json(out, device);
@@ -220,7 +241,8 @@ static int measure(const struct options *o, struct device *d, struct err *e)
     int rc = write_files(o, out, device, e);
     const bool identity_only = o->only_n == 1 && !o->only[0]->run;
     if (!rc && !profile_out_measured(out) && !identity_only)
-        rc = err_set(e, ERR_LIMIT, NULL, "nothing could be measured; the reasons are under \"not_measured\"");
+        rc = err_set(e, ERR_LIMIT, NULL,
+                     "nothing could be measured; the reasons are under \"not_measured\"");
     json_decref(device);
     profile_out_destroy(out);
     return rc;
@@ -242,9 +264,15 @@ static int run(int argc, char **argv, int *status, struct err *e)
         return 0;
     }
     rc = device_cuda_open(&d, o.device, e);
-    if (rc) return rc;
-    if (o.info) device_describe(&d->info, stdout);
-    else rc = measure(&o, d, e);
+    if (!rc && o.out && !o.info) rc = try_output(o.out, e);
+    if (rc) {
+        if (d) d->ops->close(d);
+        return rc;
+    }
+    if (o.info)
+        device_describe(&d->info, stdout);
+    else
+        rc = measure(&o, d, e);
     d->ops->close(d);
     return rc;
 }

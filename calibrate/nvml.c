@@ -39,7 +39,8 @@ enum { NVML_THROTTLE_BAD = 0x8 | 0x20 | 0x40 | 0x80 };
     X(memory, "nvmlDeviceGetMemoryInfo", nvml_ret (*)(nvml_dev, struct nvml_memory *))             \
     X(power, "nvmlDeviceGetPowerUsage", nvml_ret (*)(nvml_dev, unsigned *))                        \
     X(power_cap, "nvmlDeviceGetEnforcedPowerLimit", nvml_ret (*)(nvml_dev, unsigned *))            \
-    X(power_default, "nvmlDeviceGetPowerManagementDefaultLimit", nvml_ret (*)(nvml_dev, unsigned *)) \
+    X(power_default, "nvmlDeviceGetPowerManagementDefaultLimit",                                   \
+      nvml_ret (*)(nvml_dev, unsigned *))                                                          \
     X(clock, "nvmlDeviceGetClockInfo", nvml_ret (*)(nvml_dev, int, unsigned *))                    \
     X(temperature, "nvmlDeviceGetTemperature", nvml_ret (*)(nvml_dev, int, unsigned *))            \
     X(throttle, "nvmlDeviceGetCurrentClocksThrottleReasons",                                       \
@@ -177,7 +178,8 @@ void nvml_sensors(struct nvml *m, struct device_sensors *out)
     if (m->clock && m->clock(m->board, NVML_CLOCK_SM, &u) == 0) out->sm_Hz = u * 1e6;
     if (m->clock && m->clock(m->board, NVML_CLOCK_MEM, &u) == 0) out->mem_Hz = u * 1e6;
     if (m->power && m->power(m->board, &u) == 0) out->power_W = u / 1e3;
-    if (m->temperature && m->temperature(m->board, NVML_SENSOR_GPU, &u) == 0) out->temperature_C = u;
+    if (m->temperature && m->temperature(m->board, NVML_SENSOR_GPU, &u) == 0)
+        out->temperature_C = u;
     if (m->throttle && m->throttle(m->board, &reasons) == 0)
         out->throttled = yes_no((reasons & NVML_THROTTLE_BAD) != 0);
 }

@@ -7,7 +7,8 @@ extern const struct probe probe_device, probe_power, probe_launch, probe_context
     probe_triad, probe_copy;
 
 const struct probe *const probe_all[] = {
-    &probe_device, &probe_power, &probe_context, &probe_launch, &probe_alloc, &probe_triad, &probe_copy, NULL,
+    &probe_device, &probe_power, &probe_context, &probe_launch,
+    &probe_alloc,  &probe_triad, &probe_copy,    NULL,
 };
 
 const struct probe *probe_find(const char *name)
@@ -38,7 +39,8 @@ void probe_list(FILE *to)
             const struct param_def *d = &p->keys[k];
             char name[64];
             snprintf(name, sizeof name, "%s.%s", d->group, d->key);
-            fprintf(to, "          %-28s %s%s\n", name, d->what, d->detail ? " (samples file only)" : "");
+            fprintf(to, "          %-28s %s%s\n", name, d->what,
+                    d->detail ? " (samples file only)" : "");
         }
     }
 }
@@ -46,6 +48,7 @@ void probe_list(FILE *to)
 struct stop_rule probe_rule(bool quick)
 {
     /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one kernel. */
-    return quick ? (struct stop_rule){ .relative = 0.05, .min_n = 10, .max_n = 1000, .seconds = 1.5 }
-                 : (struct stop_rule){ .relative = 0.01, .min_n = 30, .max_n = 20000, .seconds = 15 };
+    return quick
+               ? (struct stop_rule){ .relative = 0.05, .min_n = 10, .max_n = 1000, .seconds = 1.5 }
+               : (struct stop_rule){ .relative = 0.01, .min_n = 30, .max_n = 20000, .seconds = 15 };
 }

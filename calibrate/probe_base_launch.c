@@ -8,8 +8,10 @@
 enum { BATCH = 32, WARM_UP = 200 };
 
 static const struct param_def keys[] = {
-    { "base", "launch_us", "us", "host time to enqueue an empty kernel, queue not full", 0.05, 1e3, false },
-    { "base", "launch_sync_us", "us", "host time to launch an empty kernel and wait for it", 0.5, 1e4, false },
+    { "base", "launch_us", "us", "host time to enqueue an empty kernel, queue not full", 0.05, 1e3,
+      false },
+    { "base", "launch_sync_us", "us", "host time to launch an empty kernel and wait for it", 0.5,
+      1e4, false },
 };
 enum { LAUNCH, LAUNCH_SYNC, KEYS };
 
@@ -65,7 +67,8 @@ static void run(const struct probe_ctx *c)
     } else {
         profile_out_put(c->out, &keys[LAUNCH], &s[LAUNCH], NULL,
                         "host clock around 32 launches of an empty kernel on an idle stream");
-        const struct bound b = { .min = profile_out_value(c->out, "base", "launch_us"), .max = NAN,
+        const struct bound b = { .min = profile_out_value(c->out, "base", "launch_us"),
+                                 .max = NAN,
                                  .why_min = "the time of the launch alone" };
         profile_out_put(c->out, &keys[LAUNCH_SYNC], &s[LAUNCH_SYNC], &b,
                         "host clock around 32 times: launch an empty kernel, wait for the stream");
@@ -74,6 +77,9 @@ static void run(const struct probe_ctx *c)
 }
 
 const struct probe probe_launch = {
-    .name = "launch", .help = "what a kernel launch costs the host",
-    .keys = keys, .keys_n = KEYS, .run = run,
+    .name = "launch",
+    .help = "what a kernel launch costs the host",
+    .keys = keys,
+    .keys_n = KEYS,
+    .run = run,
 };

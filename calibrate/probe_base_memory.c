@@ -11,21 +11,29 @@
 
 static const uint64_t KiB = 1024, MiB = 1024 * 1024;
 
-static void missing_all(const struct probe_ctx *c, const struct param_def *key, size_t n, const char *why)
+static void missing_all(const struct probe_ctx *c, const struct param_def *key, size_t n,
+                        const char *why)
 {
     for (size_t k = 0; k < n; k++) profile_out_missing(c->out, &key[k], "%s", why);
 }
 
 /* ---- context ------------------------------------------------------------------------------------ */
 
+/* The contract's context_ms is cuCtxCreate, as published figures are; the way to it and from it to
+ * the first result, which a job pays too, is in the samples file. */
 static const struct param_def context_keys[] = {
-    { "base", "context_ms", "ms", "from nothing to the end of the first kernel, in a fresh process", 1, 1e5, false },
-    { "base", "context_bytes", "B", "device memory gone while that process only waits", 1e6, 1e10, false },
-    { "base", "context_init_ms", "ms", "of this: loading the driver and finding the device", 0, 1e5, true },
-    { "base", "context_create_ms", "ms", "of this: creating the context", 0, 1e5, true },
-    { "base", "context_first_launch_ms", "ms", "of this: loading kernels, first launch", 0, 1e5, true },
+    { "base", "context_ms", "ms", "creating the first context of a fresh process", 0.1, 1e5,
+      false },
+    { "base", "context_bytes", "B", "device memory gone while that process only waits", 1e6, 1e10,
+      false },
+    { "base", "context_init_ms", "ms", "before it: loading the driver, finding the device", 0, 1e5,
+      true },
+    { "base", "context_first_launch_ms", "ms", "after it: loading kernels, first launch", 0, 1e5,
+      true },
+    { "base", "context_total_ms", "ms", "from nothing to the end of the first kernel", 0, 1e5,
+      true },
 };
-enum { CTX_MS, CTX_BYTES, CTX_INIT, CTX_CREATE, CTX_FIRST, CTX_KEYS };
+enum { CTX_MS, CTX_BYTES, CTX_INIT, CTX_FIRST, CTX_TOTAL, CTX_KEYS };
 
 static void run_context(const struct probe_ctx *c)
 {
@@ -34,9 +42,13 @@ static void run_context(const struct probe_ctx *c)
     struct context_cost cost;
     struct sampler s[CTX_KEYS];
     /* A sample takes the better part of a second; six are the fewest with a 95 % interval. */
-    const struct stop_rule rule = { .relative = 0.05, .min_n = c->quick ? 6 : 10,
-                                    .max_n = c->quick ? 10 : 40, .seconds = c->quick ? 10 : 40 };
-    const struct bound memory = { .min = NAN, .max = (double)d->info.memory_bytes, .why_max = "the card's memory" };
+    const struct stop_rule rule = { .relative = 0.05,
+                                    .min_n = c->quick ? 6 : 10,
+                                    .max_n = c->quick ? 10 : 40,
+                                    .seconds = c->quick ? 10 : 40 };
+    const struct bound memory = { .min = NAN,
+                                  .max = (double)d->info.memory_bytes,
+                                  .why_max = "the card's memory" };
     const char *const how = "a fresh process each time, while another context keeps the card awake";
 
     for (int k = 0; k < CTX_KEYS; k++) sampler_init(&s[k], &rule, d->ops->now_s(d));
@@ -44,22 +56,26 @@ static void run_context(const struct probe_ctx *c)
     while (!rc && sampler_more(&s[CTX_MS], d->ops->now_s(d))) {
         rc = d->ops->context_cost(d, &cost, &e);
         if (rc) break;
-        sampler_add(&s[CTX_MS], cost.init_ms + cost.create_ms + cost.first_launch_ms);
+        sampler_add(&s[CTX_MS], cost.create_ms);
         sampler_add(&s[CTX_BYTES], cost.bytes);
         sampler_add(&s[CTX_INIT], cost.init_ms);
-        sampler_add(&s[CTX_CREATE], cost.create_ms);
         sampler_add(&s[CTX_FIRST], cost.first_launch_ms);
+        sampler_add(&s[CTX_TOTAL], cost.init_ms + cost.create_ms + cost.first_launch_ms);
     }
     if (rc) missing_all(c, context_keys, CTX_KEYS, e.msg);
     for (int k = 0; k < CTX_KEYS; k++) {
-        if (!rc) profile_out_put(c->out, &context_keys[k], &s[k], k == CTX_BYTES ? &memory : NULL, how);
+        if (!rc)
+            profile_out_put(c->out, &context_keys[k], &s[k], k == CTX_BYTES ? &memory : NULL, how);
         sampler_fini(&s[k]);
     }
 }
 
 const struct probe probe_context = {
-    .name = "context", .help = "what one more process costs: time and device memory of its context",
-    .keys = context_keys, .keys_n = CTX_KEYS, .run = run_context,
+    .name = "context",
+    .help = "what one more process costs: time and device memory of its context",
+    .keys = context_keys,
+    .keys_n = CTX_KEYS,
+    .run = run_context,
 };
 
 /* ---- allocation --------------------------------------------------------------------------------- */
@@ -102,10 +118,13 @@ static void measure_alloc(const struct probe_ctx *c, size_t k, size_t bytes)
         sampler_add(&a, 1e6 * (t1 - t0));
         sampler_add(&f, 1e6 * (t2 - t1));
     }
-    if (rc) missing_all(c, &alloc_keys[k], 2, e.msg);
+    if (rc)
+        missing_all(c, &alloc_keys[k], 2, e.msg);
     else {
-        profile_out_put(c->out, &alloc_keys[k], &a, NULL, "host clock around one cuMemAlloc, freed at once");
-        profile_out_put(c->out, &alloc_keys[k + 1], &f, NULL, "host clock around one cuMemFree, device idle");
+        profile_out_put(c->out, &alloc_keys[k], &a, NULL,
+                        "host clock around one cuMemAlloc, freed at once");
+        profile_out_put(c->out, &alloc_keys[k + 1], &f, NULL,
+                        "host clock around one cuMemFree, device idle");
     }
     sampler_fini(&a);
     sampler_fini(&f);
@@ -124,22 +143,29 @@ static void run_alloc(const struct probe_ctx *c)
     if (!rc) rc = d->ops->alloc(d, 4 * KiB, &keep, &e);
     if (!rc) rc = d->ops->mem_info(d, &free_bytes, &total, &e);
     for (size_t i = 0; i < ALLOC_KEYS / 2; i++) {
-        if (rc) missing_all(c, &alloc_keys[2 * i], 2, e.msg);
-        else if (bytes[i] > free_bytes / 2) missing_all(c, &alloc_keys[2 * i], 2, "more than half the free memory");
-        else measure_alloc(c, 2 * i, bytes[i]);
+        if (rc)
+            missing_all(c, &alloc_keys[2 * i], 2, e.msg);
+        else if (bytes[i] > free_bytes / 2)
+            missing_all(c, &alloc_keys[2 * i], 2, "more than half the free memory");
+        else
+            measure_alloc(c, 2 * i, bytes[i]);
     }
     if (keep) d->ops->free(d, keep, &e);
 }
 
 const struct probe probe_alloc = {
-    .name = "alloc", .help = "cuMemAlloc and cuMemFree by size",
-    .keys = alloc_keys, .keys_n = ALLOC_KEYS, .run = run_alloc,
+    .name = "alloc",
+    .help = "cuMemAlloc and cuMemFree by size",
+    .keys = alloc_keys,
+    .keys_n = ALLOC_KEYS,
+    .run = run_alloc,
 };
 
 /* ---- bandwidth of the card's memory --------------------------------------------------------------- */
 
 static const struct param_def triad_keys[] = {
-    { "base", "mem_Bps", "B/s", "memory bandwidth, triad a = b + s c, arrays of at least 4 L2", 1e9, 5e13, false },
+    { "base", "mem_Bps", "B/s", "memory bandwidth, triad a = b + s c, arrays of at least 4 L2", 1e9,
+      5e13, false },
 };
 
 struct triad {
@@ -165,7 +191,9 @@ static int triad_alloc(struct device *d, struct triad *t, struct err *e)
     t->n = t->bytes / sizeof(float);
     t->s = 3;
     if (t->bytes < least || t->bytes == 0)
-        return err_set(e, ERR_IO, NULL, "three arrays of 4 L2 (%" PRIu64 " MiB each) do not fit the free %" PRIu64 " MiB",
+        return err_set(e, ERR_IO, NULL,
+                       "three arrays of 4 L2 (%" PRIu64 " MiB each) do not fit the free %" PRIu64
+                       " MiB",
                        least / MiB, free_bytes / MiB);
     rc = d->ops->alloc(d, t->bytes, &t->a, e);
     if (!rc) rc = d->ops->alloc(d, t->bytes, &t->b, e);
@@ -199,7 +227,8 @@ static int triad_measure(struct device *d, struct triad *t, struct sampler *s, s
     void *fill[] = { &t->a, &t->b, &t->c, &t->n };
     double ms = NAN;
     int rc = d->ops->launch(d, DEV_FILL, 1024, DEV_BLOCK, fill, e);
-    for (int i = 0; !rc && i < 10; i++) rc = triad_launch(d, t, e); /* warm-up: clocks, page tables */
+    for (int i = 0; !rc && i < 10; i++)
+        rc = triad_launch(d, t, e); /* warm-up: clocks, page tables */
     if (!rc) rc = d->ops->launch(d, DEV_FILL, 1024, DEV_BLOCK, fill, e); /* forget their results */
     if (!rc) rc = d->ops->sync(d, e);
     while (!rc && sampler_more(s, d->ops->now_s(d))) {
@@ -209,8 +238,10 @@ static int triad_measure(struct device *d, struct triad *t, struct sampler *s, s
         if (!rc) rc = d->ops->event_record(d, 1, e);
         if (!rc) rc = d->ops->event_ms(d, 0, 1, &ms, e);
         if (rc) break;
-        if (throttled(d)) sampler_discard(s);
-        else sampler_add(s, 3 * (double)t->bytes / (1e-3 * ms));
+        if (throttled(d))
+            sampler_discard(s);
+        else
+            sampler_add(s, 3 * (double)t->bytes / (1e-3 * ms));
     }
     return rc;
 }
@@ -224,7 +255,9 @@ static int triad_verify(struct device *d, struct triad *t, struct err *e)
     if (!rc) rc = d->ops->copy_out(d, &bad, t->bad, sizeof bad, e);
     if (!rc) rc = d->ops->sync(d, e);
     if (!rc && bad)
-        rc = err_set(e, ERR_IO, NULL, "the triad's result is wrong in %" PRIu64 " of %" PRIu64 " elements", bad, t->n);
+        rc = err_set(e, ERR_IO, NULL,
+                     "the triad's result is wrong in %" PRIu64 " of %" PRIu64 " elements", bad,
+                     t->n);
     return rc;
 }
 
@@ -246,16 +279,22 @@ static void run_triad(const struct probe_ctx *c)
     sampler_init(&s, &c->rule, d->ops->now_s(d));
     if (!rc) rc = triad_measure(d, &t, &s, &e);
     if (!rc) rc = triad_verify(d, &t, &e);
-    if (rc) missing_all(c, triad_keys, 1, e.msg);
-    else profile_out_put(c->out, triad_keys, &s, &b, "events around a = b + s c on floats, 3 arrays counted, result verified");
+    if (rc)
+        missing_all(c, triad_keys, 1, e.msg);
+    else
+        profile_out_put(c->out, triad_keys, &s, &b,
+                        "events around a = b + s c on floats, 3 arrays counted, result verified");
     sampler_fini(&s);
     const dev_ptr all[] = { t.a, t.b, t.c, t.bad };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) d->ops->free(d, all[i], &e);
 }
 
 const struct probe probe_triad = {
-    .name = "triad", .help = "sustained bandwidth of the card's memory",
-    .keys = triad_keys, .keys_n = 1, .run = run_triad,
+    .name = "triad",
+    .help = "sustained bandwidth of the card's memory",
+    .keys = triad_keys,
+    .keys_n = 1,
+    .run = run_triad,
 };
 
 /* ---- bandwidth to the host ------------------------------------------------------------------------ */
@@ -285,7 +324,8 @@ static int copy_alloc(struct device *d, struct copy *m, struct err *e)
     m->back = q;
     if (!rc) rc = d->ops->alloc(d, m->bytes, &m->dev, e);
     if (rc) return rc;
-    for (size_t i = 0; i < m->bytes / sizeof *m->from; i++) m->from[i] = (uint32_t)i * 2654435761u + 1;
+    for (size_t i = 0; i < m->bytes / sizeof *m->from; i++)
+        m->from[i] = (uint32_t)i * 2654435761u + 1;
     memset(m->back, 0, m->bytes);
     return 0;
 }
@@ -301,7 +341,8 @@ static int copy_once(struct device *d, const struct copy *m, int way, double *ms
     return rc;
 }
 
-static int copy_measure(struct device *d, const struct copy *m, int way, struct sampler *s, struct err *e)
+static int copy_measure(struct device *d, const struct copy *m, int way, struct sampler *s,
+                        struct err *e)
 {
     double ms = NAN;
     int rc = copy_once(d, m, way, &ms, e); /* warm-up */
@@ -335,7 +376,9 @@ static void run_copy(const struct probe_ctx *c)
         rc = err_set(&e, ERR_IO, NULL, "what came back from the device is not what was sent");
     if (rc) missing_all(c, copy_keys, COPY_KEYS, e.msg);
     for (int way = 0; way < COPY_KEYS; way++) {
-        if (!rc) profile_out_put(c->out, &copy_keys[way], &s[way], &b, "events around one pinned copy, data verified");
+        if (!rc)
+            profile_out_put(c->out, &copy_keys[way], &s[way], &b,
+                            "events around one pinned copy, data verified");
         sampler_fini(&s[way]);
     }
     d->ops->free(d, m.dev, &e);
@@ -344,6 +387,9 @@ static void run_copy(const struct probe_ctx *c)
 }
 
 const struct probe probe_copy = {
-    .name = "copy", .help = "bandwidth to and from pinned host memory",
-    .keys = copy_keys, .keys_n = COPY_KEYS, .run = run_copy,
+    .name = "copy",
+    .help = "bandwidth to and from pinned host memory",
+    .keys = copy_keys,
+    .keys_n = COPY_KEYS,
+    .run = run_copy,
 };

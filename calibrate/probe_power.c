@@ -31,8 +31,10 @@ static void measure(const struct probe_ctx *c, const struct param_def *key, cons
     struct device *d = c->dev;
     struct device_sensors now;
     struct sampler s;
-    const struct stop_rule rule = { .relative = 0.02, .min_n = c->quick ? 10 : 30,
-                                    .max_n = c->quick ? 20 : 200, .seconds = c->quick ? 3 : 30 };
+    const struct stop_rule rule = { .relative = 0.02,
+                                    .min_n = c->quick ? 10 : 30,
+                                    .max_n = c->quick ? 20 : 200,
+                                    .seconds = c->quick ? 3 : 30 };
 
     d->ops->sleep_s(d, settle_s);
     sampler_init(&s, &rule, d->ops->now_s(d));
@@ -63,11 +65,17 @@ static void run(const struct probe_ctx *c)
     int rc = d->ops->context_open(d, &e);
     if (!rc) rc = d->ops->launch(d, DEV_EMPTY, 1, 32, NULL, &e);
     if (!rc) rc = d->ops->sync(d, &e);
-    if (rc) profile_out_missing(c->out, &keys[CONTEXT], "%s", e.msg);
-    else measure(c, &keys[CONTEXT], &cap, "NVML board power every 0.1 s, one context, no work for 3 s");
+    if (rc)
+        profile_out_missing(c->out, &keys[CONTEXT], "%s", e.msg);
+    else
+        measure(c, &keys[CONTEXT], &cap,
+                "NVML board power every 0.1 s, one context, no work for 3 s");
 }
 
 const struct probe probe_power = {
-    .name = "power", .help = "board power while idle, without and with a context (NVML)",
-    .keys = keys, .keys_n = KEYS, .run = run,
+    .name = "power",
+    .help = "board power while idle, without and with a context (NVML)",
+    .keys = keys,
+    .keys_n = KEYS,
+    .run = run,
 };

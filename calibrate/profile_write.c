@@ -23,7 +23,9 @@ struct profile_out {
 };
 
 static const char *const status_names[] = {
-    [PARAM_MEASURED] = "measured", [PARAM_NOT_MEASURED] = "not measured", [PARAM_IMPLAUSIBLE] = "implausible",
+    [PARAM_MEASURED] = "measured",
+    [PARAM_NOT_MEASURED] = "not measured",
+    [PARAM_IMPLAUSIBLE] = "implausible",
 };
 
 struct profile_out *profile_out_create(const char *gpu)
@@ -47,8 +49,8 @@ void profile_out_destroy(struct profile_out *o)
 }
 
 /* Why the estimate cannot be a number in a profile; NULL when it can. To be freed. */
-static char *find_fault(const struct param_def *def, const struct sampler *s, const struct estimate *e,
-                        const struct bound *b, enum param_status *status)
+static char *find_fault(const struct param_def *def, const struct sampler *s,
+                        const struct estimate *e, const struct bound *b, enum param_status *status)
 {
     *status = PARAM_NOT_MEASURED;
     if (s->n == 0 && s->discarded)
@@ -58,8 +60,8 @@ static char *find_fault(const struct param_def *def, const struct sampler *s, co
     *status = PARAM_IMPLAUSIBLE;
     if (!isfinite(e->median)) return xstrdup("not a finite number");
     if (e->median < def->min || e->median > def->max)
-        return xasprintf("%.4g %s is outside %.4g .. %.4g, where every card lies", e->median, def->unit,
-                         def->min, def->max);
+        return xasprintf("%.4g %s is outside %.4g .. %.4g, where every card lies", e->median,
+                         def->unit, def->min, def->max);
     if (b && e->median > b->max)
         return xasprintf("%.4g %s is above %s", e->median, def->unit, b->why_max);
     if (b && e->median < b->min)
@@ -73,13 +75,13 @@ static char *describe_method(const char *method, const struct sampler *s, const 
     struct strbuf m = { 0 };
     strbuf_addf(&m, "%s; median, %.1f %% order-statistic interval", method, 100 * e->coverage);
     if (e->discarded) strbuf_addf(&m, "; %zu throttled samples discarded", e->discarded);
-    if (!e->target_met)
-        strbuf_addf(&m, "; target of +-%.2g %% missed", 100 * s->rule.relative);
+    if (!e->target_met) strbuf_addf(&m, "; target of +-%.2g %% missed", 100 * s->rule.relative);
     return m.s;
 }
 
 enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
-                                  const struct sampler *s, const struct bound *b, const char *method)
+                                  const struct sampler *s, const struct bound *b,
+                                  const char *method)
 {
     struct entry n = { .def = *def, .est = sampler_estimate(s), .samples_n = s->n };
     n.reason = find_fault(def, s, &n.est, b, &n.status);
@@ -166,7 +168,8 @@ json_t *profile_out_json(const struct profile_out *o, json_t *device)
             json_object_set_new(group, e->def.key, param_json(e));
         } else {
             snprintf(name, sizeof name, "%s.%s", e->def.group, e->def.key);
-            json_object_set_new(missing, name, json_sprintf("%s: %s", status_names[e->status], e->reason));
+            json_object_set_new(missing, name,
+                                json_sprintf("%s: %s", status_names[e->status], e->reason));
         }
     }
     json_object_set_new(root, "not_measured", missing);
@@ -222,8 +225,8 @@ void profile_out_table(const struct profile_out *o, FILE *to)
         if (e->status != PARAM_MEASURED)
             fprintf(to, "%s: %s\n", status_names[e->status], e->reason);
         else
-            fprintf(to, "%.5g %s  [%.5g, %.5g]  n %zu%s%s\n", e->est.median, e->def.unit, e->est.low,
-                    e->est.high, e->est.n, e->est.target_met ? "" : "  target missed",
+            fprintf(to, "%.5g %s  [%.5g, %.5g]  n %zu%s%s\n", e->est.median, e->def.unit,
+                    e->est.low, e->est.high, e->est.n, e->est.target_met ? "" : "  target missed",
                     e->est.drift > 0.03 ? "  drifts" : "");
     }
 }

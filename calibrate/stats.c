@@ -62,7 +62,8 @@ double stats_median_ranks(size_t n, double confidence, size_t *low, size_t *high
     *high = n ? n - 1 : 0;
     for (size_t l = 0; 2 * l + 1 < n; l++) {
         const double k = (double)l;
-        below += exp(lgamma((double)n + 1) - lgamma(k + 1) - lgamma((double)n - k + 1) + log_half_n);
+        below +=
+            exp(lgamma((double)n + 1) - lgamma(k + 1) - lgamma((double)n - k + 1) + log_half_n);
         const double c = 1 - 2 * below;
         if (l > 0 && c < confidence) break;
         *low = l;
@@ -75,8 +76,14 @@ double stats_median_ranks(size_t n, double confidence, size_t *low, size_t *high
 
 struct estimate stats_estimate(const double *v, size_t n)
 {
-    struct estimate e = { .median = NAN, .low = NAN, .high = NAN, .mad = NAN, .p95 = NAN,
-                          .p99 = NAN, .drift = NAN, .n = n };
+    struct estimate e = { .median = NAN,
+                          .low = NAN,
+                          .high = NAN,
+                          .mad = NAN,
+                          .p95 = NAN,
+                          .p99 = NAN,
+                          .drift = NAN,
+                          .n = n };
     if (n == 0) return e;
 
     double *s = copy_sorted(v, n);

@@ -29,9 +29,9 @@ struct estimate {
     double median, low, high; /* interval of the median; NAN when n == 0 */
     double coverage;          /* probability that [low, high] holds the median */
     double mad, p95, p99;
-    double drift;             /* |median of the second half / of the first half - 1|; NAN below 8 */
-    size_t n, discarded;      /* discarded: taken while the card was throttled, not in n */
-    bool target_met;          /* half-width / median reached the target before a limit */
+    double drift;        /* |median of the second half / of the first half - 1|; NAN below 8 */
+    size_t n, discarded; /* discarded: taken while the card was throttled, not in n */
+    bool target_met;     /* half-width / median reached the target before a limit */
 };
 
 /* v is reordered for the percentiles only in a copy. O(n log n). */

@@ -53,7 +53,8 @@ static void done(struct bench *b)
 }
 
 /* The parameter is absent with a reason that holds `word`, in the object and in the profile. */
-static void assert_absent(const struct bench *b, const char *group, const char *key, const char *word)
+static void assert_absent(const struct bench *b, const char *group, const char *key,
+                          const char *word)
 {
     char name[64];
     json_t *device = json_object(), *root = profile_out_json(b->out, device);
@@ -67,15 +68,19 @@ static void assert_absent(const struct bench *b, const char *group, const char *
     json_decref(device);
 }
 
-static const struct { const char *group, *key; double value; } planted[] = {
+static const struct {
+    const char *group, *key;
+    double value;
+} planted[] = {
     { "base", "launch_us", 2.385 },
     { "base", "launch_sync_us", 2.385 + 1.13 + 1.9 },
     { "base", "alloc_us", 3.7 + 2 * 0.47 },
     { "base", "free_us", 5.3 },
     { "base", "alloc_4KiB_us", 3.7 + 0.47 / 256 },
     { "base", "alloc_64MiB_us", 3.7 + 64 * 0.47 },
-    { "base", "context_ms", 131 + 87.3 + 5.9 },
-    { "base", "context_create_ms", 87.3 },
+    { "base", "context_ms", 87.3 },
+    { "base", "context_first_launch_ms", 5.9 },
+    { "base", "context_total_ms", 131 + 87.3 + 5.9 },
     { "base", "context_bytes", 433e6 },
     { "base", "mem_Bps", 137.7e9 },
     { "base", "h2d_Bps", 23.9e9 },
@@ -302,7 +307,8 @@ static void profile_is_read_back(void **state)
     assert_int_equal(json_doc_parse(&doc, "profile.json", text.s, text.len, NULL), 0);
     diag_init(&d);
     profile_read(&p, a, &doc, &d);
-    if (d.count) fail_msg("%zu problems, first: %s: %s", d.count, d.problem[0].where, d.problem[0].msg);
+    if (d.count)
+        fail_msg("%zu problems, first: %s: %s", d.count, d.problem[0].where, d.problem[0].msg);
     assert_string_equal(p.gpu, "fake-2gb");
     assert_close(p.param[PROFILE_base_launch_us].value, 2.385, 1e-9);
     assert_int_equal(p.param[PROFILE_base_launch_us].provenance, PROV_MEASURED);
@@ -326,7 +332,8 @@ static void every_key_is_a_parameter(void **state)
         assert_ptr_equal(probe_find(probe_all[i]->name), probe_all[i]); /* names are unique */
         for (size_t k = 0; k < probe_all[i]->keys_n; k++) {
             const struct param_def *d = &probe_all[i]->keys[k];
-            if (!d->detail && profile_param_find(d->group, d->key) < 0) fail_msg("%s.%s", d->group, d->key);
+            if (!d->detail && profile_param_find(d->group, d->key) < 0)
+                fail_msg("%s.%s", d->group, d->key);
         }
     }
     assert_null(probe_find("timeslice")); /* only what exists is listed */
@@ -334,7 +341,10 @@ static void every_key_is_a_parameter(void **state)
 
 static void catalogue_keys(void **state)
 {
-    static const struct { const char *name, *key; bool shipped; } known[] = {
+    static const struct {
+        const char *name, *key;
+        bool shipped;
+    } known[] = {
         { "NVIDIA H200", "h200-sxm5-141gb", true },
         { "NVIDIA H100 80GB HBM3", "h100-sxm5-80gb", true },
         { "NVIDIA H100 PCIe", "h100-pcie-80gb", true },
@@ -360,8 +370,10 @@ static void catalogue_keys(void **state)
         if (!data || !known[i].shipped) continue;
         snprintf(path, sizeof path, "%s/gpus/%s.json", data, key);
         FILE *f = fopen(path, "r");
-        if (!f) fail_msg("%s: not in the catalogue", path);
-        else fclose(f);
+        if (!f)
+            fail_msg("%s: not in the catalogue", path);
+        else
+            fclose(f);
     }
 }
 
@@ -415,7 +427,10 @@ static int program(const char *args, int *lines)
 
 static void program_explains_itself(void **state)
 {
-    static const struct { const char *args; int status, most_lines; } known[] = {
+    static const struct {
+        const char *args;
+        int status, most_lines;
+    } known[] = {
         { "--list", 0, 0 },
         { "--help", 0, 0 },
         { "--version", 0, 0 },

@@ -15,7 +15,7 @@ static void order_statistics_by_hand(void **state)
     const double odd[] = { 1.5, 2.25, 7.75 }, even[] = { 1, 2.5, 4.5, 100 };
     assert_close(stats_median(odd, 3), 2.25, 0);
     assert_close(stats_median(even, 4), 3.5, 0);
-    assert_close(stats_mad(odd, 3), 0.75, 1e-15); /* deviations 0.75 0 5.5 */
+    assert_close(stats_mad(odd, 3), 0.75, 1e-15);  /* deviations 0.75 0 5.5 */
     assert_close(stats_mad(even, 4), 1.75, 1e-15); /* 2.5 1 1 96.5 */
     assert_close(stats_percentile(even, 4, 0.5), 2.5, 0);
     assert_close(stats_percentile(even, 4, 0.51), 4.5, 0);
@@ -26,10 +26,19 @@ static void order_statistics_by_hand(void **state)
 /* Binomial sums by hand; n = 100 is the textbook's 40th and 61st value. */
 static void ranks_of_the_median(void **state)
 {
-    static const struct { size_t n, low, high; double coverage; } known[] = {
-        { 1, 0, 0, 0 },          { 2, 0, 1, 0.5 },        { 5, 0, 4, 0.9375 },
-        { 6, 0, 5, 0.96875 },    { 8, 0, 7, 0.9921875 },  { 9, 1, 7, 0.9609375 },
-        { 10, 1, 8, 0.978515625 }, { 20, 5, 14, 0.958610534668 }, { 100, 39, 60, 0.964799799782 },
+    static const struct {
+        size_t n, low, high;
+        double coverage;
+    } known[] = {
+        { 1, 0, 0, 0 },
+        { 2, 0, 1, 0.5 },
+        { 5, 0, 4, 0.9375 },
+        { 6, 0, 5, 0.96875 },
+        { 8, 0, 7, 0.9921875 },
+        { 9, 1, 7, 0.9609375 },
+        { 10, 1, 8, 0.978515625 },
+        { 20, 5, 14, 0.958610534668 },
+        { 100, 39, 60, 0.964799799782 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
