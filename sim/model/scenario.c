@@ -235,6 +235,8 @@ static void read_policies(struct reader *r, const struct top *top)
     size_t i, n_fleet;
     json_t *v;
     const struct fleet_group *fleet = read_fleet(r, top->fleet, "/fleet", &n_fleet);
+    r->s->fleet = fleet;
+    r->s->n_fleet = n_fleet;
     const struct schedule schedule = read_schedule(r, top->schedule, "/schedule");
     if (!is_named_list(r, top->policies, "/policies", "policy")) return;
     struct policy_spec *p =
@@ -318,11 +320,19 @@ void scenario_fini(struct scenario *s)
     *s = (struct scenario){ 0 };
 }
 
-static json_t *fleet_json(const struct fleet_group *g, size_t n)
+/* Defaults filled in, but what the user wrote stays as written: paths above all. */
+static json_t *with_defaults(json_t *filled, const json_t *as_given)
+{
+    json_object_update_existing(filled, (json_t *)(uintptr_t)as_given);
+    return filled;
+}
+
+static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *as_given)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, cfg_write(fleet_fields, N(fleet_fields), &g[i]));
+        json_array_append_new(list, with_defaults(cfg_write(fleet_fields, N(fleet_fields), &g[i]),
+                                                  json_array_get(as_given, i)));
     return list;
 }
 
@@ -336,10 +346,9 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
     json_object_update(root, head);
     json_decref(head);
     for (size_t i = 0; i < s->n_work; i++) {
-        json_t *item = cfg_write(work_fields, N(work_fields), &s->work[i]);
-        json_t *as_given = json_array_get(json_object_get(s->doc.root, "work"), i);
-        json_object_update_existing(item, as_given); /* paths as written, not resolved */
-        json_array_append_new(work, item);
+        const json_t *as_given = json_array_get(json_object_get(s->doc.root, "work"), i);
+        json_array_append_new(
+            work, with_defaults(cfg_write(work_fields, N(work_fields), &s->work[i]), as_given));
     }
     for (size_t i = 0; i < s->n_policies; i++) {
         const struct policy_spec *p = &s->policy[i];
@@ -350,7 +359,8 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
         json_object_set_new(item, "schedule",
                             cfg_write(schedule_fields, N(schedule_fields), &p->schedule));
         if (json_object_get(as_given, "fleet"))
-            json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet));
+            json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet,
+                                                          json_object_get(as_given, "fleet")));
         if (json_object_get(as_given, "prices"))
             json_object_set(item, "prices", json_object_get(as_given, "prices"));
         json_array_append_new(policies, item);
@@ -358,18 +368,7 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
     json_object_set_new(root, "work", work);
     json_object_set_new(root, "policies", policies);
     json_object_set_new(root, "output", cfg_write(output_fields, N(output_fields), &output));
-    json_t *fleet = json_object_get(s->doc.root, "fleet"), *v;
-    json_t *resolved = json_array();
-    size_t i;
-    json_array_foreach(fleet, i, v)
-    {
-        struct fleet_group g = { 0 };
-        struct diag ignored;
-        diag_init(&ignored);
-        cfg_read(fleet_fields, N(fleet_fields), &g, s->arena, &s->doc, v, "", NULL, 0, &ignored);
-        json_array_append_new(resolved, cfg_write(fleet_fields, N(fleet_fields), &g));
-        diag_fini(&ignored);
-    }
-    json_object_set_new(root, "fleet", resolved);
+    json_object_set_new(root, "fleet",
+                        fleet_json(s->fleet, s->n_fleet, json_object_get(s->doc.root, "fleet")));
     return root;
 }

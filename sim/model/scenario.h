@@ -61,6 +61,8 @@ struct scenario {
     int64_t seed;
     simtime horizon; /* CFG_NO_TIME: until the last job ends */
     simtime warmup;
+    const struct fleet_group *fleet; /* of policies that do not override it */
+    size_t n_fleet;
     const struct work_item *work;
     size_t n_work;
     const struct policy_spec *policy;

@@ -1,0 +1,90 @@
+/* engine/cluster.h - the fleet's free capacity, indexed: cards by what is left on them, nodes by how
+ * many cards are free, MIG cards by occupancy. Integers only, so the last job's end restores the
+ * initial state exactly (P12).
+ *
+ * Queries look for a place and change nothing; cluster_take and cluster_give change it.
+ * Complexity: a query or a change costs O(log cards) per card touched, whatever the fleet's size.
+ * Exceptions: node limits (CPU cores, host memory) are checked candidate by candidate, and jobs
+ * without cards look through the nodes in order when nodes have such limits.
+ * Threads: one run, one thread. */
+#ifndef GPUSIM_ENGINE_CLUSTER_H
+#define GPUSIM_ENGINE_CLUSTER_H
+
+#include "base/bits.h"
+#include "base/tree.h"
+#include "engine/place.h"
+#include "engine/plan.h"
+
+/* An instance of a card in MIG mode. */
+struct instance {
+    struct mig_slice slice;
+    bool busy;
+};
+
+struct card_instances {
+    bool on;         /* MIG mode */
+    bool fixed;      /* the layout is given, not made on demand */
+    mig_mask busy;   /* memory units of busy instances */
+    int n;
+    struct instance instance[MIG_MAX_UNITS];
+};
+
+/* Free capacity of one card. What runs on it is the business of engine/sim.h. */
+struct card {
+    RB_ENTRY(card) by_room;
+    uint32_t index;
+    int32_t node;
+    int16_t group;
+    bool listed;         /* in the index by room */
+    int32_t free_units;
+    uint64_t free_bytes; /* still to be reserved */
+    int32_t tenants;
+    struct card_instances *mig; /* NULL: plain units */
+};
+
+struct node {
+    RB_ENTRY(node) by_free;
+    int32_t index;       /* in the fleet */
+    int16_t group;
+    int32_t eligible;    /* cards that could take part in a gang */
+    int64_t free_cpus_milli;
+    uint64_t free_host_bytes;
+};
+
+struct cluster;
+
+struct cluster *cluster_create(const struct plan *plan);
+void cluster_destroy(struct cluster *c); /* accepts NULL */
+const struct plan *cluster_plan(const struct cluster *c);
+const struct card *cluster_card(const struct cluster *c, uint32_t card);
+
+/* ---- queries for placement policies; false: nothing fits now ---- */
+
+/* The card with the fewest free units that fits, then the fewest free bytes, then the lowest
+ * number (plain units only). */
+bool cluster_tightest_card(const struct cluster *c, const struct place_request *r, struct pick *out);
+/* Whole cards for a gang: on the node with the fewest eligible cards that holds it; a gang larger
+ * than a node takes whole free nodes and the rest on one more; with any_node, whatever is free when
+ * no single node holds it. Cards of a node are taken in order of number. */
+bool cluster_tightest_nodes(const struct cluster *c, const struct place_request *r, struct pick *out);
+/* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
+ * the card with the fewest units left, else on an empty card whose MIG mode must be turned on. */
+bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out);
+/* A node with room for a job without cards: the first. */
+bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, struct pick *out);
+
+/* ---- changes ---- */
+
+void cluster_take(struct cluster *c, const struct place_request *r, const struct pick *p);
+/* Give back what cluster_take took; `cards` as they were picked. */
+void cluster_give(struct cluster *c, const struct place_request *r, const struct pick *p);
+
+/* True when every card and node is as it was at the start (instances made on demand may remain). */
+bool cluster_is_whole(const struct cluster *c);
+/* Of one card, for the shares of card time: capacity units in use and stranded. */
+int32_t cluster_used_units(const struct cluster *c, uint32_t card);
+int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
+/* Would the demand fit on this card now (node limits aside)? */
+bool cluster_card_fits(const struct cluster *c, uint32_t card, const struct demand *d);
+
+#endif

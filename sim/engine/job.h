@@ -1,0 +1,69 @@
+/* engine/job.h - a job while it is in the system. Plain data, owned by the pool.
+ * Threads: one run, one thread. */
+#ifndef GPUSIM_ENGINE_JOB_H
+#define GPUSIM_ENGINE_JOB_H
+
+#include "base/tree.h"
+#include "engine/evq.h"
+#include "engine/shape.h"
+#include "model/job.h"
+#include "model/mig.h"
+
+enum job_state {
+    JOB_QUEUED,
+    JOB_STARTING, /* holds its cards; instances are being made or a library starts up */
+    JOB_RUNNING,
+    JOB_COMPLETED,
+    JOB_FAILED,
+    JOB_KILLED,
+    JOB_REJECTED,
+};
+extern const char *const job_state_names[];
+
+enum { JOB_ID_INLINE = 40 };
+
+/* What a job holds on one card. */
+struct holding {
+    uint32_t card;
+    struct mig_slice slice; /* instances only; profile -1: none */
+    double speed;           /* of this job on this card */
+};
+
+struct job {
+    uint32_t index;     /* in the pool */
+    uint64_t order;     /* row number over all work: the tie rule */
+    struct job_row row; /* id points to `id` */
+    char id_inline[JOB_ID_INLINE];
+    char *id_heap; /* NULL unless the id is long */
+    struct shape *shape;
+    enum job_state state;
+    bool oom;
+    const char *reason; /* why rejected or failed */
+    RB_ENTRY(job) waiting;
+
+    int group;               /* of the fleet, once placed */
+    struct holding *holding; /* demand->cards of them; holding[0].card is home */
+    int32_t n_holdings;
+    struct holding one;      /* storage for single-card jobs */
+    int32_t node;            /* CPU-only jobs: where; -1 */
+
+    simtime allocated, start, end; /* JOB_NO_TIME until then */
+    simtime settled;               /* progress is credited up to here */
+    int64_t work_left;             /* isolated ns on this card type */
+    double work_credit;            /* fraction of a ns already done beyond work_left */
+    double speed;                  /* now; 0 while starting */
+    simtime finish;                /* SIM_NEVER while speed is 0 */
+    ev_id event;                   /* CPU-only finish, start-up, memory growth */
+    double card_s, energy_J;       /* card-seconds and joules charged so far */
+};
+
+struct job_pool;
+
+struct job_pool *job_pool_create(void);
+void job_pool_destroy(struct job_pool *p); /* accepts NULL */
+struct job *job_new(struct job_pool *p, const struct job_row *row); /* copies the id */
+void job_free(struct job_pool *p, struct job *j);
+struct job *job_at(const struct job_pool *p, uint32_t index);
+uint32_t job_pool_high_water(const struct job_pool *p); /* indices are below it */
+
+#endif

@@ -1,0 +1,39 @@
+/* engine/place.h - which cards a job gets: the contract between the scheduler and a placement
+ * policy. One file sim/policy/place_X.c defines `const struct place_ops place_X`.
+ *
+ * A placement policy picks among cards through the cluster's indices (engine/cluster.h) and changes
+ * nothing; the same free fleet gives the same pick. */
+#ifndef GPUSIM_ENGINE_PLACE_H
+#define GPUSIM_ENGINE_PLACE_H
+
+#include "base/vec.h"
+#include "engine/share.h"
+
+struct cluster;
+
+/* What has to be placed on one group of cards. */
+struct place_request {
+    int group;
+    const struct demand *demand;
+    bool any_node;       /* a gang may take cards of any node */
+    int32_t cpus_milli;  /* of the whole job; spread over its cards */
+    uint64_t host_bytes;
+};
+
+/* Where it goes. Cards ascending, different; `slice` for a request for an instance. */
+struct pick {
+    VEC(uint32_t) card;
+    int32_t node;            /* CPU-only jobs: the node */
+    struct mig_slice slice;  /* profile -1: none */
+    simtime prepare;         /* instances are made or modes changed before the job can start */
+};
+
+struct place_ops {
+    const char *name, *help;
+    /* False: nothing fits now (then *out is unspecified but for its memory). */
+    bool (*pick)(const struct cluster *c, const struct place_request *r, struct pick *out);
+};
+
+extern const struct place_ops *const place_all[]; /* NULL-terminated, sorted by name */
+
+#endif

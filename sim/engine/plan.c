@@ -1,0 +1,341 @@
+#include "engine/plan.h"
+
+#include "base/datadir.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POINTER = 300 };
+
+/* ---- world: the catalogue and the shipped work signatures ---- */
+
+static void read_library(struct world *w, const struct json_doc *doc, struct diag *d)
+{
+    static const char *const keys[] = { "format", "note", "classes", "profiles" };
+    json_t *classes = json_object_get(doc->root, "classes"), *v;
+    json_t *named = json_object_get(doc->root, "profiles");
+    const char *key;
+    char at[POINTER];
+    json_known_keys(d, doc, doc->root, "", keys, sizeof keys / sizeof *keys);
+    json_object_foreach(classes, key, v)
+    {
+        int c = CLASS_COUNT - 1;
+        while (c > CLASS_none && strcmp(job_class_names[c], key) != 0) c--;
+        json_pointer_key(at, sizeof at, "/classes", key);
+        if (c == CLASS_none) {
+            json_problem(d, doc, at, "no such job class");
+            continue;
+        }
+        struct signature *sig = arena_alloc(w->arena, sizeof *sig);
+        signature_read(sig, w->arena, doc, v, at, d);
+        w->class_default[c] = sig;
+    }
+    struct library_signature *list =
+        arena_array(w->arena, json_object_size(named) + 1, sizeof *list);
+    json_object_foreach(named, key, v)
+    {
+        json_pointer_key(at, sizeof at, "/profiles", key);
+        list[w->n_library].name = arena_strdup(w->arena, key);
+        signature_read(&list[w->n_library++].sig, w->arena, doc, v, at, d);
+    }
+    w->library = list;
+}
+
+int world_load(struct world *w, struct err *e)
+{
+    char path[4096];
+    struct json_doc doc = { 0 };
+    struct diag d;
+    *w = (struct world){ .arena = arena_create() };
+    diag_init(&d);
+    int rc = gpu_catalogue_load(&w->gpus, NULL, e);
+    if (rc == 0)
+        rc = json_doc_load(&doc, datadir_path(path, sizeof path, "workloads/classes.json"), e);
+    if (rc == 0) {
+        read_library(w, &doc, &d);
+        rc = diag_result(&d, e);
+    }
+    json_doc_fini(&doc);
+    diag_fini(&d);
+    if (rc != 0) world_fini(w);
+    return rc;
+}
+
+void world_fini(struct world *w)
+{
+    gpu_catalogue_destroy(w->gpus);
+    arena_destroy(w->arena);
+    *w = (struct world){ 0 };
+}
+
+/* ---- plan ---- */
+
+struct builder {
+    struct plan *p;
+    struct diag *d;
+    const struct json_doc *doc;
+};
+
+static struct err *problem_at(struct builder *b, const char *base, const char *key,
+                              const char *what, const char *found)
+{
+    char at[POINTER];
+    return json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, base, key),
+                        "%s, found \"%s\"", what, found);
+}
+
+/* Look a name up in a registry of structs that begin with their name; else a problem with the
+ * nearest and the valid ones. */
+#define FIND_IN(b, registry, wanted, base, key, what, out)                                         \
+    do {                                                                                           \
+        const char *names_[64];                                                                    \
+        size_t n_ = 0;                                                                             \
+        (out) = NULL;                                                                              \
+        for (size_t i_ = 0; (registry)[i_] && n_ < 64; i_++) {                                     \
+            names_[n_++] = (registry)[i_]->name;                                                   \
+            if (strcmp((registry)[i_]->name, (wanted)) == 0) (out) = (registry)[i_];               \
+        }                                                                                          \
+        if (!(out)) unknown_name((b), (base), (key), (what), (wanted), names_, n_);                \
+    } while (0)
+
+static void unknown_name(struct builder *b, const char *base, const char *key, const char *what,
+                         const char *wanted, const char *const *names, size_t n)
+{
+    char list[200];
+    const char *near = str_nearest(wanted, names, n);
+    struct err *e = problem_at(b, base, key, what, wanted);
+    if (near)
+        err_hint(e, "did you mean \"%s\"?", near);
+    else
+        err_hint(e, "valid: %s", str_list(list, sizeof list, names, n));
+}
+
+static void resolve_schedule(struct builder *b)
+{
+    static const char *const backfills[] = { "none", "easy" };
+    static const char *const gangs[] = { "node", "any" };
+    const struct schedule *s = &b->p->spec->schedule;
+    FIND_IN(b, order_all, s->order, s->pointer, "order", "expected an order", b->p->order);
+    FIND_IN(b, place_all, s->place, s->pointer, "place", "expected a placement", b->p->place);
+    if (strcmp(s->backfill, "easy") == 0)
+        b->p->backfill = BACKFILL_EASY;
+    else if (strcmp(s->backfill, "none") != 0)
+        unknown_name(b, s->pointer, "backfill", "expected a backfill rule", s->backfill, backfills, 2);
+    if (strcmp(s->gang, "any") == 0)
+        b->p->gang = GANG_ANY;
+    else if (strcmp(s->gang, "node") != 0)
+        unknown_name(b, s->pointer, "gang", "expected a gang rule", s->gang, gangs, 2);
+}
+
+/* The flat unit of the reference traces has no overhead of any kind. */
+static void ideal_profile(struct gpu_profile *profile)
+{
+    static const enum profile_param free_of[] = {
+        PROFILE_base_context_bytes,   PROFILE_timeslice_switch_us,
+        PROFILE_mps_overhead,         PROFILE_mps_interference,
+        PROFILE_intercept_launch_ns,  PROFILE_intercept_alloc_us,
+        PROFILE_intercept_startup_ms, PROFILE_intercept_startup_per_process_ms,
+        PROFILE_remote_sync_us,       PROFILE_remote_async_us,
+    };
+    for (size_t i = 0; i < sizeof free_of / sizeof *free_of; i++)
+        profile->param[free_of[i]] = (struct param){ .provenance = PROV_ASSUMED,
+                                                     .source = "the generic card is ideal" };
+    profile->param[PROFILE_remote_Bps].value = 1e15;
+}
+
+static const struct gpu_profile *load_profile(struct builder *b, const struct fleet_group *g,
+                                              const struct gpu_spec *gpu)
+{
+    struct gpu_profile *profile = arena_alloc(b->p->arena, sizeof *profile);
+    struct json_doc doc = { 0 };
+    struct err e = { 0 };
+    profile_defaults(profile);
+    if (strcmp(gpu->name, "generic") == 0) ideal_profile(profile);
+    if (!g->profile) return profile;
+    if (json_doc_load(&doc, g->profile, &e) == 0) {
+        const size_t before = b->d->count;
+        profile_read(profile, b->p->arena, &doc, b->d);
+        if (b->d->count == before && profile->gpu &&
+            gpu_find(b->p->world->gpus, profile->gpu, NULL) != gpu)
+            problem_at(b, g->pointer, "profile",
+                       arena_printf(b->p->arena, "expected a profile of %s", gpu->name),
+                       profile->gpu);
+    } else {
+        diag_add_err(b->d, &e);
+    }
+    json_doc_fini(&doc);
+    return profile;
+}
+
+/* Measured board power beats the catalogue. */
+static const struct gpu_spec *with_measured_power(struct builder *b, const struct gpu_spec *gpu,
+                                                  const struct gpu_profile *profile)
+{
+    const struct param *param = profile->param;
+    struct gpu_spec *copy = arena_alloc(b->p->arena, sizeof *copy);
+    *copy = *gpu;
+    if (!isnan(param[PROFILE_power_idle_W].value)) copy->idle_W = param[PROFILE_power_idle_W].value;
+    if (!isnan(param[PROFILE_power_context_W].value))
+        copy->idle_context_W = param[PROFILE_power_context_W].value;
+    if (!isnan(param[PROFILE_power_busy_W].value)) copy->busy_W = param[PROFILE_power_busy_W].value;
+    return copy;
+}
+
+static void *read_params(struct builder *b, struct diag *d)
+{
+    static const char *const more[] = { "kind" };
+    const struct plan *p = b->p;
+    void *params = arena_alloc(p->arena, p->share->params_size);
+    cfg_read(p->share->fields, p->share->fields_n, params, p->arena, b->doc, p->spec->share,
+             p->spec->share_pointer, more, 1, d);
+    return params;
+}
+
+static void resolve_group(struct builder *b, struct plan_group *out, const struct fleet_group *g)
+{
+    struct plan *p = b->p;
+    const char *nearest = NULL;
+    const struct gpu_spec *gpu = gpu_find(p->world->gpus, g->gpu, &nearest);
+    out->spec = g;
+    if (!gpu) {
+        struct err *e = problem_at(b, g->pointer, "gpu", "no such card in the catalogue", g->gpu);
+        err_hint(e, nearest ? "did you mean \"%s\"?" : "`gpusim list gpus` shows them", nearest);
+        return;
+    }
+    const struct gpu_profile *profile = load_profile(b, g, gpu);
+    out->type = (struct card_type){
+        .gpu = with_measured_power(b, gpu, profile),
+        .profile = profile,
+        .context_bytes = (uint64_t)profile->param[PROFILE_base_context_bytes].value,
+    };
+    const bool one = p->share->pooled;
+    out->cards = g->nodes * g->gpus_per_node;
+    out->real_per_node = g->gpus_per_node;
+    out->nodes = one ? 1 : g->nodes;
+    out->per_node = one ? out->cards : g->gpus_per_node;
+    const int64_t gathered = one ? g->nodes : 1;
+    out->node_cpus_milli =
+        isnan(g->cpu_cores) ? INT64_MAX : llround(g->cpu_cores * 1000.0) * gathered;
+    out->node_host_bytes =
+        g->host_memory == CFG_NO_BYTES ? UINT64_MAX : g->host_memory * (uint64_t)gathered;
+    out->first_card = p->cards;
+    out->first_node = p->nodes;
+    p->cards += out->cards;
+    p->nodes += out->nodes;
+    if (!p->share) return;
+    struct diag unheard; /* the parameters were already reported once */
+    diag_init(&unheard);
+    out->params = read_params(b, &unheard);
+    if (unheard.count == 0) {
+        const char *why = p->share->bind(out->params, p->arena, &out->type);
+        if (why)
+            json_problem(b->d, b->doc, p->spec->share_pointer, "%s cannot be shared by \"%s\": %s",
+                         gpu->name, p->share->name, why);
+        else
+            out->capacity = p->share->capacity(out->params, &out->type);
+    }
+    diag_fini(&unheard);
+}
+
+/* Which kind of knowledge decided: what the scenario sets counts as assumed. */
+static void count_provenance(struct plan *p)
+{
+    static const enum profile_param common[] = { PROFILE_base_context_bytes };
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct gpu_profile *profile = p->group[g].type.profile;
+        if (!profile) continue;
+        for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+            p->provenance[profile->param[common[i]].provenance]++;
+        for (size_t i = 0; i < p->share->uses_n; i++) {
+            const char *key = p->share->fields[p->share->overrides[i]].name;
+            const bool set = json_object_get(p->spec->share, key) != NULL;
+            p->provenance[set ? PROV_ASSUMED : profile->param[p->share->uses[i]].provenance]++;
+        }
+    }
+}
+
+static void resolve_signatures(struct builder *b)
+{
+    const struct scenario *s = b->p->scenario;
+    struct library_signature *list = arena_array(b->p->arena, s->n_signatures + 1, sizeof *list);
+    for (size_t i = 0; i < s->n_signatures; i++) {
+        list[i].name = s->signature[i].name;
+        signature_read(&list[i].sig, b->p->arena, b->doc, s->signature[i].json,
+                       s->signature[i].pointer, b->d);
+    }
+    b->p->named = list;
+    b->p->n_named = s->n_signatures;
+}
+
+static void resolve_prices(struct builder *b)
+{
+    struct plan *p = b->p;
+    char sha[65];
+    struct err e = { 0 };
+    if (!p->spec->prices) return;
+    p->priced = true;
+    if (price_book_load(&p->prices, p->arena, p->spec->prices, sha, &e) != 0) diag_add_err(b->d, &e);
+}
+
+void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,
+                struct diag *d)
+{
+    struct builder b = { out, d, &s->doc };
+    *out = (struct plan){ .arena = arena_create(), .world = w, .scenario = s,
+                          .spec = &s->policy[policy] };
+    resolve_schedule(&b);
+    FIND_IN(&b, share_all, out->spec->kind, out->spec->share_pointer, "kind",
+            "expected a sharing policy", out->share);
+    if (out->share) {
+        void *params = read_params(&b, d);
+        out->share_json = cfg_write(out->share->fields, out->share->fields_n, params);
+        json_t *kind = json_pack("{s:s}", "kind", out->share->name);
+        json_object_update(kind, out->share_json);
+        json_decref(out->share_json);
+        out->share_json = kind;
+    }
+    out->n_groups = out->spec->n_fleet;
+    out->group = arena_array(out->arena, out->n_groups, sizeof *out->group);
+    for (size_t g = 0; out->share && g < out->n_groups; g++)
+        resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
+    resolve_signatures(&b);
+    resolve_prices(&b);
+    if (d->count == 0) count_provenance(out);
+}
+
+void plan_fini(struct plan *p)
+{
+    json_decref(p->share_json);
+    arena_destroy(p->arena);
+    *p = (struct plan){ 0 };
+}
+
+const struct signature *plan_signature(const struct plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_named; i++)
+        if (strcmp(p->named[i].name, name) == 0) return &p->named[i].sig;
+    for (size_t i = 0; i < p->world->n_library; i++)
+        if (strcmp(p->world->library[i].name, name) == 0) return &p->world->library[i].sig;
+    return NULL;
+}
+
+const char *plan_signature_nearest(const struct plan *p, const char *name)
+{
+    const char *names[256];
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_named && n < 256; i++) names[n++] = p->named[i].name;
+    for (size_t i = 0; i < p->world->n_library && n < 256; i++)
+        names[n++] = p->world->library[i].name;
+    return str_nearest(name, names, n);
+}
+
+char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size)
+{
+    size_t g = 0;
+    while (g + 1 < p->n_groups && card >= p->group[g + 1].first_card) g++;
+    const int64_t k = card - p->group[g].first_card, per = p->group[g].real_per_node;
+    snprintf(buf, size, "%s.%lld.%lld", p->group[g].spec->name, (long long)(k / per),
+             (long long)(k % per));
+    return buf;
+}

@@ -1,0 +1,84 @@
+/* engine/plan.h - a policy of a scenario, resolved: every name looked up, every parameter known,
+ * everything checked that can be checked before the first event.
+ *
+ * Ownership: plan_fini() frees; what it points to in the scenario and the world must outlive it.
+ * Threads: building, one thread; read-only afterwards. */
+#ifndef GPUSIM_ENGINE_PLAN_H
+#define GPUSIM_ENGINE_PLAN_H
+
+#include "engine/order.h"
+#include "engine/place.h"
+#include "engine/share.h"
+#include "model/price.h"
+#include "model/scenario.h"
+
+/* What all policies of a process share: the catalogue, and the work signatures that ship with
+ * gpusim (class defaults and named ones). */
+struct world {
+    struct arena *arena;
+    struct gpu_catalogue *gpus;
+    const struct signature *class_default[CLASS_COUNT]; /* NULL: none */
+    const struct library_signature *library;
+    size_t n_library;
+};
+
+struct library_signature {
+    const char *name;
+    struct signature sig;
+};
+
+int world_load(struct world *w, struct err *e);
+void world_fini(struct world *w);
+
+enum backfill { BACKFILL_NONE, BACKFILL_EASY };
+enum gang { GANG_NODE, GANG_ANY };
+
+struct plan_group {
+    const struct fleet_group *spec;
+    struct card_type type;
+    void *params;              /* the share policy's, bound to this card type */
+    int32_t capacity;          /* units of a card */
+    int64_t nodes, per_node;   /* as the scheduler sees them: a pooled group is one node */
+    int64_t first_card, cards; /* cards are numbered through the fleet */
+    int64_t first_node;
+    int64_t real_per_node;     /* cards of a physical node */
+    int64_t node_cpus_milli;   /* INT64_MAX: no limit */
+    uint64_t node_host_bytes;  /* UINT64_MAX: no limit */
+};
+
+struct plan {
+    struct arena *arena;
+    const struct world *world;
+    const struct scenario *scenario;
+    const struct policy_spec *spec;
+    const struct share_ops *share;
+    json_t *share_json;        /* resolved parameters, owned */
+    const struct order_ops *order;
+    const struct place_ops *place;
+    enum backfill backfill;
+    enum gang gang;
+    struct plan_group *group;
+    size_t n_groups;
+    int64_t cards, nodes;
+    const struct library_signature *named; /* the scenario's "profiles" */
+    size_t n_named;
+    bool priced;
+    struct price_book prices;
+    uint64_t provenance[PROV_COUNT];
+};
+
+/* Problems (unknown names, a card that cannot be shared this way, files that cannot be read) are
+ * added to `d`; then *out must only be passed to plan_fini(). */
+void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,
+                struct diag *d);
+void plan_fini(struct plan *p); /* harmless on {0} */
+
+/* A work signature by name: the scenario's first, then the library's. NULL: unknown. */
+const struct signature *plan_signature(const struct plan *p, const char *name);
+/* The nearest known name, for a hint; NULL. */
+const char *plan_signature_nearest(const struct plan *p, const char *name);
+
+/* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
+char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);
+
+#endif
