@@ -30,7 +30,7 @@ struct trace_reader {
     unsigned char column_of[TRACE_COLUMNS]; /* enum trace_column of the i-th field */
     size_t n;
     unsigned columns;
-    bool unsorted_ok, any;
+    bool unsorted_ok, any, empty;
     char *comment;
     struct csv_row row;
     simtime last_submit;
@@ -62,13 +62,13 @@ void job_row_init(struct job_row *row)
 static const struct {
     const char *column, *format, *what;
 } strangers[] = {
-    {"gpu_milli", "openb", "Alibaba openb pods"},
-    {"num_gpu", "tiresias", "a Tiresias-like trace"},
-    {"plan_gpu", "pai", "Alibaba PAI tables"},
-    {"gpu_num", "helios", "a Helios or Acme log"},
-    {"JobID", "sacct", "Slurm accounting"},
-    {"JobIDRaw", "sacct", "Slurm accounting"},
-    {"job", "swf", "the Standard Workload Format"},
+    { "gpu_milli", "openb", "Alibaba openb pods" },
+    { "num_gpu", "tiresias", "a Tiresias-like trace" },
+    { "plan_gpu", "pai", "Alibaba PAI tables" },
+    { "gpu_num", "helios", "a Helios or Acme log" },
+    { "JobID", "sacct", "Slurm accounting" },
+    { "JobIDRaw", "sacct", "Slurm accounting" },
+    { "job", "swf", "the Standard Workload Format" },
 };
 
 static void keep_comment(void *ctx, const char *line, size_t len, int line_no)
@@ -158,7 +158,7 @@ static int refuse_other_kinds(struct trace_reader *t, struct err *e)
     size_t len, i = 0;
     int rc = csv_peek(t->csv, &s, &len, e);
     if (rc < 0) return rc;
-    const struct loc at = {.file = csv_file(t->csv), .line = 1};
+    const struct loc at = { .file = csv_file(t->csv), .line = 1 };
     while (i < len && isspace((unsigned char)s[i])) i++;
     if (i == len) return err_set(e, ERR_INPUT, &at, "expected a trace, found an empty file");
     const char *what = NULL;
@@ -183,7 +183,7 @@ static int read_header(struct trace_reader *t, struct err *e)
     rc = csv_next(t->csv, &t->row, e);
     if (rc < 0) return rc;
     if (rc == 0) {
-        const struct loc at = {.file = csv_file(t->csv), .line = 1};
+        const struct loc at = { .file = csv_file(t->csv), .line = 1 };
         return err_set(e, ERR_INPUT, &at, "expected a header row, found only comments");
     }
     if (has(&t->row, "arrival_s")) {
@@ -345,58 +345,36 @@ static int read_cell(struct trace_reader *t, int col, const struct csv_field *f,
 {
     int word = 0, rc = 0;
     switch ((enum trace_column)col) {
-    case TRACE_job_id:
-        row->id = f->s, row->id_len = f->len;
-        break;
-    case TRACE_submit_s:
-        return read_time(t, col, f, &row->submit, e);
-    case TRACE_duration_s:
-        return read_time(t, col, f, &row->duration, e);
-    case TRACE_gpus:
-        return read_gpus(t, col, f, &row->gpus_milli, e);
-    case TRACE_gpu_mem_bytes:
-        return read_bytes(t, col, f, &row->gpu_mem_bytes, e);
-    case TRACE_gpu_model:
-        row->gpu_model = read_name(t, col, f);
-        break;
-    case TRACE_gpu_allowed:
-        row->gpu_allowed = read_name(t, col, f);
-        break;
+    case TRACE_job_id: row->id = f->s, row->id_len = f->len; break;
+    case TRACE_submit_s: return read_time(t, col, f, &row->submit, e);
+    case TRACE_duration_s: return read_time(t, col, f, &row->duration, e);
+    case TRACE_gpus: return read_gpus(t, col, f, &row->gpus_milli, e);
+    case TRACE_gpu_mem_bytes: return read_bytes(t, col, f, &row->gpu_mem_bytes, e);
+    case TRACE_gpu_model: row->gpu_model = read_name(t, col, f); break;
+    case TRACE_gpu_allowed: row->gpu_allowed = read_name(t, col, f); break;
     case TRACE_cpus:
         return read_int(t, col, f, 3, 0, &row->cpus_milli, "cores such as 4 or 0.5", e);
-    case TRACE_mem_bytes:
-        return read_bytes(t, col, f, &row->mem_bytes, e);
-    case TRACE_user:
-        row->user = read_name(t, col, f);
-        break;
-    case TRACE_group:
-        row->group = read_name(t, col, f);
-        break;
+    case TRACE_mem_bytes: return read_bytes(t, col, f, &row->mem_bytes, e);
+    case TRACE_user: row->user = read_name(t, col, f); break;
+    case TRACE_group: row->group = read_name(t, col, f); break;
     case TRACE_class:
         rc = read_word(t, col, f, job_class_names, CLASS_COUNT, &word, e);
         row->klass = (enum job_class)word;
         break;
-    case TRACE_profile:
-        row->profile = read_name(t, col, f);
-        break;
+    case TRACE_profile: row->profile = read_name(t, col, f); break;
     case TRACE_priority:
         return read_int(t, col, f, 0, JOB_NO_INT + 1, &row->priority, "a whole number", e);
-    case TRACE_walltime_s:
-        return read_time(t, col, f, &row->walltime, e);
+    case TRACE_walltime_s: return read_time(t, col, f, &row->walltime, e);
     case TRACE_status:
         rc = read_word(t, col, f, job_status_names, STATUS_COUNT, &word, e);
         row->status = (enum job_status)word;
         break;
-    case TRACE_deadline_s:
-        return read_time(t, col, f, &row->deadline, e);
-    case TRACE_min_gpus:
-        return read_gpus(t, col, f, &row->min_gpus_milli, e);
-    case TRACE_max_gpus:
-        return read_gpus(t, col, f, &row->max_gpus_milli, e);
+    case TRACE_deadline_s: return read_time(t, col, f, &row->deadline, e);
+    case TRACE_min_gpus: return read_gpus(t, col, f, &row->min_gpus_milli, e);
+    case TRACE_max_gpus: return read_gpus(t, col, f, &row->max_gpus_milli, e);
     case TRACE_slots:
         return read_int(t, col, f, 0, 1, &row->slots, "a whole number of slots >= 1", e);
-    case TRACE_COLUMNS:
-        break;
+    case TRACE_COLUMNS: break;
     }
     return rc;
 }
@@ -454,8 +432,8 @@ int trace_next(struct trace_reader *t, struct job_row *row, struct err *e)
     if (rc < 0) return rc;
     if (rc == 0) {
         if (t->any) return 0;
-        const struct loc at = {.file = csv_file(t->csv), .line = t->row.line};
-        t->any = true; /* said once */
+        const struct loc at = { .file = csv_file(t->csv), .line = t->row.line };
+        t->empty = true;
         return err_set(e, ERR_INPUT, &at, "expected at least one job, found only a header");
     }
     t->any = true;
@@ -484,7 +462,7 @@ void trace_allow_unsorted(struct trace_reader *t)
 
 bool trace_failed(const struct trace_reader *t)
 {
-    return csv_failed(t->csv);
+    return csv_failed(t->csv) || t->empty;
 }
 
 int trace_line(const struct trace_reader *t)
@@ -557,7 +535,7 @@ int trace_sniff(const char *head, size_t len)
     for (size_t at = 0; at <= n;) {
         const char *comma = memchr(s + at, ',', n - at);
         size_t stop = comma ? (size_t)(comma - s) : n;
-        struct csv_field f = {.s = s + at, .len = stop - at};
+        struct csv_field f = { .s = s + at, .len = stop - at };
         if (f.len >= 2 && f.s[0] == '"' && f.s[f.len - 1] == '"') f.s++, f.len -= 2;
         int col = find_column(&f);
         if (col >= 0) found |= 1u << col;
@@ -620,55 +598,33 @@ static void put_cell(FILE *to, enum trace_column col, const struct job_row *r,
                      const struct symtab *names)
 {
     switch (col) {
-    case TRACE_job_id:
-        csv_put(to, r->id, r->id_len);
-        break;
-    case TRACE_submit_s:
-        put_dec(to, r->submit, 9);
-        break;
-    case TRACE_duration_s:
-        put_dec(to, r->duration, 9);
-        break;
-    case TRACE_gpus:
-        put_dec(to, r->gpus_milli, 3);
-        break;
+    case TRACE_job_id: csv_put(to, r->id, r->id_len); break;
+    case TRACE_submit_s: put_dec(to, r->submit, 9); break;
+    case TRACE_duration_s: put_dec(to, r->duration, 9); break;
+    case TRACE_gpus: put_dec(to, r->gpus_milli, 3); break;
     case TRACE_gpu_mem_bytes:
         if (r->gpu_mem_bytes != JOB_NO_BYTES)
             fprintf(to, "%llu", (unsigned long long)r->gpu_mem_bytes);
         break;
-    case TRACE_gpu_model:
-        put_name(to, names, r->gpu_model);
-        break;
-    case TRACE_gpu_allowed:
-        put_name(to, names, r->gpu_allowed);
-        break;
+    case TRACE_gpu_model: put_name(to, names, r->gpu_model); break;
+    case TRACE_gpu_allowed: put_name(to, names, r->gpu_allowed); break;
     case TRACE_cpus:
         if (r->cpus_milli != JOB_NO_INT) put_dec(to, r->cpus_milli, 3);
         break;
     case TRACE_mem_bytes:
         if (r->mem_bytes != JOB_NO_BYTES) fprintf(to, "%llu", (unsigned long long)r->mem_bytes);
         break;
-    case TRACE_user:
-        put_name(to, names, r->user);
-        break;
-    case TRACE_group:
-        put_name(to, names, r->group);
-        break;
-    case TRACE_class:
-        fputs(job_class_names[r->klass], to);
-        break;
-    case TRACE_profile:
-        put_name(to, names, r->profile);
-        break;
+    case TRACE_user: put_name(to, names, r->user); break;
+    case TRACE_group: put_name(to, names, r->group); break;
+    case TRACE_class: fputs(job_class_names[r->klass], to); break;
+    case TRACE_profile: put_name(to, names, r->profile); break;
     case TRACE_priority:
         if (r->priority != JOB_NO_INT) put_dec(to, r->priority, 0);
         break;
     case TRACE_walltime_s:
         if (r->walltime != JOB_NO_TIME) put_dec(to, r->walltime, 9);
         break;
-    case TRACE_status:
-        fputs(job_status_names[r->status], to);
-        break;
+    case TRACE_status: fputs(job_status_names[r->status], to); break;
     case TRACE_deadline_s:
         if (r->deadline != JOB_NO_TIME) put_dec(to, r->deadline, 9);
         break;
@@ -681,8 +637,7 @@ static void put_cell(FILE *to, enum trace_column col, const struct job_row *r,
     case TRACE_slots:
         if (r->slots != JOB_NO_INT) put_dec(to, r->slots, 0);
         break;
-    case TRACE_COLUMNS:
-        break;
+    case TRACE_COLUMNS: break;
     }
 }
 

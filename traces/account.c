@@ -1,0 +1,589 @@
+#include "traces/account.h"
+
+#include "base/dec.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct change { /* of the GPUs held */
+    simtime at;
+    int64_t milli;
+};
+
+struct account_store {
+    VEC(struct change) changes;
+    VEC(uint64_t) ids; /* hashes: duplicates are counted, not named */
+    VEC(simtime) submits, durations;
+    uint64_t starts;
+};
+
+void account_init(struct account *a)
+{
+    memset(a, 0, sizeof *a);
+    a->store = xcalloc(1, sizeof *a->store);
+}
+
+void account_fini(struct account *a)
+{
+    if (!a->store) return;
+    for (size_t i = 0; i < a->facts.warnings; i++) free(a->facts.warning[i]);
+    vec_fini(&a->store->changes);
+    vec_fini(&a->store->ids);
+    vec_fini(&a->store->submits);
+    vec_fini(&a->store->durations);
+    free(a->store);
+    a->store = NULL;
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static void count_reason(struct account *a, const struct import_reason *why, bool quarantined,
+                         int file, int line)
+{
+    size_t i = 0;
+    while (i < a->reasons && a->reason[i].why != why) i++;
+    if (i == ACCOUNT_REASONS) BUG("a format with more than %d reasons", ACCOUNT_REASONS);
+    struct account_reason *r = &a->reason[i];
+    if (i == a->reasons) {
+        *r = (struct account_reason){ .why = why, .quarantined = quarantined };
+        a->reasons++;
+    }
+    if (r->rows < ACCOUNT_LINES) {
+        r->first[r->rows].file = file;
+        r->first[r->rows].line = line;
+    }
+    r->rows++;
+}
+
+static void count_gpus(struct account_gpus *g, int32_t milli)
+{
+    int32_t cards = milli / 1000;
+    if (milli == 0)
+        g->cpu_only++;
+    else if (milli < 1000)
+        g->fraction++;
+    else
+        g->whole[cards < ACCOUNT_CARDS ? cards : ACCOUNT_CARDS]++;
+    g->total_milli += (unsigned)milli;
+}
+
+static uint64_t hash_id(const char *s, size_t len) /* FNV-1a, 64 bit */
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static simtime add_time(simtime a, simtime b) /* both >= 0 */
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static void count_present(struct account *a, const struct job_row *j)
+{
+    const bool has[TRACE_COLUMNS] = {
+        [TRACE_job_id] = true,
+        [TRACE_submit_s] = true,
+        [TRACE_duration_s] = true,
+        [TRACE_gpus] = true,
+        [TRACE_gpu_mem_bytes] = j->gpu_mem_bytes != JOB_NO_BYTES,
+        [TRACE_gpu_model] = j->gpu_model != 0,
+        [TRACE_gpu_allowed] = j->gpu_allowed != 0,
+        [TRACE_cpus] = j->cpus_milli != JOB_NO_INT,
+        [TRACE_mem_bytes] = j->mem_bytes != JOB_NO_BYTES,
+        [TRACE_user] = j->user != 0,
+        [TRACE_group] = j->group != 0,
+        [TRACE_class] = j->klass != CLASS_none,
+        [TRACE_profile] = j->profile != 0,
+        [TRACE_priority] = j->priority != JOB_NO_INT,
+        [TRACE_walltime_s] = j->walltime != JOB_NO_TIME,
+        [TRACE_status] = j->status != STATUS_none,
+        [TRACE_deadline_s] = j->deadline != JOB_NO_TIME,
+        [TRACE_min_gpus] = j->min_gpus_milli != JOB_NO_INT,
+        [TRACE_max_gpus] = j->max_gpus_milli != JOB_NO_INT,
+        [TRACE_slots] = j->slots != JOB_NO_INT,
+    };
+    for (int i = 0; i < TRACE_COLUMNS; i++) a->present[i] += has[i];
+}
+
+static void count_wait(struct account *a, const struct import_row *row)
+{
+    if (row->start == JOB_NO_TIME) return;
+    a->store->starts++;
+    if (row->start < row->job.submit) {
+        a->negative_waits++;
+        return;
+    }
+    simtime wait = row->start - row->job.submit;
+    a->waits++;
+    a->wait_ns += (uint64_t)wait;
+    if (wait > a->max_wait) a->max_wait = wait;
+}
+
+static void count_job(struct account *a, const struct import_row *row)
+{
+    const struct job_row *j = &row->job;
+    struct account_store *s = a->store;
+    const simtime start = row->start != JOB_NO_TIME ? row->start : j->submit;
+    count_gpus(&a->jobs, j->gpus_milli);
+    count_present(a, j);
+    count_wait(a, row);
+    a->by_class[j->klass]++;
+    a->by_status[j->status]++;
+    a->gpu_milli_ns += (account_sum)(unsigned)j->gpus_milli * (uint64_t)j->duration;
+    a->zero_durations += j->duration == 0;
+    vec_push(&s->changes, ((struct change){ start, j->gpus_milli }));
+    vec_push(&s->changes,
+             ((struct change){ add_time(start, j->duration), -(int64_t)j->gpus_milli }));
+    vec_push(&s->ids, hash_id(j->id, j->id_len));
+    vec_push(&s->submits, j->submit);
+    vec_push(&s->durations, j->duration);
+}
+
+void account_add(struct account *a, const struct import_row *row, int file_no)
+{
+    a->read++;
+    if (row->asked) count_gpus(&a->asked, row->job.gpus_milli);
+    if (row->quarantined) {
+        a->quarantined++;
+        a->not_benign += !row->quarantined->benign;
+        count_reason(a, row->quarantined, true, file_no, row->line);
+        return;
+    }
+    for (size_t i = 0; i < row->repairs; i++)
+        count_reason(a, row->repaired[i], false, file_no, row->line);
+    if (row->repairs)
+        a->repaired++;
+    else
+        a->kept++;
+    count_job(a, row);
+}
+
+unsigned account_columns(const struct account *a)
+{
+    unsigned columns = TRACE_REQUIRED;
+    for (int i = 0; i < TRACE_COLUMNS; i++)
+        if (a->present[i]) columns |= 1u << i;
+    return columns;
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+static int by_time(const void *pa, const void *pb)
+{
+    const struct change *a = pa, *b = pb;
+    if (a->at != b->at) return a->at < b->at ? -1 : 1;
+    return (a->milli > b->milli) - (a->milli < b->milli); /* ends first */
+}
+
+static int by_i64(const void *pa, const void *pb)
+{
+    const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+static int by_u64(const void *pa, const void *pb)
+{
+    const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+static void find_peak(struct account *a)
+{
+    struct account_store *s = a->store;
+    int64_t held = 0;
+    qsort(s->changes.v, s->changes.n, sizeof *s->changes.v, by_time);
+    for (size_t i = 0; i < s->changes.n; i++) {
+        held += s->changes.v[i].milli;
+        if (held <= a->facts.peak_milli) continue;
+        a->facts.peak_milli = held;
+        a->facts.peak_at = s->changes.v[i].at;
+    }
+    if (s->changes.n) a->facts.last_end = s->changes.v[s->changes.n - 1].at;
+}
+
+static void count_duplicates(struct account *a)
+{
+    struct account_store *s = a->store;
+    qsort(s->ids.v, s->ids.n, sizeof *s->ids.v, by_u64);
+    for (size_t i = 1; i < s->ids.n; i++) a->facts.duplicate_ids += s->ids.v[i] == s->ids.v[i - 1];
+}
+
+static struct account_quantiles quantiles(simtime *v, size_t n)
+{
+    if (n == 0) return (struct account_quantiles){ 0 };
+    qsort(v, n, sizeof *v, by_i64);
+    /* nearest rank: the ceil(p n)-th smallest */
+    return (struct account_quantiles){ v[(n * 50 + 99) / 100 - 1], v[(n * 90 + 99) / 100 - 1],
+                                       v[(n * 99 + 99) / 100 - 1], v[n - 1] };
+}
+
+static void study_arrivals(struct account *a)
+{
+    struct account_facts *f = &a->facts;
+    simtime *t = a->store->submits.v;
+    size_t n = a->store->submits.n;
+    if (n == 0) return;
+    qsort(t, n, sizeof *t, by_i64);
+    f->first_submit = t[0];
+    f->last_submit = t[n - 1];
+    uint64_t same = 1;
+    f->same_instant = 1;
+    double mean = n > 1 ? (double)(t[n - 1] - t[0]) / (double)(n - 1) : 0, squares = 0;
+    for (size_t i = 1; i < n; i++) {
+        simtime gap = t[i] - t[i - 1];
+        same = gap == 0 ? same + 1 : 1;
+        if (same > f->same_instant) f->same_instant = same;
+        if (gap > f->longest_gap) f->longest_gap = gap, f->longest_gap_at = t[i - 1];
+        squares += ((double)gap - mean) * ((double)gap - mean);
+    }
+    if (n > 2 && mean > 0) f->gap_cv = sqrt(squares / (double)(n - 2)) / mean;
+    for (size_t i = n - 1; i > 0; i--) t[i] -= t[i - 1];
+    f->gap = quantiles(t + 1, n - 1);
+}
+
+static void warn(struct account *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void warn(struct account *a, const char *fmt, ...)
+{
+    char text[400];
+    va_list ap;
+    if (a->facts.warnings == ACCOUNT_WARNINGS) return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    a->facts.warning[a->facts.warnings++] = xstrdup(text);
+}
+
+static void warn_all(struct account *a, const char *note)
+{
+    const struct account_facts *f = &a->facts;
+    const uint64_t jobs = a->kept + a->repaired;
+    if (note[0]) warn(a, "%s", note);
+    if (jobs == 0) {
+        warn(a, "no job is left");
+        return;
+    }
+    if (a->static_fill)
+        warn(a,
+             "static fill: times mean nothing here; replay it for placement only, without a drain");
+    if (!a->static_fill && jobs > 1 && 2 * f->same_instant > jobs)
+        warn(a, "%llu of %llu jobs are submitted at one instant",
+             (unsigned long long)f->same_instant, (unsigned long long)jobs);
+    const simtime span = f->last_submit - f->first_submit;
+    if (jobs >= 10 && f->longest_gap > span / 10)
+        warn(a, "no job is submitted for %.0f s after %.0f s: %.0f %% of the arrival span",
+             simtime_s(f->longest_gap), simtime_s(f->longest_gap_at),
+             100 * simtime_s(f->longest_gap) / simtime_s(span));
+    if (f->load > 1) warn(a, "the offered load is %.1f %% of the capacity", 100 * f->load);
+    if (a->capacity_milli && !a->static_fill && f->peak_milli > a->capacity_milli)
+        warn(a, "the peak of %.3f GPUs exceeds the capacity of %.3f", (double)f->peak_milli / 1e3,
+             (double)a->capacity_milli / 1e3);
+    if (a->jobs.cpu_only == jobs) warn(a, "no job asks for a GPU");
+    if (f->duplicate_ids) warn(a, "%llu job ids occur again", (unsigned long long)f->duplicate_ids);
+    if (a->negative_waits)
+        warn(a, "%llu jobs start before they are submitted", (unsigned long long)a->negative_waits);
+}
+
+void account_finish(struct account *a, int64_t capacity_milli, const char *note)
+{
+    struct account_facts *f = &a->facts;
+    const size_t jobs = a->store->submits.n;
+    a->capacity_milli = capacity_milli;
+    f->first_submit = f->last_submit = f->last_end = JOB_NO_TIME;
+    f->load = f->gap_cv = NAN;
+    f->starts_known = jobs ? (double)a->store->starts / (double)jobs : 0;
+    find_peak(a);
+    count_duplicates(a);
+    study_arrivals(a);
+    f->duration = quantiles(a->store->durations.v, jobs);
+    if (capacity_milli > 0 && jobs && f->last_end > f->first_submit && !a->static_fill)
+        f->load = (double)a->gpu_milli_ns /
+                  ((double)capacity_milli * (double)(f->last_end - f->first_submit));
+    warn_all(a, note);
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+const char *account_decimal(char *buf, account_sum value, int digits, int least)
+{
+    char tmp[64];
+    size_t at = sizeof tmp;
+    tmp[--at] = '\0';
+    while (digits > least && value % 10 == 0) value /= 10, digits--;
+    for (; digits > 0; digits--) {
+        tmp[--at] = (char)('0' + (int)(value % 10));
+        value /= 10;
+        if (digits == 1) tmp[--at] = '.';
+    }
+    do tmp[--at] = (char)('0' + (int)(value % 10));
+    while (value /= 10);
+    strcpy(buf, tmp + at);
+    return buf;
+}
+
+static json_t *seconds(simtime t)
+{
+    return t == JOB_NO_TIME ? json_null() : json_num(simtime_s(t));
+}
+
+static json_t *count(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *gpus_json(const struct account_gpus *g)
+{
+    json_t *o = json_object(), *h = json_object();
+    char key[32], total[60];
+    json_object_set_new(h, "0", count(g->cpu_only));
+    json_object_set_new(h, "fraction", count(g->fraction));
+    for (int i = 1; i <= ACCOUNT_CARDS; i++) {
+        if (!g->whole[i]) continue;
+        snprintf(key, sizeof key, "%d%s", i, i == ACCOUNT_CARDS ? "+" : "");
+        json_object_set_new(h, key, count(g->whole[i]));
+    }
+    json_object_set_new(o, "histogram", h);
+    json_object_set_new(o, "gpus", json_num((double)g->total_milli / 1e3));
+    json_object_set_new(o, "gpus_exact", json_string(account_decimal(total, g->total_milli, 3, 3)));
+    return o;
+}
+
+static json_t *reasons_json(const struct account *a, bool quarantined, int n_files,
+                            const char *const *files)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->reasons; i++) {
+        const struct account_reason *r = &a->reason[i];
+        if (r->quarantined != quarantined) continue;
+        json_t *o = json_object(), *lines = json_array();
+        json_object_set_new(o, "reason", json_string(r->why->key));
+        json_object_set_new(o, "rows", count(r->rows));
+        json_object_set_new(o, "benign", json_boolean(r->why->benign));
+        json_object_set_new(o, "text", json_string(r->why->text));
+        for (uint64_t k = 0; k < r->rows && k < ACCOUNT_LINES; k++)
+            json_array_append_new(
+                lines, n_files > 1
+                           ? json_sprintf("%s:%d", files[r->first[k].file], r->first[k].line)
+                           : json_integer(r->first[k].line));
+        json_object_set_new(o, "lines", lines);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *rows_json(const struct account *a, int n_files, const char *const *files)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "read", count(a->read));
+    json_object_set_new(o, "kept", count(a->kept));
+    json_object_set_new(o, "repaired", count(a->repaired));
+    json_object_set_new(o, "quarantined", count(a->quarantined));
+    json_object_set_new(o, "repairs", reasons_json(a, false, n_files, files));
+    json_object_set_new(o, "quarantine", reasons_json(a, true, n_files, files));
+    return o;
+}
+
+static json_t *span_json(const struct account_facts *f)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "first_submit_s", seconds(f->first_submit));
+    json_object_set_new(o, "last_submit_s", seconds(f->last_submit));
+    json_object_set_new(o, "last_end_s", seconds(f->last_end));
+    json_object_set_new(o, "longest_gap_s", seconds(f->longest_gap));
+    return o;
+}
+
+static json_t *missing_json(const struct account *a)
+{
+    const double jobs = (double)(a->kept + a->repaired);
+    json_t *o = json_object();
+    for (int i = 0; i < TRACE_COLUMNS; i++)
+        if (!(TRACE_REQUIRED >> i & 1) && jobs > 0)
+            json_object_set_new(o, trace_column_names[i],
+                                json_num(1 - (double)a->present[i] / jobs));
+    json_object_set_new(o, "start", json_num(1 - a->facts.starts_known));
+    return o;
+}
+
+json_t *account_json(const struct account *a, const char *format, const char *const *files,
+                     int n_files)
+{
+    const struct account_facts *f = &a->facts;
+    char text[60];
+    json_t *o = json_object(), *list = json_array(), *warnings = json_array(),
+           *peak = json_object(), *wait = json_object();
+    json_object_set_new(o, "format", json_string("gpusim-account/1"));
+    json_object_set_new(o, "source_format", json_string(format));
+    for (int i = 0; i < n_files; i++) json_array_append_new(list, json_string(files[i]));
+    json_object_set_new(o, "files", list);
+    json_object_set_new(o, "static_fill", json_boolean(a->static_fill));
+    json_object_set_new(o, "rows", rows_json(a, n_files, files));
+    json_object_set_new(o, "span", span_json(f));
+    json_object_set_new(o, "asked", gpus_json(&a->asked));
+    json_object_set_new(o, "jobs", gpus_json(&a->jobs));
+    json_object_set_new(o, "gpu_seconds", json_num((double)a->gpu_milli_ns / 1e12));
+    json_object_set_new(o, "gpu_seconds_exact",
+                        json_string(account_decimal(text, a->gpu_milli_ns, 12, 3)));
+    json_object_set_new(peak, "gpus", json_num((double)f->peak_milli / 1e3));
+    json_object_set_new(peak, "at_s", seconds(f->peak_at));
+    json_object_set_new(peak, "starts_known", json_num(f->starts_known));
+    json_object_set_new(o, "peak", peak);
+    json_object_set_new(o, "capacity_gpus",
+                        a->capacity_milli ? json_num((double)a->capacity_milli / 1e3)
+                                          : json_null());
+    json_object_set_new(o, "offered_load", json_num(f->load));
+    json_object_set_new(wait, "n", count(a->waits));
+    json_object_set_new(wait, "sum", json_num((double)a->wait_ns / 1e9));
+    json_object_set_new(wait, "max", seconds(a->max_wait));
+    json_object_set_new(wait, "negative", count(a->negative_waits));
+    json_object_set_new(o, "wait_s", wait);
+    json_object_set_new(o, "duplicate_ids", count(f->duplicate_ids));
+    json_object_set_new(o, "missing", missing_json(a));
+    for (size_t i = 0; i < f->warnings; i++)
+        json_array_append_new(warnings, json_string(f->warning[i]));
+    json_object_set_new(o, "warnings", warnings);
+    return o;
+}
+
+static void print_reasons(const struct account *a, const char *const *files, int n_files, FILE *to)
+{
+    for (size_t i = 0; i < a->reasons; i++) {
+        const struct account_reason *r = &a->reason[i];
+        fprintf(to, "  %-11s %8llu  %s: %s%s\n", r->quarantined ? "quarantined" : "repaired",
+                (unsigned long long)r->rows, r->why->key, r->why->text,
+                r->why->benign ? "" : " (not benign)");
+        fprintf(to, "  %20s  line", "");
+        for (uint64_t k = 0; k < r->rows && k < ACCOUNT_LINES; k++) {
+            fprintf(to, "%s", k ? ", " : " ");
+            if (n_files > 1) fprintf(to, "%s:", files[r->first[k].file]);
+            fprintf(to, "%d", r->first[k].line);
+        }
+        fprintf(to, "%s\n", r->rows > ACCOUNT_LINES ? ", ..." : "");
+    }
+}
+
+static void print_gpus(const char *label, const struct account_gpus *g, FILE *to)
+{
+    char total[60];
+    fprintf(to, "%-13s %s GPUs; jobs by size: 0: %llu, fraction: %llu", label,
+            account_decimal(total, g->total_milli, 3, 3), (unsigned long long)g->cpu_only,
+            (unsigned long long)g->fraction);
+    for (int i = 1; i <= ACCOUNT_CARDS; i++)
+        if (g->whole[i])
+            fprintf(to, ", %d%s: %llu", i, i == ACCOUNT_CARDS ? "+" : "",
+                    (unsigned long long)g->whole[i]);
+    putc('\n', to);
+}
+
+static const char *time_text(char *buf, simtime t)
+{
+    if (t == JOB_NO_TIME) return "-";
+    dec_print(buf, 32, t, 9);
+    return buf;
+}
+
+static void print_missing(const struct account *a, FILE *to)
+{
+    const double jobs = (double)(a->kept + a->repaired);
+    fprintf(to, "%-13s", "missing");
+    const char *gap = " ";
+    for (int i = 0; i < TRACE_COLUMNS && jobs > 0; i++) {
+        double share = 1 - (double)a->present[i] / jobs;
+        if (share > 0)
+            fprintf(to, "%s%s %.1f %%", gap, trace_column_names[i], 100 * share), gap = ", ";
+    }
+    if (a->facts.starts_known < 1)
+        fprintf(to, "%srecorded start %.1f %%", gap, 100 * (1 - a->facts.starts_known)), gap = ", ";
+    fprintf(to, "%s\n", gap[0] == ' ' ? " nothing" : "");
+}
+
+void account_print(const struct account *a, const char *const *files, int n_files, FILE *to)
+{
+    const struct account_facts *f = &a->facts;
+    char t1[32], t2[32], t3[32], sum[60];
+    fprintf(to, "%-13s %llu read = %llu kept + %llu repaired + %llu quarantined\n", "rows",
+            (unsigned long long)a->read, (unsigned long long)a->kept,
+            (unsigned long long)a->repaired, (unsigned long long)a->quarantined);
+    print_reasons(a, files, n_files, to);
+    fprintf(to, "%-13s submits from %s s to %s s, last end %s s\n", "span",
+            time_text(t1, f->first_submit), time_text(t2, f->last_submit),
+            time_text(t3, f->last_end));
+    if (a->quarantined) print_gpus("asked", &a->asked, to);
+    print_gpus("jobs ask", &a->jobs, to);
+    if (!a->static_fill) {
+        fprintf(to, "%-13s %s\n", "GPU-seconds", account_decimal(sum, a->gpu_milli_ns, 12, 3));
+        fprintf(
+            to, "%-13s %.3f GPUs at %s s (%.1f %% of the starts are recorded; else at submit)\n",
+            "peak", (double)f->peak_milli / 1e3, time_text(t1, f->peak_at), 100 * f->starts_known);
+    }
+    if (!isnan(f->load))
+        fprintf(to, "%-13s %.3f %% of %.3f GPUs from first submit to last end\n", "offered load",
+                100 * f->load, (double)a->capacity_milli / 1e3);
+    if (a->waits)
+        fprintf(to, "%-13s sum %s s, longest %s s over %llu recorded\n", "waits",
+                account_decimal(sum, a->wait_ns, 9, 0), time_text(t1, a->max_wait),
+                (unsigned long long)a->waits);
+    print_missing(a, to);
+    for (size_t i = 0; i < f->warnings; i++) fprintf(to, "warning: %s\n", f->warning[i]);
+}
+
+static json_t *quantiles_json(const struct account_quantiles *q)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "p50", seconds(q->p50));
+    json_object_set_new(o, "p90", seconds(q->p90));
+    json_object_set_new(o, "p99", seconds(q->p99));
+    json_object_set_new(o, "max", seconds(q->max));
+    return o;
+}
+
+void account_add_stat_json(const struct account *a, json_t *into)
+{
+    json_t *classes = json_object(), *status = json_object();
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (a->by_class[i])
+            json_object_set_new(classes, i ? job_class_names[i] : "none", count(a->by_class[i]));
+    for (int i = 0; i < STATUS_COUNT; i++)
+        if (a->by_status[i])
+            json_object_set_new(status, i ? job_status_names[i] : "none", count(a->by_status[i]));
+    json_object_set_new(into, "class", classes);
+    json_object_set_new(into, "status", status);
+    json_object_set_new(into, "duration_s", quantiles_json(&a->facts.duration));
+    json_object_set_new(into, "zero_durations", count(a->zero_durations));
+    json_object_set_new(into, "gap_s", quantiles_json(&a->facts.gap));
+    json_object_set_new(into, "gap_cv", json_num(a->facts.gap_cv));
+}
+
+static void print_quantiles(const char *label, const struct account_quantiles *q, FILE *to)
+{
+    char t[4][32];
+    fprintf(to, "%-13s p50 %s s, p90 %s s, p99 %s s, max %s s\n", label, time_text(t[0], q->p50),
+            time_text(t[1], q->p90), time_text(t[2], q->p99), time_text(t[3], q->max));
+}
+
+static void print_words(const char *label, const char *const *words, const uint64_t *counts, int n,
+                        FILE *to)
+{
+    const char *gap = " ";
+    fprintf(to, "%-13s", label);
+    for (int i = 0; i < n; i++)
+        if (counts[i])
+            fprintf(to, "%s%s %llu", gap, i ? words[i] : "none", (unsigned long long)counts[i]),
+                gap = ", ";
+    putc('\n', to);
+}
+
+void account_print_stat(const struct account *a, FILE *to)
+{
+    print_quantiles("durations", &a->facts.duration, to);
+    print_quantiles("gaps", &a->facts.gap, to);
+    if (!isnan(a->facts.gap_cv))
+        fprintf(to, "%-13s %.3f (standard deviation / mean; 1 for Poisson arrivals)\n", "gaps' CV",
+                a->facts.gap_cv);
+    print_words("class", job_class_names, a->by_class, CLASS_COUNT, to);
+    print_words("status", job_status_names, a->by_status, STATUS_COUNT, to);
+}

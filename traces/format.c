@@ -1,0 +1,240 @@
+#include "traces/format.h"
+
+#include "base/dec.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct import_reason import_field_count = {
+    "field-count", "the row has another number of fields than the format", false
+};
+const struct import_reason import_bad_value = { "bad-value", "a cell cannot be read", false };
+const struct import_reason import_refused = { "refused", "the native trace cannot hold the row",
+                                              false };
+
+enum { HEAD_BYTES = 1 << 16 };
+
+const struct trace_format *format_find(const char *name)
+{
+    for (const struct trace_format *const *f = fmt_all; *f; f++)
+        if (strcmp((*f)->name, name) == 0) return *f;
+    return NULL;
+}
+
+static int read_head(const char *path, char *head, size_t *len, struct err *e)
+{
+    struct instream *in;
+    ssize_t n;
+    *len = 0;
+    int rc = instream_open(&in, path, e);
+    if (rc < 0) return rc;
+    while (*len < HEAD_BYTES && (n = instream_read(in, head + *len, HEAD_BYTES - *len, e)) != 0) {
+        if (n < 0) {
+            instream_close(in);
+            return (int)n;
+        }
+        *len += (size_t)n;
+    }
+    instream_close(in);
+    return 0;
+}
+
+static int no_format(const char *path, const char *head, size_t len, struct err *e)
+{
+    const struct loc at = { .file = path };
+    struct strbuf list = { 0 };
+    for (const struct trace_format *const *f = fmt_all; *f; f++)
+        strbuf_addf(&list, "%s%s", f == fmt_all ? "" : ", ", (*f)->name);
+    const char *what = len == 0                  ? "an empty file"
+                       : memchr(head, '\0', len) ? "binary data"
+                                                 : "a file of no known format";
+    int rc = err_set(e, ERR_INPUT, &at, "expected a trace, found %s", what);
+    err_hint(e, "known formats: %s; name one: `gpusim import FORMAT %s`", list.s ? list.s : "none",
+             path);
+    strbuf_fini(&list);
+    return rc;
+}
+
+int format_sniff(const struct trace_format **out, const char *path, struct err *e)
+{
+    *out = NULL;
+    if (strcmp(path, "-") == 0)
+        return err_set(e, ERR_USAGE, NULL, "standard input cannot be sniffed; name its format");
+    char *head = xmalloc(HEAD_BYTES);
+    size_t len;
+    int best = 0, rc = read_head(path, head, &len, e);
+    if (rc == 0) {
+        size_t skip = len >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+        for (const struct trace_format *const *f = fmt_all; *f; f++) {
+            int sure = (*f)->sniff ? (*f)->sniff(head + skip, len - skip) : 0;
+            if (sure > best) best = sure, *out = *f;
+        }
+        if (!*out) rc = no_format(path, head, len, e);
+    }
+    free(head);
+    return rc;
+}
+
+/* ---- streams ------------------------------------------------------------------------------- */
+
+struct import_stream {
+    const struct trace_format *format;
+    void *state;
+};
+
+int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
+                const void *options, struct symtab *names, struct import_info *info, struct err *e)
+{
+    void *state = NULL;
+    *out = NULL;
+    *info = (struct import_info){ 0 };
+    int rc = f->open(&state, path, options, names, info, e);
+    if (rc < 0) return rc;
+    *out = xcalloc(1, sizeof **out);
+    (*out)->format = f;
+    (*out)->state = state;
+    return 0;
+}
+
+int import_next(struct import_stream *s, struct import_row *row, struct err *e)
+{
+    memset(row, 0, sizeof *row);
+    job_row_init(&row->job);
+    row->start = JOB_NO_TIME;
+    int rc = s->format->next(s->state, row, e);
+    if (rc <= 0) return rc;
+    const char *problem = row->quarantined ? NULL : job_row_problem(&row->job);
+    if (problem) import_quarantine(row, &import_refused, "%s", problem);
+    return 1;
+}
+
+void import_close(struct import_stream *s)
+{
+    if (!s) return;
+    s->format->close(s->state);
+    free(s);
+}
+
+void import_quarantine(struct import_row *row, const struct import_reason *why, const char *detail,
+                       ...)
+{
+    if (row->quarantined) return;
+    row->quarantined = why;
+    va_list ap;
+    va_start(ap, detail);
+    vsnprintf(row->detail, sizeof row->detail, detail, ap);
+    va_end(ap);
+}
+
+void import_repair(struct import_row *row, const struct import_reason *why)
+{
+    if (row->repairs < IMPORT_REPAIRS) row->repaired[row->repairs++] = why;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static int map_columns(struct table *t, const char *format, const char *const *names, int required,
+                       int n, struct err *e)
+{
+    for (int i = 0; i < n; i++) {
+        t->column_of[i] = -1;
+        for (size_t j = 0; j < t->row.n; j++) {
+            if (!csv_is(&t->row.f[j], names[i])) continue;
+            if (t->column_of[i] >= 0)
+                return csv_error(t->csv, &t->row, &t->row.f[j], e, "column \"%s\" is there twice",
+                                 names[i]);
+            t->column_of[i] = (int)j;
+        }
+        if (t->column_of[i] >= 0 || i >= required) continue;
+        int rc = csv_error(t->csv, &t->row, NULL, e,
+                           "expected a header with \"%s\" (%s), found none", names[i], format);
+        err_hint(e, "`gpusim import auto` tells formats apart by their header");
+        return rc;
+    }
+    return 0;
+}
+
+int table_open(struct table *t, const char *path, char delimiter, const char *format,
+               const char *const *names, int required, int n, struct err *e)
+{
+    const struct csv_format fmt = { .delimiter = delimiter, .quotes = delimiter == ',' };
+    *t = (struct table){ .delimiter = delimiter };
+    int rc = csv_open(&t->csv, path, &fmt, e);
+    if (rc < 0) return rc;
+    t->column_of = xcalloc((size_t)n, sizeof *t->column_of);
+    rc = csv_next(t->csv, &t->row, e);
+    if (rc == 0) {
+        const struct loc at = { .file = csv_file(t->csv) };
+        rc = err_set(e, ERR_INPUT, &at, "expected a %s trace, found an empty file", format);
+    } else if (rc > 0) {
+        rc = map_columns(t, format, names, required, n, e);
+        t->width = t->row.n;
+    }
+    if (rc < 0) table_close(t);
+    return rc < 0 ? rc : 0;
+}
+
+void table_close(struct table *t)
+{
+    csv_close(t->csv);
+    free(t->column_of);
+    *t = (struct table){ 0 };
+}
+
+int table_next(struct table *t, struct import_row *row, struct err *e)
+{
+    int rc = csv_next(t->csv, &t->row, e);
+    if (rc <= 0) return rc;
+    row->line = t->row.line;
+    row->raw = t->row.text;
+    row->raw_len = t->row.len;
+    if (t->row.n != t->width)
+        import_quarantine(row, &import_field_count, "%zu fields, the header has %zu", t->row.n,
+                          t->width);
+    return 1;
+}
+
+struct csv_field table_cell(const struct table *t, int name)
+{
+    int at = t->column_of[name];
+    return at >= 0 && (size_t)at < t->row.n ? t->row.f[at] : (struct csv_field){ .s = "" };
+}
+
+bool table_number(const struct table *t, int name, const char *what, int digits, int64_t *out,
+                  struct import_row *row)
+{
+    const struct csv_field f = table_cell(t, name);
+    enum dec_status st = dec_fixed(f.s, f.len, digits, out);
+    if (st == DEC_OK) return true;
+    import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
+    return false;
+}
+
+bool cell_missing(const struct csv_field *f)
+{
+    static const char *const words[] = { "", "nan", "NaN", "None", "NULL", "N/A", "NA" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (csv_is(f, words[i])) return true;
+    return false;
+}
+
+bool header_has(const char *head, size_t len, char delimiter, const char *const *names, int n)
+{
+    const char *nl = memchr(head, '\n', len);
+    size_t line = nl ? (size_t)(nl - head) : len;
+    if (line > 0 && head[line - 1] == '\r') line--;
+    for (int i = 0; i < n; i++) {
+        bool found = false;
+        for (size_t at = 0; at <= line && !found;) {
+            const char *d = memchr(head + at, delimiter, line - at);
+            size_t stop = d ? (size_t)(d - head) : line;
+            const struct csv_field f = { .s = head + at, .len = stop - at };
+            found = csv_is(&f, names[i]);
+            at = stop + 1;
+        }
+        if (!found) return false;
+    }
+    return true;
+}

@@ -1,0 +1,111 @@
+/* traces/format.h - what a foreign trace format is. Every traces/fmt_X.c defines one
+ * `const struct trace_format fmt_X`; the registry fmt_all[] is generated from the file names.
+ *
+ * A format turns a file into rows: kept, repaired (with the reason) or quarantined (with the
+ * reason), never dropped in silence. Whatever comes out as kept has passed job_row_problem(), so
+ * that the native reader takes everything an importer writes.
+ * Threads: streams are independent when their symbol tables are. */
+#ifndef GPUSIM_TRACES_FORMAT_H
+#define GPUSIM_TRACES_FORMAT_H
+
+#include "cli/opt.h"
+#include "model/trace.h"
+
+/* Why a row was repaired or quarantined: constant data of the format, compared by address.
+ * `benign`: the format's own documentation says that such rows occur and are no jobs. */
+struct import_reason {
+    const char *key;  /* "never-scheduled" */
+    const char *text; /* one line */
+    bool benign;
+};
+
+enum { IMPORT_REPAIRS = 4 };
+
+struct import_row {
+    struct job_row job; /* its text is lent until the next call */
+    simtime start;      /* as recorded, JOB_NO_TIME: not known */
+    bool asked;         /* job.gpus_milli is what the row asks for, even when quarantined */
+    const struct import_reason *quarantined; /* NULL: the job counts */
+    const struct import_reason *repaired[IMPORT_REPAIRS];
+    size_t repairs;
+    char detail[200]; /* more on the quarantine than its reason says; "" */
+    int line;
+    const char *raw; /* the row as it stands in the file; lent */
+    size_t raw_len;
+};
+
+/* What a format knows about the whole file once it is open. */
+struct import_info {
+    char origin[200]; /* goes into the first line of the native trace: "unix_start=1027839845" */
+    char note[200];   /* a warning for the account; "" */
+    int64_t capacity_milli; /* GPUs of the recorded machine in thousandths; 0: not said */
+    bool static_fill;       /* order only: durations are STATIC_DURATION, times mean nothing */
+};
+
+/* A job that never leaves: 1e9 s, longer than any horizon (31.7 years) and well inside the range
+ * of the native trace. */
+#define STATIC_DURATION (INT64_C(1000000000) * SIM_SECOND)
+
+struct trace_format {
+    const char *name, *help; /* key for `gpusim import`; one line */
+    const struct opt *opts;  /* ends with {0}; may be NULL. All-zero options must be the defaults */
+    size_t options_size;
+    /* How sure the file's first bytes are of this format, 0..100. */
+    int (*sniff)(const char *head, size_t len);
+    /* ERR_INPUT when the file is not of this format. *state is NULL after a failure. */
+    int (*open)(void **state, const char *path, const void *options, struct symtab *names,
+                struct import_info *info, struct err *e);
+    /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
+    int (*next)(void *state, struct import_row *row, struct err *e);
+    void (*close)(void *state); /* accepts NULL */
+    /* After a successful import; NULL: nothing. `out` is the trace's path, NULL for none. */
+    int (*finish)(const void *options, const char *out, struct err *e);
+};
+
+extern const struct trace_format *const fmt_all[]; /* NULL-terminated, sorted by name */
+
+/* NULL when there is none. */
+const struct trace_format *format_find(const char *name);
+/* The format whose sniff() is surest about the file; ERR_INPUT with the list when none is. */
+int format_sniff(const struct trace_format **out, const char *path, struct err *e);
+
+/* One file as a stream of rows, with the last check described above. */
+struct import_stream;
+int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
+                const void *options, struct symtab *names, struct import_info *info, struct err *e);
+int import_next(struct import_stream *s, struct import_row *row, struct err *e);
+void import_close(struct import_stream *s); /* accepts NULL */
+
+/* For formats: mark the row. The first quarantine reason wins. */
+void import_quarantine(struct import_row *row, const struct import_reason *why, const char *detail,
+                       ...) __attribute__((format(printf, 3, 4)));
+void import_repair(struct import_row *row, const struct import_reason *why);
+
+/* Reasons that every format shares. None is benign. */
+extern const struct import_reason import_field_count, import_bad_value, import_refused;
+
+/* A delimited table with a header row, columns found by name. */
+struct table {
+    struct csv *csv;
+    struct csv_row row;
+    size_t width;   /* fields of the header */
+    int *column_of; /* position of the i-th wanted name, -1: absent */
+    char delimiter;
+};
+/* names[0..required) must be there, names[required..n) may be. Other columns are ignored.
+ * `format` names the format in messages. */
+int table_open(struct table *t, const char *path, char delimiter, const char *format,
+               const char *const *names, int required, int n, struct err *e);
+void table_close(struct table *t); /* accepts {0} */
+/* 1, 0 or negative; fills line and raw text and quarantines a row of the wrong width. */
+int table_next(struct table *t, struct import_row *row, struct err *e);
+/* Empty when the column is absent. */
+struct csv_field table_cell(const struct table *t, int name);
+/* Cell to integer x 10^digits; on failure quarantines the row as import_bad_value and returns false. */
+bool table_number(const struct table *t, int name, const char *what, int digits, int64_t *out,
+                  struct import_row *row);
+bool cell_missing(const struct csv_field *f); /* empty, nan, NaN, None, NULL, N/A */
+/* Does the first line hold all the names, separated by `delimiter`? */
+bool header_has(const char *head, size_t len, char delimiter, const char *const *names, int n);
+
+#endif
