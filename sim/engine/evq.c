@@ -9,11 +9,12 @@
  * share a cache line, and unused keys are all ones, so choosing the least child needs no bounds.
  *
  * A handle names a slot; pos[] says where its key is. Leaving old keys behind instead (lazy
- * deletion) saves the writes to pos[], but was measured to gain under a tenth on the hold model and
+ * deletion) saves the writes to pos[], but was measured to gain about a tenth on the hold model and
  * to lose a third where cards reschedule their next finish.
  *
- * A popped root stays open (`hole`) until the next operation: the commonest one is an insertion,
- * which goes straight into the hole and saves the pass that would move the last key up. */
+ * A popped root stays open (`hole`) until the next pop: what comes before it is mostly an insertion,
+ * which goes straight into the hole and saves the pass that would move the last key up. Until then
+ * a key that is less than all others stands in, so that moves and cancels may go on below it. */
 #include "engine/evq.h"
 
 #include "base/err.h"
@@ -26,7 +27,8 @@ __extension__ typedef unsigned __int128 evkey;
 
 enum { ARITY = 4, LINE_BYTES = 64, SLOT_BITS = 29, SEQ_BITS = 32 };
 
-#define KEY_UNUSED  (~(evkey)0)
+#define KEY_UNUSED  (~(evkey)0) /* sorts after every event */
+#define KEY_OPEN    ((evkey)0)  /* before: sequence numbers start at 1 */
 #define SLOT_MASK   ((UINT32_C(1) << SLOT_BITS) - 1)
 #define SLOT_NONE   UINT32_MAX
 #define GEN_RETIRED UINT32_MAX /* of a slot that has used up its generations: matches no id */
@@ -41,7 +43,7 @@ struct evq {
     evkey *heap;  /* heap[1] starts a cache line; heap[n .. cap) are KEY_UNUSED */
     size_t n;     /* keys, the hole included */
     size_t cap;   /* 4 k + 1: whole groups of children */
-    bool hole;    /* heap[0] was popped and not yet replaced */
+    bool hole;    /* heap[0] was popped and not yet replaced: KEY_OPEN */
     uint32_t seq; /* given out last */
     uint32_t first_gen;
     uint32_t free;
@@ -302,7 +304,6 @@ bool evq_is_pending(const struct evq *q, ev_id id)
 bool evq_move(struct evq *q, ev_id id, simtime when)
 {
     if (!evq_is_pending(q, id)) return false;
-    heap_close(q);
     evkey k = new_key(q, when, key_class(q->heap[q->pos[id.slot]]), id.slot);
     sift(q, q->pos[id.slot], k);
     return true;
@@ -311,7 +312,6 @@ bool evq_move(struct evq *q, ev_id id, simtime when)
 bool evq_cancel(struct evq *q, ev_id id)
 {
     if (!evq_is_pending(q, id)) return false;
-    heap_close(q);
     heap_fill(q, q->pos[id.slot]);
     slot_release(q, id.slot);
     return true;
@@ -330,6 +330,7 @@ bool evq_pop(struct evq *q, struct event *out)
     };
     prefetch_next_slot(q);
     q->now = out->when;
+    q->heap[0] = KEY_OPEN;
     q->hole = true;
     slot_release(q, s);
     return true;

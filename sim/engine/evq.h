@@ -11,8 +11,8 @@
  *            number of moves. A stale id is recognised for ever: slots carry a generation, and one
  *            whose generations are used up is retired. The id {0, 0} is always stale.
  * Complexity: pop, at, move and cancel O(log n); at and move O(1) on average when times are random;
- *            everything else O(1). A pop directly followed by an at() costs one pass over the heap,
- *            not two. Growth is amortised O(1). Once in 2^32 schedulings the pending events are
+ *            everything else O(1). A pop and the at() that follows cost one pass, not two.
+ *            Growth is amortised O(1). Once in 2^32 schedulings the pending events are
  *            numbered anew, in the same order: O(n log n).
  * Memory:    32 bytes per pending event (at their highest count), up to twice that after growth
  *            by doubling; nothing is given back before evq_destroy(). Out of memory ends the

@@ -106,6 +106,14 @@ static void moves_and_cancels_right_after_a_pop(void **state)
            { CANCEL, 'z', 0, 0, true });
 }
 
+static void what_is_moved_to_now_still_comes_after_what_ran(void **state)
+{
+    SCRIPT({ AT, 'a', 7, EV_STOP, 0 }, { AT, 'b', 9, EV_FINISH, 0 }, { POP, 'a', 7, 0, 0 },
+           { MOVE, 'b', 7, 0, 0 }, /* its key is less than that of the event that ran */
+           { AT, 'c', 7, EV_FINISH, 0 }, { POP, 'b', 7, 0, 0 }, { POP, 'c', 7, 0, 0 },
+           { EMPTY, 0, 0, 0, 0 });
+}
+
 static void stale_ids_are_refused(void **state)
 {
     SCRIPT({ CANCEL, 'q', 0, 0, true }, { MOVE, 'q', 5, 0, true }, /* never scheduled: {0, 0} */
@@ -456,6 +464,7 @@ int main(void)
         cmocka_unit_test(equal_times_and_classes_run_as_scheduled),
         cmocka_unit_test(a_moved_event_goes_behind_its_equals),
         cmocka_unit_test(moves_and_cancels_right_after_a_pop),
+        cmocka_unit_test(what_is_moved_to_now_still_comes_after_what_ran),
         cmocka_unit_test(stale_ids_are_refused),
         cmocka_unit_test(parked_events_wait_to_be_moved),
         cmocka_unit_test(looking_changes_nothing),
