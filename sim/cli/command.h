@@ -6,6 +6,9 @@
 #include "base/err.h"
 #include "cli/opt.h"
 
+/* One thing that `gpusim list` prints: its name and one line about it. */
+typedef void command_show(void *ctx, const char *name, const char *help);
+
 struct command {
     const char *name;    /* "run" */
     const char *args;    /* "SCENARIO" */
@@ -14,6 +17,11 @@ struct command {
     const struct opt *opts; /* ends with {0}; drives parsing, --help and the man page */
     /* argv[0] is the command's name. >= 0: exit status; < 0: ERR_*, and *e says why. */
     int (*run)(const struct command *self, int argc, char **argv, struct err *e);
+
+    /* Optional. `gpusim list WORD` for what only this command's folder can see (formats of traces):
+     * the word, and a function that calls show() once for each thing, in order. */
+    const char *lists;
+    void (*list)(command_show *show, void *ctx);
 };
 
 extern const struct command *const cmd_all[]; /* NULL-terminated, sorted by name */

@@ -191,19 +191,37 @@ static void search_layouts(struct search *s, mig_mask busy, int unit)
     search_layouts(s, busy, unit + 1);
 }
 
-/* Instances per profile; false when there are more than the card allows. */
-static bool tally(const struct mig_geometry *g, const int *want, int n, int count[MIG_MAX_PROFILES])
+/* Instances of each wanted profile; false when they and the running ones are more than there can be. */
+static bool tally(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
+                  int count[MIG_MAX_PROFILES])
 {
+    int all[MIG_MAX_PROFILES] = { 0 };
     memset(count, 0, MIG_MAX_PROFILES * sizeof *count);
-    for (int i = 0; i < n; i++)
-        if (++count[want[i]] > g->profile[want[i]].max_instances) return false;
-    return n <= MIG_MAX_UNITS;
+    for (int i = 0; i < on->n; i++) all[on->slice[i].profile]++;
+    for (int i = 0; i < n; i++) {
+        count[want[i]]++;
+        if (++all[want[i]] > g->profile[want[i]].max_instances) return false;
+    }
+    return n > 0 && n <= MIG_MAX_UNITS;
+}
+
+mig_mask mig_busy_mask(const struct mig_geometry *g, const struct mig_running *on)
+{
+    mig_mask busy = 0;
+    for (int i = 0; i < on->n; i++) busy |= mig_slice_mask(g, on->slice[i]);
+    return busy;
+}
+
+void mig_layouts_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                        int n, mig_layouts *out)
+{
+    struct search s = { .g = g, .todo = n, .out = out };
+    if (tally(g, on, want, n, s.left)) search_layouts(&s, mig_busy_mask(g, on), 0);
 }
 
 void mig_layouts_of(const struct mig_geometry *g, const int *want, int n, mig_layouts *out)
 {
-    struct search s = { .g = g, .todo = n, .out = out };
-    if (n > 0 && tally(g, want, n, s.left)) search_layouts(&s, 0, 0);
+    mig_layouts_beside(g, &(struct mig_running){ 0 }, want, n, out);
 }
 
 /* ---- creation orders ---- */
@@ -249,16 +267,22 @@ static void sort_by_name(const struct mig_geometry *g, int *order, int n)
     }
 }
 
-size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
-                           enum mig_start_rule rule, int **orders)
+size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                         int n, enum mig_start_rule rule, int **orders)
 {
     struct orders o = { .g = g, .rule = rule, .n_profiles = g->n_profiles, .n = n };
     *orders = NULL;
-    if (n < 1 || !tally(g, want, n, o.left)) return 0;
+    if (!tally(g, on, want, n, o.left)) return 0;
     sort_by_name(g, o.by_name, g->n_profiles);
-    search_orders(&o, 0);
+    search_orders(&o, mig_busy_mask(g, on));
     *orders = o.found.v;
     return o.count;
+}
+
+size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
+                           enum mig_start_rule rule, int **orders)
+{
+    return mig_orders_beside(g, &(struct mig_running){ 0 }, want, n, rule, orders);
 }
 
 /* ---- census ---- */
@@ -365,42 +389,43 @@ void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct
 
 /* ---- what has to end ---- */
 
-/* The running instances that stand in the way of `profile` at `start`. */
-static int blockers(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
-                    int start, int set[MIG_MAX_UNITS])
+/* The running instances that stand in the way of `profile` at `start`, ascending; how many. */
+static int blockers(const struct mig_geometry *g, const struct mig_running *on, int profile, int start,
+                    int set[MIG_MAX_UNITS])
 {
     mig_mask need = mig_slice_mask(g, (struct mig_slice){ profile, start });
-    int count = 0, of_profile = 0, same_ends = 0, first_same = -1;
-    for (int i = 0; i < n; i++) {
-        bool same = running[i].profile == profile, hit = mig_slice_mask(g, running[i]) & need;
-        of_profile += same;
-        same_ends += same && hit;
+    int count = 0, stay = 0, first_same = -1;
+    for (int i = 0; i < on->n; i++) {
+        bool same = on->slice[i].profile == profile;
+        bool hit = (mig_slice_mask(g, on->slice[i]) & need) != 0;
+        stay += same && !hit;
         if (same && first_same < 0) first_same = i;
         if (hit) set[count++] = i;
     }
-    if (of_profile - same_ends < g->profile[profile].max_instances) return count;
-    int at = count++; /* all instances of the profile exist: one of them has to end as well */
+    if (stay < g->profile[profile].max_instances) return count;
+    int at = count++; /* all instances of the profile exist elsewhere: one of them has to end as well */
     for (; at > 0 && set[at - 1] > first_same; at--) set[at] = set[at - 1];
     set[at] = first_same;
     return count;
 }
 
-int mig_unlock(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
+/* Of two sets of one size: the one that names an earlier instance where they first differ. */
+static bool earlier(const int *a, const int *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (a[i] != b[i]) return a[i] < b[i];
+    return false;
+}
+
+int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int profile,
                int unlock[MIG_MAX_UNITS])
 {
     const struct mig_profile *p = &g->profile[profile];
     int best = -1;
-    BUG_ON(n > MIG_MAX_UNITS);
     for (int k = 0; k < p->n_starts; k++) {
-        int set[MIG_MAX_UNITS + 1];
-        int count = blockers(g, running, n, profile, p->starts[k], set);
-        bool better = best < 0 || count < best;
-        for (int i = 0; count == best && i < count; i++)
-            if (set[i] != unlock[i]) {
-                better = set[i] < unlock[i];
-                break;
-            }
-        if (!better) continue;
+        int set[MIG_MAX_UNITS];
+        int count = blockers(g, on, profile, p->starts[k], set);
+        if (best >= 0 && (count > best || (count == best && !earlier(set, unlock, count)))) continue;
         best = count;
         memcpy(unlock, set, (size_t)count * sizeof *set);
     }

@@ -20,6 +20,12 @@ struct mig_slice {
     int start;
 };
 
+/* Instances that exist and cannot move. */
+struct mig_running {
+    struct mig_slice slice[MIG_MAX_UNITS];
+    int n;
+};
+
 /* Which legal start the driver takes. The rule is named in every output: it changes results. */
 enum mig_start_rule {
     MIG_LOWEST,
@@ -31,6 +37,7 @@ extern const char *const mig_start_rule_names[MIG_START_RULES + 1]; /* NULL-term
 
 mig_mask mig_slice_mask(const struct mig_geometry *g, struct mig_slice s);
 mig_mask mig_full_mask(const struct mig_geometry *g); /* every unit busy */
+mig_mask mig_busy_mask(const struct mig_geometry *g, const struct mig_running *on);
 /* A legal start for `profile` with `busy` taken, or -1. Counts of instances are the caller's. */
 int mig_place(const struct mig_geometry *g, mig_mask busy, int profile, enum mig_start_rule rule);
 /* The most compute slices that further plain instances can take beside `busy`.
@@ -75,6 +82,12 @@ void mig_layouts_of(const struct mig_geometry *g, const int *want, int n, mig_la
 size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
                            enum mig_start_rule rule, int **orders);
 
+/* The same two beside running instances; the answers hold the new instances only. */
+void mig_layouts_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                        int n, mig_layouts *out);
+size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                         int n, enum mig_start_rule rule, int **orders);
+
 /* Counts over the chosen profiles: non-empty sets of non-overlapping (profile, start); those that
  * no further instance of the chosen profiles fits into; feasible multisets not strictly inside
  * another feasible one. `undominated` holds one placed example each (the first layout), in
@@ -85,10 +98,10 @@ struct mig_census {
 };
 void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out);
 
-/* The smallest set of the running instances whose end makes room for one more `profile`; ties: the
- * first in the order given. unlock[0..) gets indices into running[]; returns how many (0: it fits
- * already), or -1 when the profile never fits. */
-int mig_unlock(const struct mig_geometry *g, const struct mig_slice *running, int n, int profile,
+/* The smallest set of running instances whose end makes room for one more `profile`; ties: the
+ * earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns how
+ * many (0: it fits already). */
+int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int profile,
                int unlock[MIG_MAX_UNITS]);
 
 #endif
