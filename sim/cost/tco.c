@@ -59,10 +59,10 @@ static double group_employees(const struct scope *s, const struct usage_group *g
 
 /* Quantity of one fleet group; the drivers without an entry are not sums over groups. */
 static group_fn *const driver[PRICE_DRIVERS] = {
-    [PRICE_card] = group_cards,         [PRICE_node] = group_nodes,
-    [PRICE_kwh] = group_kwh,            [PRICE_peak_kw] = group_peak_kw,
-    [PRICE_gpu_hour] = group_hours,     [PRICE_allocated_gpu_hour] = group_held,
-    [PRICE_licence] = group_cards,      [PRICE_fte] = group_employees,
+    [PRICE_card] = group_cards,     [PRICE_node] = group_nodes,
+    [PRICE_kwh] = group_kwh,        [PRICE_peak_kw] = group_peak_kw,
+    [PRICE_gpu_hour] = group_hours, [PRICE_allocated_gpu_hour] = group_held,
+    [PRICE_licence] = group_cards,  [PRICE_fte] = group_employees,
 };
 
 static double quantity(const struct scope *s);
@@ -174,18 +174,20 @@ static void charge_tenants(struct tco_result *out, const struct usage *u, const 
                            const struct fleet_sums *f, struct arena *a)
 {
     double fixed = 0, held, kwh = 0;
-    if (f->cards * u->hours > 0) fixed = (t->usd - t->energy_usd - t->held_usd) / (f->cards * u->hours);
+    if (f->cards * u->hours > 0)
+        fixed = (t->usd - t->energy_usd - t->held_usd) / (f->cards * u->hours);
     held = fixed + (f->allocated_h > 0 ? t->held_usd / f->allocated_h : 0);
     if (f->energy_kwh > 0) kwh = t->energy_usd / f->energy_kwh;
 
     struct charge *c = arena_array(a, u->n_tenants + 3, sizeof *c);
     for (size_t i = 0; i < u->n_tenants; i++) {
         const struct usage_tenant *p = &u->tenant[i];
-        c[i] = (struct charge){ p->name, p->allocated_h * held + p->energy_kwh * kwh, p->allocated_h,
-                                p->energy_kwh };
+        c[i] = (struct charge){ p->name, p->allocated_h * held + p->energy_kwh * kwh,
+                                p->allocated_h, p->energy_kwh };
     }
     struct charge *rest = c + u->n_tenants;
-    rest[0] = (struct charge){ "(idle)", f->free_h * fixed + f->idle_kwh * kwh, f->free_h, f->idle_kwh };
+    rest[0] =
+        (struct charge){ "(idle)", f->free_h * fixed + f->idle_kwh * kwh, f->free_h, f->idle_kwh };
     rest[1] = (struct charge){ "(stranded)", f->stranded_h * fixed, f->stranded_h, 0 };
     rest[2] = (struct charge){ "(down)", f->down_h * fixed, f->down_h, 0 };
     out->charge = c;
@@ -215,7 +217,8 @@ static struct totals price_items(struct tco_result *out, const struct usage *u, 
         double q = quantity(&s), usd = window_usd(it, q, u->hours);
         add_item(&t, &s, q, usd);
         item[out->n_items++] = (struct cost_item_result){
-            it->name, price_driver_names[it->driver], it->source, it->date, it->confidence, q, usd };
+            it->name, price_driver_names[it->driver], it->source, it->date, it->confidence, q, usd
+        };
     }
     return t;
 }
@@ -259,7 +262,9 @@ static double held_hour_usd(const struct price_book *book, const char *share_kin
     double usd = 0, cards = 0;
     for (size_t i = 0; i < fleet->n_groups; i++) {
         const struct usage_group *from = &fleet->group[i];
-        g[i] = (struct usage_group){ .gpu = from->gpu, .nodes = from->nodes, .cards = from->cards,
+        g[i] = (struct usage_group){ .gpu = from->gpu,
+                                     .nodes = from->nodes,
+                                     .cards = from->cards,
                                      .allocated_h = (double)from->cards };
         cards += (double)from->cards;
     }

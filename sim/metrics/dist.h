@@ -41,11 +41,11 @@ struct dist_pool {
 struct dist {
     struct dist_pool *pool; /* NULL: no shared budget */
     uint64_t n, zeros;
-    double sum, carry;      /* Neumaier's compensated sum */
-    double min, max;        /* of the non-zero samples */
-    double *sample;         /* exact: n - zeros of them; NULL once a histogram */
+    double sum, carry; /* Neumaier's compensated sum */
+    double min, max;   /* of the non-zero samples */
+    double *sample;    /* exact: n - zeros of them; NULL once a histogram */
     size_t cap;
-    void *bin;              /* histogram: counters of bins first .. first + n_bins - 1 */
+    void *bin;                /* histogram: counters of bins first .. first + n_bins - 1 */
     int first, n_bins, width; /* width of a counter in bytes: 2, 4, 8 */
 };
 
@@ -55,8 +55,9 @@ void dist_add(struct dist *d, double x);
 void dist_add_ns(struct dist *d, int64_t ns);
 
 bool dist_is_exact(const struct dist *d);
-double dist_mean(const struct dist *d);              /* NAN when empty */
-double dist_percentile(struct dist *d, double p);    /* 0 < p <= 1; NAN when empty. Reorders samples. */
+double dist_mean(const struct dist *d); /* NAN when empty */
+double dist_percentile(struct dist *d,
+                       double p); /* 0 < p <= 1; NAN when empty. Reorders samples. */
 /* All of a struct stat. Percentiles are NAN when there is no sample. */
 void dist_stat(struct dist *d, uint64_t censored, struct stat *out);
 

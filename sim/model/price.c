@@ -41,11 +41,16 @@ struct book_keys {
 };
 
 static const struct cfg_field book_fields[] = {
-    { .name = "format", .type = CFG_CHOICE, .offset = offsetof(struct book_keys, format),
-      .choices = formats, .required = true, .help = "what this file is" },
+    { .name = "format",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct book_keys, format),
+      .choices = formats,
+      .required = true,
+      .help = "what this file is" },
     CFG_FIELD(struct book_keys, name, CFG_TEXT, "prices", 0, 0, "name for reports"),
     CFG_FIELD(struct book_keys, currency, CFG_TEXT, "USD", 0, 0, "USD"),
-    CFG_FIELD(struct book_keys, as_of, CFG_TEXT, "not stated", 0, 0, "date the book was put together"),
+    CFG_FIELD(struct book_keys, as_of, CFG_TEXT, "not stated", 0, 0,
+              "date the book was put together"),
     CFG_FIELD(struct book_keys, pue, CFG_REAL, "1.5", 1, 5, "facility energy over IT energy"),
     CFG_FIELD(struct book_keys, rate, CFG_RATIO, "0.08", 0, 1, "discount rate per year"),
     CFG_FIELD(struct book_keys, term, CFG_TIME, "4 y", 86400, 100 * 365 * 86400.0, "planning term"),
@@ -61,8 +66,12 @@ struct item_keys {
 
 static const struct cfg_field item_fields[] = {
     CFG_REQUIRED(struct item_keys, name, CFG_TEXT, 0, 0, "what is paid for"),
-    { .name = "driver", .type = CFG_CHOICE, .offset = offsetof(struct item_keys, driver),
-      .choices = price_driver_names, .required = true, .help = "what the amount is multiplied by" },
+    { .name = "driver",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct item_keys, driver),
+      .choices = price_driver_names,
+      .required = true,
+      .help = "what the amount is multiplied by" },
     CFG_REQUIRED(struct item_keys, amount, CFG_JSON, 0, 0, "price of one unit of the driver"),
     CFG_ONE_OF(struct item_keys, period, price_period_names, NULL, "once, year or use"),
     CFG_FIELD(struct item_keys, currency, CFG_TEXT, NULL, 0, 0, "default: the book's"),
@@ -131,7 +140,8 @@ static struct amount read_amount(const struct json_doc *doc, json_t *v, const ch
             json_problem(d, doc, at, "missing \"%s\"", keys[i]);
     }
     if (x[0] > x[1] || x[1] > x[2])
-        json_problem(d, doc, at, "expected low <= mode <= high, found %g, %g, %g", x[0], x[1], x[2]);
+        json_problem(d, doc, at, "expected low <= mode <= high, found %g, %g, %g", x[0], x[1],
+                     x[2]);
     return (struct amount){ x[0], x[1], x[2] };
 }
 
@@ -154,7 +164,8 @@ static void check_item(const struct json_doc *doc, const char *at, const struct 
     if (it->period != PER_ONCE && (k->life != CFG_NO_TIME || k->retention > 0))
         json_problem(d, doc, at, "\"life\" and \"retention\" go with \"period\": \"once\" only");
     if (it->driver == PRICE_fte && isnan(k->per))
-        json_problem(d, doc, at, "driver \"fte\" needs \"per\": the cards one employee looks after");
+        json_problem(d, doc, at,
+                     "driver \"fte\" needs \"per\": the cards one employee looks after");
     if (it->driver != PRICE_fte && !isnan(k->per))
         json_problem(d, doc, at, "\"per\" goes with driver \"fte\" only");
     if (strcmp(it->currency, book_currency) != 0)
@@ -172,19 +183,26 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
     cfg_read(item_fields, COUNT_OF(item_fields), &k, a, doc, v, at, NULL, 0, d);
     if (d->count > before) return;
     *it = (struct price_item){
-        .name = k.name, .source = k.source, .date = k.date, .confidence = k.confidence,
+        .name = k.name,
+        .source = k.source,
+        .date = k.date,
+        .confidence = k.confidence,
         .currency = k.currency ? k.currency : book->currency,
         .driver = (enum price_driver)k.driver,
         .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,
         .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
-        .retention = k.retention, .per = k.per, .gpu = k.gpu, .share = k.share,
+        .retention = k.retention,
+        .per = k.per,
+        .gpu = k.gpu,
+        .share = k.share,
     };
     check_item(doc, at, &k, it, book->currency, d);
     json_pointer_key(here, sizeof here, at, "amount");
     it->amount = read_amount(doc, k.amount, here, it, d);
 }
 
-void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc, struct diag *d)
+void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
+                     struct diag *d)
 {
     static const char *const more[] = { "items" };
     struct book_keys k;
@@ -196,15 +214,22 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
                      json_found(found, sizeof found, doc->root));
         return;
     }
-    cfg_read(book_fields, COUNT_OF(book_fields), &k, a, doc, doc->root, "", more, COUNT_OF(more), d);
+    cfg_read(book_fields, COUNT_OF(book_fields), &k, a, doc, doc->root, "", more, COUNT_OF(more),
+             d);
     if (d->count > before) return;
-    *out = (struct price_book){ .name = k.name, .currency = k.currency, .as_of = k.as_of, .pue = k.pue,
-                                .rate = k.rate, .term_y = years(k.term) };
+    *out = (struct price_book){ .name = k.name,
+                                .currency = k.currency,
+                                .as_of = k.as_of,
+                                .pue = k.pue,
+                                .rate = k.rate,
+                                .term_y = years(k.term) };
     if (strcmp(k.currency, "USD") != 0)
-        json_problem(d, doc, "/currency", "expected USD (results are in USD), found %s", k.currency);
+        json_problem(d, doc, "/currency", "expected USD (results are in USD), found %s",
+                     k.currency);
     json_t *items = json_object_get(doc->root, "items");
     if (!json_is_array(items) || json_array_size(items) == 0) {
-        json_problem(d, doc, items ? "/items" : "", "expected \"items\": an array of prices, found %s",
+        json_problem(d, doc, items ? "/items" : "",
+                     "expected \"items\": an array of prices, found %s",
                      json_found(found, sizeof found, items));
         return;
     }
@@ -269,8 +294,8 @@ int price_book_covers(const struct price_book *b, const struct gpu_spec *gpu, co
             priced[n++] = it->gpu;
     }
     if (covered || (any && n == 0)) return 0;
-    int rc = err_set(e, ERR_INPUT, NULL, "price book \"%s\" has no price for the card \"%s\"", b->name,
-                     gpu->name);
+    int rc = err_set(e, ERR_INPUT, NULL, "price book \"%s\" has no price for the card \"%s\"",
+                     b->name, gpu->name);
     if (n)
         err_hint(e, "it prices %s; add an item with \"gpu\": \"%s\"",
                  str_list(list, sizeof list, priced, n), gpu->name);

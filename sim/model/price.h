@@ -37,7 +37,7 @@ enum price_driver {
 #define X(name, period, help) PRICE_##name,
     PRICE_DRIVER_MAP(X)
 #undef X
-    PRICE_DRIVERS
+        PRICE_DRIVERS
 };
 extern const char *const price_driver_names[PRICE_DRIVERS + 1];
 extern const char *const price_driver_help[PRICE_DRIVERS];
@@ -52,26 +52,29 @@ struct amount {
 struct price_item {
     const char *name, *currency, *source, *date, *confidence; /* "not stated" when absent */
     enum price_driver driver;
-    enum price_period period; /* once: capital, spread over `life_y`; year: per year; use: per unit used */
+    enum price_period
+        period; /* once: capital, spread over `life_y`; year: per year; use: per unit used */
     struct amount amount;
-    double life_y;            /* capital only: useful life in years; default: the book's term */
-    double retention;         /* capital only: share of value kept per year; 0: worth nothing at the end */
-    double per;               /* fte: cards one employee looks after */
-    const char *gpu;          /* only for cards of this kind (name or alias); NULL: all */
-    const char *share;        /* only under this sharing kind ("intercept"); NULL: all */
+    double life_y;     /* capital only: useful life in years; default: the book's term */
+    double retention;  /* capital only: share of value kept per year; 0: worth nothing at the end */
+    double per;        /* fte: cards one employee looks after */
+    const char *gpu;   /* only for cards of this kind (name or alias); NULL: all */
+    const char *share; /* only under this sharing kind ("intercept"); NULL: all */
 };
 
 struct price_book {
     const char *name, *currency, *as_of;
-    double pue, rate, term_y;  /* facility overhead; discount rate per year; planning term */
+    double pue, rate, term_y; /* facility overhead; discount rate per year; planning term */
     const struct price_item *item;
     size_t n_items;
 };
 
 /* Problems go to `d` with their place; *out is then not to be used. */
-void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
+                     struct diag *d);
 /* 0, ERR_IO or ERR_INPUT with the first problem. `sha256` is of the file's bytes. */
-int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65], struct err *e);
+int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65],
+                    struct err *e);
 
 /* Whether an item is paid for cards of kind `gpu` under sharing kind `share` (NULL: any). */
 bool price_item_applies(const struct price_item *it, const struct gpu_spec *gpu, const char *share);

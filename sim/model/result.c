@@ -17,8 +17,14 @@ struct num_field {
     const char *key;
     size_t offset;
 };
-#define NUM(type, member) { #member, offsetof(type, member) }
-#define NUM_AS(type, key, member) { key, offsetof(type, member) }
+#define NUM(type, member)                                                                          \
+    {                                                                                              \
+#member, offsetof(type, member)                                                            \
+    }
+#define NUM_AS(type, key, member)                                                                  \
+    {                                                                                              \
+        key, offsetof(type, member)                                                                \
+    }
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 static const struct num_field stat_nums[] = {
@@ -36,14 +42,10 @@ static const struct num_field job_count_fields[] = {
     NUM(struct job_counts, queued),    NUM(struct job_counts, failed_oom),
 };
 static const struct num_field gpu_nums[] = {
-    NUM(struct gpu_result, allocated),
-    NUM(struct gpu_result, duty),
-    NUM(struct gpu_result, sm_active),
-    NUM(struct gpu_result, memory),
-    NUM(struct gpu_result, stranded),
-    NUM_AS(struct gpu_result, "free", free_share),
-    NUM(struct gpu_result, down),
-    NUM(struct gpu_result, energy_kwh),
+    NUM(struct gpu_result, allocated),     NUM(struct gpu_result, duty),
+    NUM(struct gpu_result, sm_active),     NUM(struct gpu_result, memory),
+    NUM(struct gpu_result, stranded),      NUM_AS(struct gpu_result, "free", free_share),
+    NUM(struct gpu_result, down),          NUM(struct gpu_result, energy_kwh),
     NUM(struct gpu_result, fragmentation),
 };
 static const struct num_field tco_nums[] = {
@@ -58,8 +60,8 @@ static const struct num_field tco_nums[] = {
     NUM(struct tco_result, energy_usd),
 };
 static const struct num_field item_texts[] = {
-    NUM(struct cost_item_result, name),   NUM(struct cost_item_result, driver),
-    NUM(struct cost_item_result, source), NUM(struct cost_item_result, date),
+    NUM(struct cost_item_result, name),       NUM(struct cost_item_result, driver),
+    NUM(struct cost_item_result, source),     NUM(struct cost_item_result, date),
     NUM(struct cost_item_result, confidence),
 };
 static const struct num_field item_nums[] = {
@@ -85,7 +87,7 @@ static const struct num_field tenant_nums[] = {
     NUM(struct usage_tenant, energy_kwh),
 };
 static const struct num_field comparison_nums[] = {
-    NUM(struct comparison_row, first), NUM(struct comparison_row, value),
+    NUM(struct comparison_row, first),      NUM(struct comparison_row, value),
     NUM(struct comparison_row, difference), NUM(struct comparison_row, low),
     NUM(struct comparison_row, high),
 };
@@ -261,7 +263,8 @@ static json_t *usage_json(const struct usage *u)
 
 static json_t *policy_json(const struct policy_result *p)
 {
-    json_t *o = json_object(), *jobs = json_object(), *engine = json_object(), *known = json_object();
+    json_t *o = json_object(), *jobs = json_object(), *engine = json_object(),
+           *known = json_object();
     put(o, "name", text(p->name));
     put(o, "kind", text(p->kind));
     put(o, "gpu", gpu_json(&p->gpu));
@@ -444,8 +447,9 @@ static struct stat read_stat(const struct reader *r, json_t *obj, const char *at
     return s;
 }
 
-static void read_job_figures(const struct reader *r, json_t *o, const char *at, struct job_counts *c,
-                             struct job_stats *s, double *gpu_hours, double *useful)
+static void read_job_figures(const struct reader *r, json_t *o, const char *at,
+                             struct job_counts *c, struct job_stats *s, double *gpu_hours,
+                             double *useful)
 {
     get_counts(r, o, at, c, job_count_fields, COUNT_OF(job_count_fields));
     s->wait_s = read_stat(r, o, at, "wait_s");
@@ -591,7 +595,8 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
     p->end_s = get_num(r, o, at, "end_s");
 }
 
-static const char *const *read_texts(const struct reader *r, json_t *root, const char *key, size_t *n)
+static const char *const *read_texts(const struct reader *r, json_t *root, const char *key,
+                                     size_t *n)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
     json_t *list = get_child(r, root, "", key, JSON_ARRAY, here);
@@ -628,7 +633,8 @@ static bool is_result(const struct reader *r, json_t *root)
 {
     char found[64];
     const json_t *format = json_object_get(root, "format");
-    if (json_is_string(format) && strcmp(json_string_value(format), RESULT_FORMAT) == 0) return true;
+    if (json_is_string(format) && strcmp(json_string_value(format), RESULT_FORMAT) == 0)
+        return true;
     json_problem(r->d, r->doc, format ? "/format" : "", "expected \"format\": \"%s\", found %s",
                  RESULT_FORMAT, json_found(found, sizeof found, format ? format : root));
     return false;

@@ -10,8 +10,9 @@
 
 static struct stat fake_stat(uint64_t n, double scale)
 {
-    return (struct stat){ n, 2, 1.7 * scale, 0.4 * scale, 4.5 * scale, 7.25 * scale, 18.125 * scale,
-                          61.3 * scale };
+    return (struct stat){
+        n, 2, 1.7 * scale, 0.4 * scale, 4.5 * scale, 7.25 * scale, 18.125 * scale, 61.3 * scale
+    };
 }
 
 static struct job_stats fake_stats(uint64_t n, double scale)
@@ -24,7 +25,11 @@ static struct job_group_result fake_group(const char *name, uint64_t n, double s
 {
     return (struct job_group_result){
         .name = name,
-        .count = { .submitted = n + 3, .completed = n, .failed = 1, .rejected = 2, .failed_oom = 1 },
+        .count = { .submitted = n + 3,
+                   .completed = n,
+                   .failed = 1,
+                   .rejected = 2,
+                   .failed_oom = 1 },
         .stats = fake_stats(n, scale),
         .gpu_hours = 1.9 * (double)n,
         .useful_gpu_hours = 1.25 * (double)n,
@@ -51,52 +56,100 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
     group[3] = fake_group("<script>alert('x')</script>", 450, wait);
     group[4] = fake_group("bob & \"co\"", 300, wait);
     *fleet = (struct usage_group){
-        .name = "a100", .gpu = &gpu, .nodes = 4, .cards = 32,
-        .allocated_h = held * card_hours, .free_h = (1 - held - stranded) * card_hours,
-        .stranded_h = stranded * card_hours, .down_h = 0,
-        .no_context_h = (1 - held) * card_hours, .context_h = held * card_hours,
+        .name = "a100",
+        .gpu = &gpu,
+        .nodes = 4,
+        .cards = 32,
+        .allocated_h = held * card_hours,
+        .free_h = (1 - held - stranded) * card_hours,
+        .stranded_h = stranded * card_hours,
+        .down_h = 0,
+        .no_context_h = (1 - held) * card_hours,
+        .context_h = held * card_hours,
         .sm_active_h = 0.37 * held * card_hours,
         .duty_h = strcmp(kind, "mig") ? 0.66 * held * card_hours : NAN,
-        .memory_h = 0.3 * card_hours, .energy_kwh = 900.5, .idle_energy_kwh = 120.25,
+        .memory_h = 0.3 * card_hours,
+        .energy_kwh = 900.5,
+        .idle_energy_kwh = 120.25,
     };
     tenant[0] = (struct usage_tenant){ group[3].name, 450, 0.6 * fleet->allocated_h, 700, 468.15 };
     tenant[1] = (struct usage_tenant){ group[4].name, 400, 0.4 * fleet->allocated_h, 500, 312.1 };
-    item[0] = (struct cost_item_result){ "card a100-sxm4-80gb", "card", "Epoch AI chip table",
-                                         "2025-03-04", "read", 32, 1341.75 };
-    item[1] = (struct cost_item_result){ "host", "card", "Epoch AI overhead factor 1.6", "2025-06",
-                                         "read", 32, 805.05 };
-    item[2] = (struct cost_item_result){ "energy", "kwh", "assumed tariff", "2026", "assumed", 1350.75,
-                                         135.075 };
-    item[3] = (struct cost_item_result){ "maintenance", "card", "warehouse-scale book", "2018", "read",
-                                         32, 429.5 };
+    item[0] = (struct cost_item_result){
+        "card a100-sxm4-80gb", "card", "Epoch AI chip table", "2025-03-04", "read", 32, 1341.75
+    };
+    item[1] = (struct cost_item_result){ "host",    "card", "Epoch AI overhead factor 1.6",
+                                         "2025-06", "read", 32,
+                                         805.05 };
+    item[2] = (struct cost_item_result){ "energy",  "kwh",   "assumed tariff", "2026",
+                                         "assumed", 1350.75, 135.075 };
+    item[3] = (struct cost_item_result){ "maintenance", "card", "warehouse-scale book",
+                                         "2018",        "read", 32,
+                                         429.5 };
     const double total = 1341.75 + 805.05 + 135.075 + 429.5, fixed = total - 135.075;
-    charge[0] = (struct charge){ group[3].name, 0.6 * held * fixed + 70.2225, 0.6 * fleet->allocated_h,
-                                 468.15 };
-    charge[1] = (struct charge){ group[4].name, 0.4 * held * fixed + 46.815, 0.4 * fleet->allocated_h,
-                                 312.1 };
-    charge[2] = (struct charge){ "(idle)", (1 - held - stranded) * fixed + 18.0375, fleet->free_h, 120.25 };
+    charge[0] = (struct charge){ group[3].name, 0.6 * held * fixed + 70.2225,
+                                 0.6 * fleet->allocated_h, 468.15 };
+    charge[1] = (struct charge){ group[4].name, 0.4 * held * fixed + 46.815,
+                                 0.4 * fleet->allocated_h, 312.1 };
+    charge[2] =
+        (struct charge){ "(idle)", (1 - held - stranded) * fixed + 18.0375, fleet->free_h, 120.25 };
     charge[3] = (struct charge){ "(stranded)", stranded * fixed, fleet->stranded_h, 0 };
 
     *p = (struct policy_result){
-        .name = name, .kind = kind,
-        .gpu = { .count = 32, .allocated = held, .duty = fleet->duty_h / card_hours,
-                 .sm_active = 0.37 * held, .memory = 0.3, .stranded = stranded, .down = 0,
-                 .free_share = 1 - held - stranded, .energy_kwh = 900.5, .fragmentation = 0.0625,
+        .name = name,
+        .kind = kind,
+        .gpu = { .count = 32,
+                 .allocated = held,
+                 .duty = fleet->duty_h / card_hours,
+                 .sm_active = 0.37 * held,
+                 .memory = 0.3,
+                 .stranded = stranded,
+                 .down = 0,
+                 .free_share = 1 - held - stranded,
+                 .energy_kwh = 900.5,
+                 .fragmentation = 0.0625,
                  .effective_is_upper_bound = true },
-        .jobs = { .submitted = 857, .completed = 850, .failed = 3, .rejected = 2, .running = 1,
-                  .queued = 1, .failed_oom = 2 },
+        .jobs = { .submitted = 857,
+                  .completed = 850,
+                  .failed = 3,
+                  .rejected = 2,
+                  .running = 1,
+                  .queued = 1,
+                  .failed_oom = 2 },
         .stats = fake_stats(850, wait),
-        .gpu_hours = fleet->allocated_h, .useful_gpu_hours = 1200,
-        .by_class = group, .n_classes = 3, .by_user = group + 3, .n_users = 2,
-        .tco = { .priced = true, .hours = hours, .total_usd = total,
-                 .usd_per_year = total / hours * 8760, .npv_usd = 612345.5, .eac_usd = 184876.25,
-                 .usd_per_gpu_hour = total / card_hours, .usd_per_useful_gpu_hour = total / 1200,
-                 .usd_per_job = total / 850, .energy_usd = 135.075, .item = item, .n_items = 4,
-                 .charge = charge, .n_charges = 4 },
-        .usage = { .hours = hours, .group = fleet, .n_groups = 1, .tenant = tenant, .n_tenants = 2,
-                   .jobs_completed = 850, .gpu_hours = fleet->allocated_h, .useful_gpu_hours = 1200 },
-        .stable = true, .events = 4567, .trace_rows = 857, .provenance = { 3, 5, 9 },
-        .window_s = hours * 3600, .end_s = hours * 3600,
+        .gpu_hours = fleet->allocated_h,
+        .useful_gpu_hours = 1200,
+        .by_class = group,
+        .n_classes = 3,
+        .by_user = group + 3,
+        .n_users = 2,
+        .tco = { .priced = true,
+                 .hours = hours,
+                 .total_usd = total,
+                 .usd_per_year = total / hours * 8760,
+                 .npv_usd = 612345.5,
+                 .eac_usd = 184876.25,
+                 .usd_per_gpu_hour = total / card_hours,
+                 .usd_per_useful_gpu_hour = total / 1200,
+                 .usd_per_job = total / 850,
+                 .energy_usd = 135.075,
+                 .item = item,
+                 .n_items = 4,
+                 .charge = charge,
+                 .n_charges = 4 },
+        .usage = { .hours = hours,
+                   .group = fleet,
+                   .n_groups = 1,
+                   .tenant = tenant,
+                   .n_tenants = 2,
+                   .jobs_completed = 850,
+                   .gpu_hours = fleet->allocated_h,
+                   .useful_gpu_hours = 1200 },
+        .stable = true,
+        .events = 4567,
+        .trace_rows = 857,
+        .provenance = { 3, 5, 9 },
+        .window_s = hours * 3600,
+        .end_s = hours * 3600,
         .rejected_reason = "needs 16 cards, the largest pool has 8",
     };
     for (int i = 0; i < PREC_COUNT; i++) p->gpu.effective_ops[i] = p->gpu.peak_ops[i] = NAN;
@@ -109,23 +162,35 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
 static void fake_result(struct result *r, struct arena *a)
 {
     static const char *const hashes[] = {
-        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" };
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    };
     static const char *const advice[] = {
         "Choose \"mps\": its jobs wait 41 % less at p95 than under \"whole\" for the same cost.",
-        "Under \"timeslice\" 2 jobs ran out of memory." };
+        "Under \"timeslice\" 2 jobs ran out of memory."
+    };
     static const struct comparison_row rows[] = {
         { "mig", "jobs.wait_s.p95", "s", 1087.5, 1631.25, 543.75, NAN, NAN },
-        { "mps", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 } };
+        { "mps", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 }
+    };
     struct policy_result *p = arena_array(a, 3, sizeof *p);
     fake_policy(&p[0], a, "whole", "whole", 1.0, 0.75);
     fake_policy(&p[1], a, "mig", "mig", 1.5, 0.6);
     fake_policy(&p[2], a, "mps & <b>more</b>", "mps", 0.59, 0.8);
     *r = (struct result){
-        .version = "0.1.0", .scenario_name = "mixed",
+        .version = "0.1.0",
+        .scenario_name = "mixed",
         .scenario_sha256 = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
-        .scenario = json_pack("{s:s,s:s,s:i}", "format", "gpusim-scenario/1", "name", "mixed", "seed", 42),
-        .seed = 42, .trace_sha256 = hashes, .n_traces = 1, .policy = p, .n_policies = 3,
-        .comparison = rows, .n_comparisons = 2, .advice = advice, .n_advice = 2,
+        .scenario =
+            json_pack("{s:s,s:s,s:i}", "format", "gpusim-scenario/1", "name", "mixed", "seed", 42),
+        .seed = 42,
+        .trace_sha256 = hashes,
+        .n_traces = 1,
+        .policy = p,
+        .n_policies = 3,
+        .comparison = rows,
+        .n_comparisons = 2,
+        .advice = advice,
+        .n_advice = 2,
     };
 }
 

@@ -1,15 +1,10 @@
 /* test_dist.c - percentiles by nearest rank, exact and as a histogram, within the shared budget. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/support.h"
 
 #include "base/mem.h"
 #include "metrics/dist.h"
-#include "tests/support/close.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A fixed sequence without a library's help, so the expected values never move. */
@@ -48,8 +43,8 @@ static void nearest_rank_by_hand(void **state)
     dist_stat(&d, 0, &s);
     assert_int_equal(s.n, 5);
     assert_close(s.mean, 11.135 / 5, 1e-15);
-    assert_close(s.p50, 1.25, 0);  /* rank 3 */
-    assert_close(s.p90, 7.5, 0);   /* rank 5 */
+    assert_close(s.p50, 1.25, 0); /* rank 3 */
+    assert_close(s.p90, 7.5, 0);  /* rank 5 */
     assert_close(s.max, 7.5, 0);
     assert_close(dist_percentile(&d, 0.4), 0, 0); /* rank 2 is a zero */
     assert_close(dist_percentile(&d, 0.41), 1.25, 0);
@@ -162,7 +157,8 @@ static void many_users_share_a_budget(void **state)
     size_t bytes = pool.used;
     for (int i = 0; i < USERS * METRICS; i++)
         bytes += sizeof d[i] + (size_t)d[i].n_bins * (size_t)d[i].width;
-    print_message("[ memory ] 10 million jobs, 1,000 users, 3 metrics: %.1f MB\n", (double)bytes / 1e6);
+    print_message("[ memory ] 10 million jobs, 1,000 users, 3 metrics: %.1f MB\n",
+                  (double)bytes / 1e6);
     assert_true(bytes < 100u * 1000 * 1000);
     for (int i = 0; i < USERS * METRICS; i++)
         assert_true(fabs(dist_percentile(&d[i], 0.5) / exp(7) - 1) < 0.35);

@@ -1,14 +1,9 @@
 /* test_price.c - reading price books: units, ranges, defaults, and every documented complaint. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/support.h"
 
 #include "model/price.h"
-#include "tests/support/close.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +11,8 @@
 #define BOOK(items) "{\"format\": \"gpusim-prices/1\", \"items\": [" items "]}"
 
 /* Parse `text`; problems are returned, the first one in buf. The arena owns the book. */
-static size_t read_book(struct price_book *b, struct arena *a, const char *text, char *buf, size_t size)
+static size_t read_book(struct price_book *b, struct arena *a, const char *text, char *buf,
+                        size_t size)
 {
     struct json_doc doc = { 0 };
     struct err e = { 0 };
@@ -37,21 +33,22 @@ static void amounts_and_defaults(void **state)
     struct arena *a = arena_create();
     struct price_book b;
     char said[800];
-    size_t n = read_book(&b, a,
-                         "{\"format\": \"gpusim-prices/1\", \"name\": \"n\", \"pue\": 1.3, \"rate\": 0.05,"
-                         "\"term\": \"5 y\", \"items\": ["
-                         "{\"name\": \"card\", \"driver\": \"card\", \"amount\": \"9750 USD\","
-                         "\"retention\": 0.7, \"gpu\": \"l40s\"},"
-                         "{\"name\": \"energy\", \"driver\": \"kwh\", \"amount\": \"0.12 USD/kWh\","
-                         "\"source\": \"bill\", \"date\": \"2026-01\", \"confidence\": \"quoted\"},"
-                         "{\"name\": \"lic\", \"driver\": \"licence\", \"share\": \"mig\","
-                         "\"amount\": {\"low\": 0, \"mode\": \"1125 USD/y\", \"high\": 4500}},"
-                         "{\"name\": \"staff\", \"driver\": \"fte\", \"per\": 34, \"amount\": 45000},"
-                         "{\"name\": \"rent\", \"driver\": \"gpu_hour\", \"amount\": \"2.5 USD/h\"},"
-                         "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.05},"
-                         "{\"name\": \"hall\", \"driver\": \"constant\", \"period\": \"once\","
-                         "\"amount\": 10, \"life\": \"12 y\"}]}",
-                         said, sizeof said);
+    size_t n =
+        read_book(&b, a,
+                  "{\"format\": \"gpusim-prices/1\", \"name\": \"n\", \"pue\": 1.3, \"rate\": 0.05,"
+                  "\"term\": \"5 y\", \"items\": ["
+                  "{\"name\": \"card\", \"driver\": \"card\", \"amount\": \"9750 USD\","
+                  "\"retention\": 0.7, \"gpu\": \"l40s\"},"
+                  "{\"name\": \"energy\", \"driver\": \"kwh\", \"amount\": \"0.12 USD/kWh\","
+                  "\"source\": \"bill\", \"date\": \"2026-01\", \"confidence\": \"quoted\"},"
+                  "{\"name\": \"lic\", \"driver\": \"licence\", \"share\": \"mig\","
+                  "\"amount\": {\"low\": 0, \"mode\": \"1125 USD/y\", \"high\": 4500}},"
+                  "{\"name\": \"staff\", \"driver\": \"fte\", \"per\": 34, \"amount\": 45000},"
+                  "{\"name\": \"rent\", \"driver\": \"gpu_hour\", \"amount\": \"2.5 USD/h\"},"
+                  "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.05},"
+                  "{\"name\": \"hall\", \"driver\": \"constant\", \"period\": \"once\","
+                  "\"amount\": 10, \"life\": \"12 y\"}]}",
+                  said, sizeof said);
     if (n) fail_msg("%s", said);
     assert_close(b.pue, 1.3, 0);
     assert_close(b.term_y, 5, 1e-15);
@@ -85,24 +82,30 @@ static void every_complaint(void **state)
         { "{\"format\": \"gpusim-prices/1\", \"items\": []}", "expected \"items\"" },
         { "{\"format\": \"gpusim-prices/1\", \"pue\": 0.9, \"items\": []}", "/pue" },
         { "{\"format\": \"gpusim-prices/1\", \"currency\": \"CNY\", \"items\": [{\"name\": \"x\","
-          "\"driver\": \"card\", \"amount\": 1}]}", "expected USD" },
+          "\"driver\": \"card\", \"amount\": 1}]}",
+          "expected USD" },
         { BOOK("7"), "/items/0" },
         { BOOK("{\"driver\": \"card\", \"amount\": 1}"), "name" },
         { BOOK("{\"name\": \"x\", \"driver\": \"crad\", \"amount\": 1}"), "/items/0/driver" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\"}"), "amount" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": -1}"), "/items/0/amount" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"kwh\", \"amount\": \"3 USD/h\"}"), "/items/0/amount" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"kwh\", \"amount\": \"3 USD/h\"}"),
+          "/items/0/amount" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 1, \"high\": 2}}"),
           "missing \"mode\"" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 3, \"mode\": 2, \"high\": 4}}"),
+        { BOOK(
+              "{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 3, \"mode\": 2, \"high\": 4}}"),
           "low <= mode <= high" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 1, \"mode\": 2, \"high\": 4,"
-               "\"top\": 5}}"), "top" },
+        { BOOK(
+              "{\"name\": \"x\", \"driver\": \"card\", \"amount\": {\"low\": 1, \"mode\": 2, \"high\": 4,"
+              "\"top\": 5}}"),
+          "top" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"period\": \"use\", \"amount\": 1}"),
           "/items/0/period" },
         { BOOK("{\"name\": \"x\", \"driver\": \"kwh\", \"period\": \"year\", \"amount\": 1}"),
           "/items/0/period" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"licence\", \"life\": \"4 y\", \"amount\": 1}"), "\"life\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"licence\", \"life\": \"4 y\", \"amount\": 1}"),
+          "\"life\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"fte\", \"amount\": 1}"), "\"per\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"per\": 2, \"amount\": 1}"), "\"per\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"currency\": \"EUR\", \"amount\": 1}"),
@@ -130,12 +133,14 @@ static void a_missing_card_price_is_an_error(void **state)
     const struct gpu_spec l40s = { .name = "l40s" }, h100 = { .name = "h100-sxm5-80gb" },
                           generic = { .name = "generic" },
                           a100 = { .name = "a100-pcie-80gb", .aliases = alias, .n_aliases = 1 };
-    assert_int_equal(read_book(&b, a,
-                               BOOK("{\"name\": \"c\", \"driver\": \"card\", \"gpu\": \"L40S\", \"amount\": 1},"
-                                    "{\"name\": \"d\", \"driver\": \"card\", \"gpu\": \"a100-pcie-80\","
-                                    "\"share\": \"mig\", \"amount\": 1},"
-                                    "{\"name\": \"host\", \"driver\": \"card\", \"amount\": 1}"),
-                               said, sizeof said), 0);
+    assert_int_equal(
+        read_book(&b, a,
+                  BOOK("{\"name\": \"c\", \"driver\": \"card\", \"gpu\": \"L40S\", \"amount\": 1},"
+                       "{\"name\": \"d\", \"driver\": \"card\", \"gpu\": \"a100-pcie-80\","
+                       "\"share\": \"mig\", \"amount\": 1},"
+                       "{\"name\": \"host\", \"driver\": \"card\", \"amount\": 1}"),
+                  said, sizeof said),
+        0);
     assert_int_equal(price_book_covers(&b, &l40s, NULL, NULL), 0);
     assert_int_equal(price_book_covers(&b, &generic, NULL, NULL), 0);
     assert_int_equal(price_book_covers(&b, &a100, "mig", NULL), 0);
@@ -143,11 +148,15 @@ static void a_missing_card_price_is_an_error(void **state)
     assert_int_equal(price_book_covers(&b, &h100, "mps", &e), ERR_INPUT);
     assert_non_null(strstr(e.msg, "no price for the card \"h100-sxm5-80gb\""));
     assert_non_null(strstr(e.hint, "L40S"));
-    assert_int_equal(read_book(&b, a, BOOK("{\"name\": \"n\", \"driver\": \"node\", \"amount\": 300000}"),
-                               said, sizeof said), 0);
+    assert_int_equal(read_book(&b, a,
+                               BOOK("{\"name\": \"n\", \"driver\": \"node\", \"amount\": 300000}"),
+                               said, sizeof said),
+                     0);
     assert_int_equal(price_book_covers(&b, &h100, NULL, NULL), 0);
-    assert_int_equal(read_book(&b, a, BOOK("{\"name\": \"e\", \"driver\": \"kwh\", \"amount\": 0.1}"),
-                               said, sizeof said), 0);
+    assert_int_equal(read_book(&b, a,
+                               BOOK("{\"name\": \"e\", \"driver\": \"kwh\", \"amount\": 0.1}"),
+                               said, sizeof said),
+                     0);
     assert_int_equal(price_book_covers(&b, &h100, NULL, NULL), ERR_INPUT);
     arena_destroy(a);
 }
@@ -156,8 +165,15 @@ static void a_missing_card_price_is_an_error(void **state)
 static void the_default_book(void **state)
 {
     (void)state;
-    static const char *const cards[] = { "a100-sxm4-40gb", "a100-sxm4-80gb", "a100-pcie-80gb", "a30",
-                                         "h100-sxm5-80gb", "h200-sxm5-141gb", "l40s", "l4", "t4" };
+    static const char *const cards[] = { "a100-sxm4-40gb",
+                                         "a100-sxm4-80gb",
+                                         "a100-pcie-80gb",
+                                         "a30",
+                                         "h100-sxm5-80gb",
+                                         "h200-sxm5-141gb",
+                                         "l40s",
+                                         "l4",
+                                         "t4" };
     struct arena *a = arena_create();
     struct price_book b;
     struct err e = { 0 };

@@ -1,16 +1,11 @@
 /* test_result.c - a result survives writing and reading; broken ones are told apart with a place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/support.h"
 
 #include "base/str.h"
 #include "model/result.h"
-#include "tests/support/close.h"
-#include "tests/support/fake_result.h"
+#include "support/fake_result.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +75,8 @@ static void null_stands_for_not_known(void **state)
     json_t *policy = json_array_get(json_object_get(doc.root, "policies"), 0);
     assert_true(json_is_null(json_object_get(json_object_get(policy, "gpu"), "duty")));
     assert_true(json_is_null(json_object_get(policy, "tco")));
-    assert_string_equal(json_string_value(json_object_get(policy, "stable_reason")), "the queue grows");
+    assert_string_equal(json_string_value(json_object_get(policy, "stable_reason")),
+                        "the queue grows");
     diag_init(&d);
     result_read(&back, a, &doc, &d);
     assert_int_equal(d.count, 0);
@@ -145,13 +141,15 @@ static void broken_results_are_named(void **state)
         { "{\"format\": \"gpusim-result/1\"}", "missing \"gpusim_version\"" },
         { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": 3}", "/gpusim_version" },
         { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
-          "\"scenario_sha256\": \"\", \"seed\": -1}", "/seed" },
+          "\"scenario_sha256\": \"\", \"seed\": -1}",
+          "/seed" },
         { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
           "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], \"policies\": [7]}",
           "/policies/0" },
         { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
           "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], "
-          "\"policies\": [{\"name\": \"p\", \"kind\": \"whole\", \"gpu\": 3}]}", "/policies/0/gpu" },
+          "\"policies\": [{\"name\": \"p\", \"kind\": \"whole\", \"gpu\": 3}]}",
+          "/policies/0/gpu" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[800];

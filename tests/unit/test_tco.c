@@ -1,15 +1,10 @@
 /* test_tco.c - cost against published and hand-computed cases: the sharing case D of the reference,
  * buy-or-rent, who pays for a shared card, and the identities any cost engine must keep. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/support.h"
 
 #include "cost/tco.h"
-#include "tests/support/close.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct gpu_spec l40s = { .name = "l40s", .tdp_W = 350 };
@@ -23,25 +18,31 @@ static struct amount usd(double x)
 
 static struct price_item once(const char *name, enum price_driver driver, double x, double life)
 {
-    return (struct price_item){ .name = name, .driver = driver, .period = PER_ONCE, .amount = usd(x),
-                                .life_y = life };
+    return (struct price_item){
+        .name = name, .driver = driver, .period = PER_ONCE, .amount = usd(x), .life_y = life
+    };
 }
 
 static struct price_item yearly(const char *name, enum price_driver driver, double x)
 {
-    return (struct price_item){ .name = name, .driver = driver, .period = PER_YEAR, .amount = usd(x) };
+    return (
+        struct price_item){ .name = name, .driver = driver, .period = PER_YEAR, .amount = usd(x) };
 }
 
 static struct price_item use(const char *name, enum price_driver driver, double x)
 {
-    return (struct price_item){ .name = name, .driver = driver, .period = PER_USE, .amount = usd(x) };
+    return (
+        struct price_item){ .name = name, .driver = driver, .period = PER_USE, .amount = usd(x) };
 }
 
 /* A fleet of one group over `hours`, `held` of it allocated, the rest free. */
 static struct usage fleet(struct usage_group *g, const struct gpu_spec *gpu, int64_t nodes,
                           int64_t cards, double hours, double held, double kwh)
 {
-    *g = (struct usage_group){ .gpu = gpu, .nodes = nodes, .cards = cards, .energy_kwh = kwh,
+    *g = (struct usage_group){ .gpu = gpu,
+                               .nodes = nodes,
+                               .cards = cards,
+                               .energy_kwh = kwh,
                                .allocated_h = held * (double)cards * hours,
                                .free_h = (1 - held) * (double)cards * hours };
     return (struct usage){ .hours = hours, .group = g, .n_groups = 1 };
@@ -66,13 +67,15 @@ static void case_d_sharing(void **state)
                  { 13, 4500, 6.0 / 13, 390322.90, 117846.60 } };
     struct arena *a = arena_create();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct price_item items[] = {
-            once("card", PRICE_card, 9750, 4), once("host", PRICE_card, 4000, 4),
-            use("energy", PRICE_kwh, 0.10), yearly("maintenance", PRICE_capital, 0.05),
-            yearly("licence", PRICE_licence, rows[i].licence) };
+        struct price_item items[] = { once("card", PRICE_card, 9750, 4),
+                                      once("host", PRICE_card, 4000, 4),
+                                      use("energy", PRICE_kwh, 0.10),
+                                      yearly("maintenance", PRICE_capital, 0.05),
+                                      yearly("licence", PRICE_licence, rows[i].licence) };
         items[0].retention = 0.7;
-        const struct price_book book = { .name = "D", .pue = 1.4, .rate = 0.08, .term_y = 4,
-                                         .item = items, .n_items = 5 };
+        const struct price_book book = {
+            .name = "D", .pue = 1.4, .rate = 0.08, .term_y = 4, .item = items, .n_items = 5
+        };
         struct usage_group g;
         double W = 102.1 + (0.9 * 350 - 102.1) * rows[i].use;
         struct usage u = fleet(&g, &l40s, rows[i].cards, rows[i].cards, 8760, rows[i].use,
@@ -98,15 +101,16 @@ static void buy_or_rent_node(void **state)
     const struct price_item items[] = { once("node", PRICE_node, 300000, 4),
                                         use("energy", PRICE_kwh, 0.12),
                                         yearly("operations", PRICE_constant, 30000) };
-    const struct price_book book = { .name = "node", .pue = 1.3, .rate = 0.08, .term_y = 4,
-                                     .item = items, .n_items = 3 };
+    const struct price_book book = {
+        .name = "node", .pue = 1.3, .rate = 0.08, .term_y = 4, .item = items, .n_items = 3
+    };
     struct usage_group g;
     struct usage u = fleet(&g, &h100, 1, 8, 8760, 1, 10.2 * 8760);
     struct tco_result t = tco_price(&u, NULL, &book, a);
     assert_true(fabs(t.usd_per_year - 118938.91) < 0.005);
     assert_true(fabs(t.usd_per_gpu_hour - 1.6972) < 0.00005);
     assert_true(fabs(t.usd_per_gpu_hour / 2.50 - 0.6789) < 0.00005); /* break-even use */
-    u = fleet(&g, &h100, 1, 8, 8760, 1, 0.3 * 10.2 * 8760);         /* idle all year */
+    u = fleet(&g, &h100, 1, 8, 8760, 1, 0.3 * 10.2 * 8760);          /* idle all year */
     struct tco_result idle = tco_price(&u, NULL, &book, a);
     /* own cost at use x: idle + (t - idle) x; rent: 2.50 x 8 x 8760 x */
     double breakeven = idle.total_usd / (2.50 * 8 * 8760 - (t.total_usd - idle.total_usd));
@@ -123,14 +127,16 @@ static void who_pays_for_a_shared_card(void **state)
         int tenants;
         double share, stranded, each, idle, lost;
     } rows[] = {
-        { 4, 0.25, 0, 0.75, 0, 0 },           /* four quarters */
-        { 2, 0.25, 0, 0.75, 1.50, 0 },        /* two quarters */
-        { 1, 0.50, 0, 1.50, 1.50, 0 },        /* one pod with two of four slots */
+        { 4, 0.25, 0, 0.75, 0, 0 },                   /* four quarters */
+        { 2, 0.25, 0, 0.75, 1.50, 0 },                /* two quarters */
+        { 1, 0.50, 0, 1.50, 1.50, 0 },                /* one pod with two of four slots */
         { 2, 3.0 / 7, 1.0 / 7, 9.0 / 7, 0, 3.0 / 7 }, /* MIG 3g + 3g: one compute slice stranded */
     };
     struct arena *a = arena_create();
     const struct price_item item = use("card time", PRICE_gpu_hour, 3);
-    const struct price_book book = { .name = "rent", .pue = 1, .term_y = 1, .item = &item, .n_items = 1 };
+    const struct price_book book = {
+        .name = "rent", .pue = 1, .term_y = 1, .item = &item, .n_items = 1
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct usage_tenant who[4];
         struct usage_group g;
@@ -160,34 +166,59 @@ static void every_driver_and_charge(void **state)
 {
     (void)state;
     struct arena *a = arena_create();
-    struct price_item items[] = {
-        once("l40s", PRICE_card, 9750, 4), once("h100", PRICE_card, 31250, 5),
-        once("rack", PRICE_node, 1000, 10), use("energy", PRICE_kwh, 0.2),
-        yearly("colocation", PRICE_peak_kw, 2400), use("support", PRICE_gpu_hour, 0.01),
-        use("licence by use", PRICE_allocated_gpu_hour, 0.5), yearly("layer", PRICE_licence, 100),
-        yearly("staff", PRICE_fte, 45000), yearly("audit", PRICE_constant, 5000),
-        yearly("care", PRICE_capital, 0.1), once("hall", PRICE_peak_kw, 10000, 12) };
+    struct price_item items[] = { once("l40s", PRICE_card, 9750, 4),
+                                  once("h100", PRICE_card, 31250, 5),
+                                  once("rack", PRICE_node, 1000, 10),
+                                  use("energy", PRICE_kwh, 0.2),
+                                  yearly("colocation", PRICE_peak_kw, 2400),
+                                  use("support", PRICE_gpu_hour, 0.01),
+                                  use("licence by use", PRICE_allocated_gpu_hour, 0.5),
+                                  yearly("layer", PRICE_licence, 100),
+                                  yearly("staff", PRICE_fte, 45000),
+                                  yearly("audit", PRICE_constant, 5000),
+                                  yearly("care", PRICE_capital, 0.1),
+                                  once("hall", PRICE_peak_kw, 10000, 12) };
     items[0].gpu = "l40s";
     items[1].gpu = "h100-sxm5-80gb";
     items[7].share = "intercept";
     items[8].per = 34;
-    const struct price_book book = { .name = "all", .pue = 1.25, .rate = 0, .term_y = 4, .item = items,
-                                     .n_items = 12 };
-    const struct usage_group g[] = {
-        { .gpu = &l40s, .nodes = 2, .cards = 8, .allocated_h = 100.5, .free_h = 631.5,
-          .stranded_h = 20, .down_h = 48, .energy_kwh = 150, .idle_energy_kwh = 40 },
-        { .gpu = &h100, .nodes = 1, .cards = 8, .allocated_h = 500, .free_h = 300, .energy_kwh = 350,
-          .idle_energy_kwh = 60 } };
-    const struct usage_tenant who[] = { { .name = "", .allocated_h = 400.25, .energy_kwh = 250.5 },
-                                        { .name = "ann", .allocated_h = 200.25, .energy_kwh = 149.5 } };
-    const struct usage u = { .hours = 100, .group = g, .n_groups = 2, .tenant = who, 
-                             .n_tenants = 2, .jobs_completed = 50, .useful_gpu_hours = 320 };
+    const struct price_book book = {
+        .name = "all", .pue = 1.25, .rate = 0, .term_y = 4, .item = items, .n_items = 12
+    };
+    const struct usage_group g[] = { { .gpu = &l40s,
+                                       .nodes = 2,
+                                       .cards = 8,
+                                       .allocated_h = 100.5,
+                                       .free_h = 631.5,
+                                       .stranded_h = 20,
+                                       .down_h = 48,
+                                       .energy_kwh = 150,
+                                       .idle_energy_kwh = 40 },
+                                     { .gpu = &h100,
+                                       .nodes = 1,
+                                       .cards = 8,
+                                       .allocated_h = 500,
+                                       .free_h = 300,
+                                       .energy_kwh = 350,
+                                       .idle_energy_kwh = 60 } };
+    const struct usage_tenant who[] = {
+        { .name = "", .allocated_h = 400.25, .energy_kwh = 250.5 },
+        { .name = "ann", .allocated_h = 200.25, .energy_kwh = 149.5 }
+    };
+    const struct usage u = { .hours = 100,
+                             .group = g,
+                             .n_groups = 2,
+                             .tenant = who,
+                             .n_tenants = 2,
+                             .jobs_completed = 50,
+                             .useful_gpu_hours = 320 };
     struct tco_result t = tco_price(&u, "intercept", &book, a);
     const double y = 100 / 8760.0, kw = (8 * 0.35 + 8 * 0.7) * 1.25,
                  capital = 8 * 9750 + 8 * 31250 + 3 * 1000 + kw * 10000;
-    const double want[] = { 78000 * y / 4, 250000 * y / 5, 3000 * y / 10, 500 * 1.25 * 0.2,
-                            2400 * kw * y, 16 * 100 * 0.01, 600.5 * 0.5, 1600 * y,
-                            45000 * 16 / 34.0 * y, 5000 * y, 0.1 * capital * y, 10000 * kw * y / 12 };
+    const double want[] = { 78000 * y / 4,    250000 * y / 5,    3000 * y / 10,
+                            500 * 1.25 * 0.2, 2400 * kw * y,     16 * 100 * 0.01,
+                            600.5 * 0.5,      1600 * y,          45000 * 16 / 34.0 * y,
+                            5000 * y,         0.1 * capital * y, 10000 * kw * y / 12 };
     double sum = 0;
     assert_int_equal(t.n_items, 12);
     for (size_t i = 0; i < 12; i++) {
@@ -211,14 +242,18 @@ static void every_driver_and_charge(void **state)
 static void card_hour_rate(void **state)
 {
     (void)state;
-    struct price_item items[] = { once("card", PRICE_card, 35040, 4), once("node", PRICE_node, 17520, 2),
-                                  use("energy", PRICE_kwh, 0.1), yearly("care", PRICE_capital, 0.05),
+    struct price_item items[] = { once("card", PRICE_card, 35040, 4),
+                                  once("node", PRICE_node, 17520, 2),
+                                  use("energy", PRICE_kwh, 0.1),
+                                  yearly("care", PRICE_capital, 0.05),
                                   use("fee", PRICE_allocated_gpu_hour, 0.25),
                                   yearly("site", PRICE_constant, 1e6) };
-    const struct price_book book = { .name = "r", .pue = 1.5, .rate = 0, .term_y = 4, .item = items,
-                                     .n_items = 6 };
+    const struct price_book book = {
+        .name = "r", .pue = 1.5, .rate = 0, .term_y = 4, .item = items, .n_items = 6
+    };
     /* 1 + 17520/2/8760/8 + 0.05 x (35040 + 17520/8) / 8760 + 0.25; the site is left out */
-    assert_close(tco_card_hour_usd(&book, &l40s, "mps", 8), 1 + 0.125 + 0.05 * 37230 / 8760 + 0.25, 1e-12);
+    assert_close(tco_card_hour_usd(&book, &l40s, "mps", 8), 1 + 0.125 + 0.05 * 37230 / 8760 + 0.25,
+                 1e-12);
     assert_close(tco_kwh_usd(&book), 0.15, 1e-15);
     const struct usage_group g = { .gpu = &l40s, .nodes = 2, .cards = 16 };
     const struct usage u = { .group = &g, .n_groups = 1 };
@@ -234,8 +269,9 @@ static void finance_identities(void **state)
     assert_close(tco_annuity(0, 4), 4, 0);
     struct price_item items[] = { once("card", PRICE_card, 1000, 4), use("energy", PRICE_kwh, 0.1),
                                   once("switch", PRICE_node, 300, 2) };
-    struct price_book book = { .name = "f", .pue = 1.2, .rate = 0.08, .term_y = 4, .item = items,
-                               .n_items = 3 };
+    struct price_book book = {
+        .name = "f", .pue = 1.2, .rate = 0.08, .term_y = 4, .item = items, .n_items = 3
+    };
     struct usage_group g;
     struct usage u = fleet(&g, &l40s, 1, 2, 4380, 0.5, 123.4);
     struct tco_result one = tco_price(&u, NULL, &book, a);
@@ -255,7 +291,8 @@ static void finance_identities(void **state)
     book.term_y = 2.5; /* a broken last year: the card is not replaced, the switch once */
     struct tco_result part = tco_price(&u, NULL, &book, a);
     double energy = 4 * 123.4 * 1.2 * 0.1;
-    npv = 4000 + 600 + 600 / (1.08 * 1.08) + energy * (1 / 1.08 + 1 / (1.08 * 1.08) + 0.5 * pow(1.08, -2.5));
+    npv = 4000 + 600 + 600 / (1.08 * 1.08) +
+          energy * (1 / 1.08 + 1 / (1.08 * 1.08) + 0.5 * pow(1.08, -2.5));
     assert_close(part.npv_usd, npv, 1e-12);
     arena_destroy(a);
 }
@@ -284,9 +321,12 @@ static void generic_cards_cost_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(case_d_sharing),          cmocka_unit_test(buy_or_rent_node),
-        cmocka_unit_test(who_pays_for_a_shared_card), cmocka_unit_test(every_driver_and_charge),
-        cmocka_unit_test(card_hour_rate),          cmocka_unit_test(finance_identities),
+        cmocka_unit_test(case_d_sharing),
+        cmocka_unit_test(buy_or_rent_node),
+        cmocka_unit_test(who_pays_for_a_shared_card),
+        cmocka_unit_test(every_driver_and_charge),
+        cmocka_unit_test(card_hour_rate),
+        cmocka_unit_test(finance_identities),
         cmocka_unit_test(generic_cards_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
