@@ -1,0 +1,187 @@
+/* metrics/table.c - the comparison table. */
+#include "metrics/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How a column's value is found and shown. */
+enum column_kind { TEXT, COUNT, TIME, RATIO, PERCENT, MONEY, ENERGY, YES_NO };
+
+struct column {
+    enum column_kind kind;
+    const char *head, *unit; /* on the terminal */
+    const char *key;         /* in CSV */
+    size_t offset;           /* into struct policy_result */
+};
+
+#define AT(member) offsetof(struct policy_result, member)
+
+static const struct column columns[] = {
+    { TEXT, "policy", "", "policy", AT(name) },
+    { TEXT, "kind", "", "kind", AT(kind) },
+    { COUNT, "done", "jobs", "completed", AT(jobs.completed) },
+    { COUNT, "failed", "jobs", "failed", AT(jobs.failed) },
+    { COUNT, "reject", "jobs", "rejected", AT(jobs.rejected) },
+    { TIME, "wait", "p50 s", "wait_p50_s", AT(stats.wait_s.p50) },
+    { TIME, "wait", "p95 s", "wait_p95_s", AT(stats.wait_s.p95) },
+    { RATIO, "slow", "p95", "slowdown_p95", AT(stats.slowdown.p95) },
+    { PERCENT, "alloc", "%", "allocated", AT(gpu.allocated) },
+    { PERCENT, "duty", "%", "duty", AT(gpu.duty) },
+    { PERCENT, "SM act", "%", "sm_active", AT(gpu.sm_active) },
+    { PERCENT, "mem", "%", "memory", AT(gpu.memory) },
+    { ENERGY, "energy", "kWh", "energy_kwh", AT(gpu.energy_kwh) },
+    { MONEY, "cost", "USD", "total_usd", AT(tco.total_usd) },
+    { MONEY, "USD per", "useful h", "usd_per_useful_gpu_hour", AT(tco.usd_per_useful_gpu_hour) },
+    { YES_NO, "stable", "", "stable", AT(stable) },
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns, CELL = 64 };
+
+static const void *at(const struct policy_result *p, const struct column *c)
+{
+    return (const char *)p + c->offset;
+}
+
+/* NAN also for money when the run was not priced. */
+static double number(const struct policy_result *p, const struct column *c)
+{
+    return c->kind == MONEY && !p->tco.priced ? NAN : *(const double *)at(p, c);
+}
+
+/* Terminal control characters in a name must not reach the terminal. */
+static void plain_text(char *cell, const char *s)
+{
+    size_t n = 0;
+    for (; *s && n + 1 < CELL; s++) cell[n++] = (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s;
+    cell[n] = '\0';
+}
+
+static void cell_text(char *cell, const struct policy_result *p, const struct column *c)
+{
+    if (c->kind == TEXT) {
+        plain_text(cell, *(const char *const *)at(p, c));
+        return;
+    }
+    if (c->kind == COUNT) {
+        snprintf(cell, CELL, "%" PRIu64, *(const uint64_t *)at(p, c));
+        return;
+    }
+    if (c->kind == YES_NO) {
+        snprintf(cell, CELL, "%s", *(const bool *)at(p, c) ? "yes" : "no");
+        return;
+    }
+    double x = number(p, c);
+    if (isnan(x))
+        snprintf(cell, CELL, "n/a");
+    else if (c->kind == PERCENT)
+        snprintf(cell, CELL, "%.1f", 100 * x);
+    else
+        snprintf(cell, CELL, "%.*f", fabs(x) < 10 ? 2 : fabs(x) < 1000 ? 1 : 0, x);
+}
+
+/* Characters, not bytes, so that names in any script line up. */
+static int width_of(const char *s)
+{
+    int n = 0;
+    for (; *s; s++) n += ((unsigned char)*s & 0xC0) != 0x80;
+    return n;
+}
+
+/* Cut to `width` characters, the last one a tilde. */
+static void cut(char *s, int width)
+{
+    if (width_of(s) <= width) return;
+    int n = 0;
+    for (char *p = s; *p; p++) {
+        if (((unsigned char)*p & 0xC0) == 0x80) continue;
+        if (++n < width) continue;
+        strcpy(p, "~");
+        return;
+    }
+}
+
+static void add_cell(struct strbuf *out, const char *s, int width, bool left, bool last)
+{
+    int pad = width - width_of(s);
+    if (!left) strbuf_addf(out, "%*s", pad, "");
+    strbuf_addz(out, s);
+    if (left && !last) strbuf_addf(out, "%*s", pad, "");
+    strbuf_addz(out, last ? "\n" : " ");
+}
+
+static void widths(const struct result *r, int width[N_COLUMNS])
+{
+    int total = N_COLUMNS - 1;
+    for (int c = 0; c < N_COLUMNS; c++) {
+        int head = width_of(columns[c].head), unit = width_of(columns[c].unit);
+        width[c] = head > unit ? head : unit;
+        for (size_t i = 0; i < r->n_policies; i++) {
+            char cell[CELL];
+            cell_text(cell, &r->policy[i], &columns[c]);
+            if (width_of(cell) > width[c]) width[c] = width_of(cell);
+        }
+        total += width[c];
+    }
+    if (total > TABLE_COLUMNS) { /* at the expense of the names */
+        int name = width[0] - (total - TABLE_COLUMNS);
+        width[0] = name < 8 ? 8 : name;
+    }
+}
+
+void table_text(const struct result *r, struct strbuf *out)
+{
+    int width[N_COLUMNS];
+    widths(r, width);
+    for (int c = 0; c < N_COLUMNS; c++)
+        add_cell(out, columns[c].head, width[c], columns[c].kind == TEXT, c == N_COLUMNS - 1);
+    for (int c = 0; c < N_COLUMNS; c++)
+        add_cell(out, columns[c].unit, width[c], columns[c].kind == TEXT, c == N_COLUMNS - 1);
+    for (size_t i = 0; i < r->n_policies; i++) {
+        for (int c = 0; c < N_COLUMNS; c++) {
+            char cell[CELL];
+            cell_text(cell, &r->policy[i], &columns[c]);
+            cut(cell, width[c]);
+            add_cell(out, cell, width[c], columns[c].kind == TEXT, c == N_COLUMNS - 1);
+        }
+    }
+}
+
+static void csv_text(struct strbuf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        strbuf_addz(out, s);
+        return;
+    }
+    strbuf_addc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"') strbuf_addc(out, '"');
+        strbuf_addc(out, *s);
+    }
+    strbuf_addc(out, '"');
+}
+
+static void csv_cell(struct strbuf *out, const struct policy_result *p, const struct column *c)
+{
+    if (c->kind == TEXT)
+        csv_text(out, *(const char *const *)at(p, c));
+    else if (c->kind == COUNT)
+        strbuf_addf(out, "%" PRIu64, *(const uint64_t *)at(p, c));
+    else if (c->kind == YES_NO)
+        strbuf_addz(out, *(const bool *)at(p, c) ? "true" : "false");
+    else if (isfinite(number(p, c)))
+        strbuf_addf(out, "%.15g", number(p, c));
+}
+
+void table_csv(const struct result *r, struct strbuf *out)
+{
+    for (int c = 0; c < N_COLUMNS; c++) strbuf_addf(out, "%s%s", c ? "," : "", columns[c].key);
+    strbuf_addc(out, '\n');
+    for (size_t i = 0; i < r->n_policies; i++) {
+        for (int c = 0; c < N_COLUMNS; c++) {
+            if (c) strbuf_addc(out, ',');
+            csv_cell(out, &r->policy[i], &columns[c]);
+        }
+        strbuf_addc(out, '\n');
+    }
+}
