@@ -354,7 +354,8 @@ int json_doc_parse(struct json_doc *doc, const char *label, const char *text, si
         int mark;
         char msg[sizeof je.text + 32];
         at = error_offset(&je, text, len, &mark);
-        snprintf(msg, sizeof msg, "not valid JSON: %s", je.text);
+        snprintf(msg, sizeof msg, "not valid %s: %s",
+                 strstr(je.text, "unable to decode") ? "UTF-8" : "JSON", je.text);
         return syntax_error(label, text, len, at, mark, e, msg);
     }
     doc->root = root;
@@ -539,9 +540,11 @@ static void escape(struct strbuf *b, const char *s, size_t len)
 
 static void add_real(struct strbuf *b, double v)
 {
+    static const double largest = 1.79769313486231e308; /* of 15 digits that is no infinity */
     const size_t from = b->len;
     char text[40];
 
+    v = v > largest ? largest : v < -largest ? -largest : v;
     /* A decimal of at most 15 digits is what "%.15g" finds again; this finds it without printf. */
     if (fabs(v) >= 1e-4 && fabs(v) < 1e9) {
         const double m = rint(v * 1e6);

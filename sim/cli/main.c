@@ -63,15 +63,16 @@ static int unknown_command(const char *word, struct err *e)
     return rc;
 }
 
-static int show_help(const char *name, struct err *e)
+/* `gpusim help NAME` is `gpusim NAME --help`: a command may know more than its table. */
+static int show_help(char *name, struct err *e)
 {
+    char option[] = "--help";
+    char *argv[] = { name, option, NULL };
     const struct command *c = name ? find(name) : NULL;
 
-    if (name && !c && strcmp(name, "help") != 0) return unknown_command(name, e);
-    if (c)
-        opt_help(c, stdout);
-    else
-        usage(stdout);
+    if (c) return c->run(c, 2, argv, e);
+    if (name && strcmp(name, "help") != 0) return unknown_command(name, e);
+    usage(stdout);
     return 0;
 }
 

@@ -1,0 +1,81 @@
+/* Talk: levels, one line per message, no progress line unless somebody watches. */
+#include "base/log.h"
+#include "base/datadir.h"
+#include "tests/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What standard error receives while say() runs. */
+static char *heard(void (*say)(void))
+{
+    const char *path = temp_file(".log", "");
+    const int saved = dup(STDERR_FILENO);
+
+    fflush(stderr);
+    assert_non_null(freopen(path, "w", stderr));
+    say();
+    fflush(stderr);
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    close(saved);
+    return read_file(path);
+}
+
+static void talk(void)
+{
+    log_warn("warning %d", 1);
+    log_info("info %d", 2);
+    log_verbose("verbose %d", 3);
+    log_progress("work", 0.5);
+    log_progress_done();
+}
+
+static void levels(void **state)
+{
+    static const struct {
+        enum log_level level;
+        const char *want;
+    } t[] = {
+        { LOG_QUIET, "gpusim: warning 1\n" },
+        { LOG_NORMAL, "gpusim: warning 1\ngpusim: info 2\n" },
+        { LOG_VERBOSE, "gpusim: warning 1\ngpusim: info 2\ngpusim: verbose 3\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        log_set_level(t[i].level);
+        char *s = heard(talk);
+        log_set_level(LOG_NORMAL);
+        assert_string_equal(s, t[i].want); /* and no progress: a file does not watch */
+        free(s);
+    }
+}
+
+static void data_folder_by_environment(void **state)
+{
+    char buf[64];
+    const char *was = getenv("GPUSIM_DATA");
+    char *keep = was ? strdup(was) : NULL;
+
+    (void)state;
+    setenv("GPUSIM_DATA", "/some/where", 1);
+    assert_string_equal(datadir_path(buf, sizeof buf, "gpus"), "/some/where/gpus");
+    assert_string_equal(datadir_path(buf, 8, "gpus"), "/some/w"); /* cut, terminated */
+    unsetenv("GPUSIM_DATA");
+    datadir_path(buf, sizeof buf, "x.json"); /* beside the binary or installed: always a path */
+    assert_non_null(strchr(buf, '/'));
+    if (keep) setenv("GPUSIM_DATA", keep, 1);
+    free(keep);
+}
+
+int main(void)
+{
+    const struct CMUnitTest t[] = {
+        cmocka_unit_test(levels),
+        cmocka_unit_test(data_folder_by_environment),
+    };
+
+    return cmocka_run_group_tests_name("log and datadir", t, NULL, NULL);
+}
