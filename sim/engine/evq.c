@@ -9,8 +9,8 @@
  * share a cache line, and unused keys are all ones, so choosing the least child needs no bounds.
  *
  * A handle names a slot; pos[] says where its key is. Leaving old keys behind instead (lazy
- * deletion) saves the writes to pos[], but was measured to gain about a tenth on the hold model and
- * to lose a third where cards reschedule their next finish.
+ * deletion) saves the writes to pos[], but was measured to be no faster on the hold model and half
+ * as fast where cards reschedule their next finish ("shared GPUs" in bench_evq).
  *
  * A popped root stays open (`hole`) until the next pop: what comes before it is mostly an insertion,
  * which goes straight into the hole and saves the pass that would move the last key up. Until then
@@ -25,7 +25,7 @@
 
 __extension__ typedef unsigned __int128 evkey;
 
-enum { ARITY = 4, LINE_BYTES = 64, SLOT_BITS = 29, SEQ_BITS = 32 };
+enum { ARITY = 4, LINE_BYTES = 64, SLOT_BITS = 29, SEQ_BITS = 32, PREFETCH_MIN = 4096 };
 
 #define KEY_UNUSED  (~(evkey)0) /* sorts after every event */
 #define KEY_OPEN    ((evkey)0)  /* before: sequence numbers start at 1 */
@@ -94,11 +94,16 @@ static inline size_t least_of_four(const evkey *c)
     return a ^ ((a ^ b) & (0 - b_wins));
 }
 
+/* Prefetching pays once the keys leave the first-level cache (PREFETCH_MIN of them).
+ * gcc takes a function that only prefetches for one without effect and drops the calls, unless it
+ * was inlined before. */
+#define PREFETCHER static inline __attribute__((always_inline))
+
 /* Ask for the sixteen grandchildren: four lines in a row, of which the next step needs one. */
-static inline void prefetch_grandchildren(const evkey *heap, size_t n, size_t child)
+PREFETCHER void prefetch_grandchildren(const evkey *heap, size_t n, size_t child)
 {
     size_t first = ARITY * child + 1;
-    if (first + ARITY * ARITY > n) return;
+    if (n < PREFETCH_MIN || first + ARITY * ARITY > n) return;
     for (size_t i = 0; i < ARITY; i++) __builtin_prefetch(&heap[first + ARITY * i]);
 }
 
@@ -243,9 +248,9 @@ static inline void slot_release(struct evq *q, uint32_t s)
 }
 
 /* One of the root's children is next: ask for their slots while the caller handles this event. */
-static inline void prefetch_next_slot(const struct evq *q)
+PREFETCHER void prefetch_next_slot(const struct evq *q)
 {
-    if (q->n <= ARITY) return;
+    if (q->n < PREFETCH_MIN) return;
     for (size_t i = 1; i <= ARITY; i++) __builtin_prefetch(&q->slots[key_slot(q->heap[i])]);
 }
 

@@ -15,7 +15,7 @@
  * log(); M/M/1 calls both for each variate. Best of five rounds, contestants taking turns. */
 #include "engine/evq.h"
 
-#include "bench.h"
+#include "tests/bench/bench.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
