@@ -271,7 +271,7 @@ static int generate(struct report *r, const char *path, FILE *to, struct err *e)
     return rc;
 }
 
-/* All problems of a specification are told before the first is returned. */
+/* All problems of a specification are told, in order: the last one by whoever gets *e. */
 static int load(struct synth_spec *spec, struct arena *a, const char *path, struct err *e)
 {
     struct json_doc doc;
@@ -280,9 +280,12 @@ static int load(struct synth_spec *spec, struct arena *a, const char *path, stru
     if (rc < 0) return rc;
     diag_init(&d);
     synth_read(spec, a, &doc, &d);
-    for (size_t i = 1; i < d.count && i < DIAG_KEPT; i++)
-        err_print(&d.problem[i], "gpusim", stderr);
-    rc = diag_result(&d, e);
+    size_t kept = d.count < DIAG_KEPT ? d.count : DIAG_KEPT;
+    for (size_t i = 0; i + 1 < kept; i++) err_print(&d.problem[i], "gpusim", stderr);
+    if (kept) {
+        *e = d.problem[kept - 1];
+        rc = e->code;
+    }
     diag_fini(&d);
     json_doc_fini(&doc);
     return rc;
