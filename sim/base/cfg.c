@@ -143,9 +143,9 @@ static bool read_choice(const struct reader *r, const struct cfg_field *f, const
         *out = (int)n;
         return true;
     }
-    struct err *e =
-        json_problem(r->d, r->doc, pointer, "expected one of %s, found %s",
-                     str_list(list, sizeof list, f->choices, n), json_found(found, sizeof found, v));
+    struct err *e = json_problem(r->d, r->doc, pointer, "expected one of %s, found %s",
+                                 str_list(list, sizeof list, f->choices, n),
+                                 json_found(found, sizeof found, v));
     if (json_is_string(v)) {
         const char *near = str_nearest(json_string_value(v), f->choices, n);
         if (near) err_hint(e, "did you mean \"%s\"?", near);
@@ -157,9 +157,9 @@ static bool read_choice(const struct reader *r, const struct cfg_field *f, const
 static void hint_quantity(struct err *e, const json_t *v, enum unit_dim dim, const char *nearest)
 {
     static const char *const plain[UNIT_DIMS] = {
-        [UNIT_TIME] = "s",          [UNIT_BYTES] = "GiB",   [UNIT_RATE] = "GB/s",
-        [UNIT_FLOPS] = "TFLOPS",    [UNIT_FREQ] = "MHz",    [UNIT_POWER] = "W",
-        [UNIT_MONEY] = "USD",       [UNIT_PER_H] = "USD/h", [UNIT_PER_Y] = "USD/y",
+        [UNIT_TIME] = "s",          [UNIT_BYTES] = "GiB",    [UNIT_RATE] = "GB/s",
+        [UNIT_FLOPS] = "TFLOPS",    [UNIT_FREQ] = "MHz",     [UNIT_POWER] = "W",
+        [UNIT_MONEY] = "USD",       [UNIT_PER_H] = "USD/h",  [UNIT_PER_Y] = "USD/y",
         [UNIT_PER_KWH] = "USD/kWh", [UNIT_CARBON] = "g/kWh",
     };
     char number[96];
@@ -383,9 +383,9 @@ enum { COLS = 4 };
 static void help_cells(const struct cfg_field *f, char cell[COLS][200])
 {
     static const char *const kinds[] = {
-        [CFG_BOOL] = "true/false", [CFG_INT] = "integer",   [CFG_REAL] = "number",
-        [CFG_RATIO] = "ratio",     [CFG_TEXT] = "text",     [CFG_CHOICE] = "choice",
-        [CFG_TIME] = "duration",   [CFG_BYTES] = "size",    [CFG_QTY] = "quantity",
+        [CFG_BOOL] = "true/false", [CFG_INT] = "integer", [CFG_REAL] = "number",
+        [CFG_RATIO] = "ratio",     [CFG_TEXT] = "text",   [CFG_CHOICE] = "choice",
+        [CFG_TIME] = "duration",   [CFG_BYTES] = "size",  [CFG_QTY] = "quantity",
         [CFG_JSON] = "JSON",
     };
 

@@ -8,7 +8,9 @@
  *     };
  *
  * Defaults are written as a user would write them and pass through the same parser.
- * Bounds are in the base unit (seconds for CFG_TIME, bytes, W ...).
+ * Bounds are in the base unit (seconds for CFG_TIME, bytes, W ...) and inclusive; INFINITY leaves
+ * one side open; min == max == 0 means no bounds, for CFG_RATIO 0..1. A whole number may be
+ * written 8 or 8.0, never "8"; a quantity never without its unit; null is not "absent".
  * Member types: CFG_BOOL bool; CFG_INT int64_t; CFG_REAL and CFG_RATIO double; CFG_TEXT const char*;
  * CFG_CHOICE int (index into choices); CFG_TIME simtime; CFG_BYTES uint64_t; CFG_QTY double in the
  * base unit of `dim`; CFG_JSON json_t* (borrowed: read by hand elsewhere, NULL when absent). */
@@ -35,9 +37,9 @@ enum cfg_type {
 };
 
 /* What an absent optional field (dflt NULL, not required) reads as. */
-#define CFG_NO_INT INT64_MIN
-#define CFG_NO_TIME INT64_MIN
-#define CFG_NO_BYTES UINT64_MAX
+#define CFG_NO_INT    INT64_MIN
+#define CFG_NO_TIME   INT64_MIN
+#define CFG_NO_BYTES  UINT64_MAX
 #define CFG_NO_CHOICE (-1)
 /* reals and quantities: NAN; text and json: NULL; bool must have a default */
 
@@ -54,17 +56,25 @@ struct cfg_field {
 };
 
 #define CFG_FIELD(type_, member_, kind_, dflt_, min_, max_, help_)                                 \
-    { .name = #member_, .type = kind_, .offset = offsetof(type_, member_), .dflt = dflt_,          \
-      .min = min_, .max = max_, .help = help_ }
+    {                                                                                              \
+        .name = #member_, .type = kind_, .offset = offsetof(type_, member_), .dflt = dflt_,        \
+        .min = min_, .max = max_, .help = help_                                                    \
+    }
 #define CFG_REQUIRED(type_, member_, kind_, min_, max_, help_)                                     \
-    { .name = #member_, .type = kind_, .offset = offsetof(type_, member_), .min = min_,            \
-      .max = max_, .help = help_, .required = true }
+    {                                                                                              \
+        .name = #member_, .type = kind_, .offset = offsetof(type_, member_), .min = min_,          \
+        .max = max_, .help = help_, .required = true                                               \
+    }
 #define CFG_QUANTITY(type_, member_, dim_, dflt_, min_, max_, help_)                               \
-    { .name = #member_, .type = CFG_QTY, .offset = offsetof(type_, member_), .dflt = dflt_,        \
-      .min = min_, .max = max_, .help = help_, .dim = dim_ }
+    {                                                                                              \
+        .name = #member_, .type = CFG_QTY, .offset = offsetof(type_, member_), .dflt = dflt_,      \
+        .min = min_, .max = max_, .help = help_, .dim = dim_                                       \
+    }
 #define CFG_ONE_OF(type_, member_, choices_, dflt_, help_)                                         \
-    { .name = #member_, .type = CFG_CHOICE, .offset = offsetof(type_, member_), .dflt = dflt_,     \
-      .help = help_, .choices = choices_ }
+    {                                                                                              \
+        .name = #member_, .type = CFG_CHOICE, .offset = offsetof(type_, member_), .dflt = dflt_,   \
+        .help = help_, .choices = choices_                                                         \
+    }
 
 /* Fill *out from `obj` (NULL: all defaults). Wrong types, bounds, missing required and, unless
  * `more_keys` names them, unknown keys are added to `d`; *out is then complete but not to be used.

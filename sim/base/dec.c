@@ -138,7 +138,8 @@ static bool fixed_fast(const char *s, size_t len, int digits, int64_t *out)
     if (s == int_dig) return false;
     int left = digits;
     if (s < end && *s == '.')
-        for (s++; s < end && left > 0 && is_digit(*s); s++, left--) v = 10 * v + (unsigned)(*s - '0');
+        for (s++; s < end && left > 0 && is_digit(*s); s++, left--)
+            v = 10 * v + (unsigned)(*s - '0');
     if (s != end) return false; /* an exponent, further digits, an error: the long way */
     v *= pow10_u64[left];
     *out = neg ? -(int64_t)v : (int64_t)v;

@@ -8,10 +8,10 @@
 
 enum dec_status {
     DEC_OK = 0,
-    DEC_EMPTY,    /* no characters */
-    DEC_SYNTAX,   /* not a decimal number (nan, inf, hex, trailing text, two signs ...) */
-    DEC_RANGE,    /* does not fit */
-    DEC_INEXACT,  /* dec_fixed_exact only: more digits than asked for, not all zero */
+    DEC_EMPTY,   /* no characters */
+    DEC_SYNTAX,  /* not a decimal number (nan, inf, hex, trailing text, two signs ...) */
+    DEC_RANGE,   /* does not fit */
+    DEC_INEXACT, /* dec_fixed_exact only: more digits than asked for, not all zero */
 };
 
 /* value x 10^digits (digits 0..18), e.g. digits 9 turns "12.5" into 12500000000. Accepts sign,

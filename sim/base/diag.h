@@ -12,8 +12,8 @@
 enum { DIAG_KEPT = 100 };
 
 struct diag {
-    struct err *problem;   /* the first min(count, DIAG_KEPT) */
-    size_t count;          /* all */
+    struct err *problem; /* the first min(count, DIAG_KEPT) */
+    size_t count;        /* all */
 };
 
 void diag_init(struct diag *d);

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 enum {
-    FILE_MAX = 64 << 20,  /* bytes of a JSON file */
+    FILE_MAX = 64 << 20, /* bytes of a JSON file */
     POINTER_MAX = 512,
-    INLINE_MAX = 16,      /* arrays of at most so many plain values are written on one line */
+    INLINE_MAX = 16, /* arrays of at most so many plain values are written on one line */
 };
 
 static const size_t parse_flags = JSON_REJECT_DUPLICATES;
@@ -50,7 +50,8 @@ static const char *line_at(const char *text, size_t len, size_t at, size_t *line
     return text + from;
 }
 
-static void show(struct err *e, const char *text, size_t len, size_t at, int line, int col, int mark)
+static void show(struct err *e, const char *text, size_t len, size_t at, int line, int col,
+                 int mark)
 {
     size_t n;
     const char *s = line_at(text, len, at, &n);
@@ -424,7 +425,8 @@ static json_t *follow(json_t *v, const char *pointer)
 }
 
 /* Whether the text at the span still says what the tree holds: --set changes only the tree. */
-static bool text_says(const struct json_doc *doc, const struct span *s, bool all, const char *pointer)
+static bool text_says(const struct json_doc *doc, const struct span *s, bool all,
+                      const char *pointer)
 {
     json_t *now = follow(doc->root, pointer);
 
@@ -688,8 +690,9 @@ static size_t member_names(json_t *v, const char **names, size_t max)
     json_t *each;
 
     if (json_is_object(v)) {
-        json_object_foreach(v, key, each)
+        json_object_foreach(v, key, each) {
             if (n < max) names[n++] = key;
+        }
     } else {
         json_array_foreach(v, i, each) {
             const char *name = json_string_value(json_object_get(each, "name"));
@@ -721,7 +724,8 @@ static int no_such_path(json_t *root, const char *dotted, struct err *e)
         rc = err_set(e, ERR_USAGE, NULL, "path \"%s\": no \"%s\" in %s%s%s", dotted, word,
                      *prefix ? "\"" : "", *prefix ? prefix : "the document", *prefix ? "\"" : "");
     if (first && last)
-        hint_names(e, word, "it has", names, member_names(last, names, sizeof names / sizeof *names));
+        hint_names(e, word, "it has", names,
+                   member_names(last, names, sizeof names / sizeof *names));
     free(word);
     free(prefix);
     return rc;
@@ -816,7 +820,7 @@ static void add_array(struct strbuf *b, const json_t *v, int depth)
 
 static void add_object(struct strbuf *b, const json_t *v, int depth)
 {
-    json_t *obj = (json_t *)(uintptr_t)v; /* Jansson's iterators are not const, but change nothing */
+    json_t *obj = (json_t *)(uintptr_t)v; /* iterators are not const, but change nothing */
     const char *key;
     json_t *each;
     size_t n = 0;

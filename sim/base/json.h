@@ -24,12 +24,14 @@ struct json_doc {
 /* Read a file ("-": standard input; at most 64 MiB). 0, ERR_INPUT or ERR_IO; *doc is {0} after a failure. */
 int json_doc_load(struct json_doc *doc, const char *path, struct err *e);
 /* Parse `len` bytes; `label` stands for the file name. */
-int json_doc_parse(struct json_doc *doc, const char *label, const char *text, size_t len, struct err *e);
+int json_doc_parse(struct json_doc *doc, const char *label, const char *text, size_t len,
+                   struct err *e);
 void json_doc_fini(struct json_doc *doc);
 
 /* Place of the value at `pointer` ("" = root): line and column of its first byte, its length on
  * that line. False when the pointer leads nowhere (then the longest existing prefix is given). */
-bool json_doc_locate(const struct json_doc *doc, const char *pointer, int *line, int *col, int *len);
+bool json_doc_locate(const struct json_doc *doc, const char *pointer, int *line, int *col,
+                     int *len);
 
 /* Add a problem at `pointer`, with the excerpt and a caret. `doc` may hold no text (values that
  * came from --set): then only the pointer is printed. */

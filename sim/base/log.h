@@ -9,8 +9,8 @@
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
-void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* even when quiet */
-void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* not when quiet */
+void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* even when quiet */
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* not when quiet */
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* One line on a terminal that is overwritten ("mixed/mig 43 % ETA 12 s"); nothing elsewhere and

@@ -11,6 +11,7 @@ void *xcalloc(size_t n, size_t bytes) __attribute__((malloc, returns_nonnull));
 void *xreallocarray(void *p, size_t n, size_t bytes) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
-char *xasprintf(const char *fmt, ...) __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+char *xasprintf(const char *fmt, ...)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
 #endif

@@ -80,7 +80,8 @@ int outfile_commit(struct outfile *o, struct err *e)
         bad = fclose(o->f) != 0;
         o->f = NULL;
         if (bad && !rc) rc = io_error(e, o->path, "cannot write");
-        if (!rc && o->tmp && rename(o->tmp, o->path) != 0) rc = io_error(e, o->path, "cannot rename to");
+        if (!rc && o->tmp && rename(o->tmp, o->path) != 0)
+            rc = io_error(e, o->path, "cannot rename to");
         if (!rc) {
             free(o->tmp);
             o->tmp = NULL;

@@ -16,8 +16,8 @@ struct entry {
 struct symtab {
     struct arena *text;
     VEC(struct entry) entries;
-    sym *slots;       /* open addressing, linear probing; 0: free (symbol 0 is never stored) */
-    size_t slots_n;   /* a power of two, at least twice the entries */
+    sym *slots;     /* open addressing, linear probing; 0: free (symbol 0 is never stored) */
+    size_t slots_n; /* a power of two, at least twice the entries */
 };
 
 /* FNV-1a, 64 bit (Fowler, Noll, Vo; public domain), with a last mix for the low bits. */

@@ -27,21 +27,36 @@ struct dim {
 
 /* base: ns */
 static const struct unit time_units[] = {
-    { "s", 9, 1, 1, true },     { "ms", 6, 1, 1, true },    { "us", 3, 1, 1, true },
-    { "ns", 0, 1, 1, true },    { "min", 9, 60, 1, true },  { "h", 9, 3600, 1, true },
+    { "s", 9, 1, 1, true },     { "ms", 6, 1, 1, true },      { "us", 3, 1, 1, true },
+    { "ns", 0, 1, 1, true },    { "min", 9, 60, 1, true },    { "h", 9, 3600, 1, true },
     { "d", 9, 86400, 1, true }, { "w", 9, 604800, 1, false }, { "y", 9, 31536000, 1, false },
 };
 static const struct unit byte_units[] = {
-    { "B", 0, 1, 1, true },          { "kB", 3, 1, 1, true },         { "MB", 6, 1, 1, true },
-    { "GB", 9, 1, 1, true },         { "TB", 12, 1, 1, true },        { "KiB", 0, 1 << 10, 1, true },
-    { "MiB", 0, 1 << 20, 1, true },  { "GiB", 0, 1 << 30, 1, true },  { "TiB", 0, UINT64_C(1) << 40, 1, true },
+    { "B", 0, 1, 1, true },
+    { "kB", 3, 1, 1, true },
+    { "MB", 6, 1, 1, true },
+    { "GB", 9, 1, 1, true },
+    { "TB", 12, 1, 1, true },
+    { "KiB", 0, 1 << 10, 1, true },
+    { "MiB", 0, 1 << 20, 1, true },
+    { "GiB", 0, 1 << 30, 1, true },
+    { "TiB", 0, UINT64_C(1) << 40, 1, true },
 };
 static const struct unit rate_units[] = {
-    { "B/s", 0, 1, 1, true },         { "kB/s", 3, 1, 1, true },        { "MB/s", 6, 1, 1, true },
-    { "GB/s", 9, 1, 1, true },        { "TB/s", 12, 1, 1, true },       { "KiB/s", 0, 1 << 10, 1, true },
-    { "MiB/s", 0, 1 << 20, 1, true }, { "GiB/s", 0, 1 << 30, 1, true }, { "TiB/s", 0, UINT64_C(1) << 40, 1, true },
-    { "bit/s", 0, 1, 8, true },       { "kbit/s", 3, 1, 8, true },      { "Mbit/s", 6, 1, 8, true },
-    { "Gbit/s", 9, 1, 8, true },      { "Tbit/s", 12, 1, 8, true },
+    { "B/s", 0, 1, 1, true },
+    { "kB/s", 3, 1, 1, true },
+    { "MB/s", 6, 1, 1, true },
+    { "GB/s", 9, 1, 1, true },
+    { "TB/s", 12, 1, 1, true },
+    { "KiB/s", 0, 1 << 10, 1, true },
+    { "MiB/s", 0, 1 << 20, 1, true },
+    { "GiB/s", 0, 1 << 30, 1, true },
+    { "TiB/s", 0, UINT64_C(1) << 40, 1, true },
+    { "bit/s", 0, 1, 8, true },
+    { "kbit/s", 3, 1, 8, true },
+    { "Mbit/s", 6, 1, 8, true },
+    { "Gbit/s", 9, 1, 8, true },
+    { "Tbit/s", 12, 1, 8, true },
 };
 static const struct unit flops_units[] = {
     { "TFLOPS", 12, 1, 1, true }, { "GFLOPS", 9, 1, 1, true }, { "PFLOPS", 15, 1, 1, true },
@@ -67,7 +82,10 @@ static const struct unit carbon_units[] = {
     { "kg/kWh", 3, 1, 1, true },
 };
 
-#define DIM(text_, units_) { text_, units_, sizeof(units_) / sizeof *(units_) }
+#define DIM(text_, units_)                                                                         \
+    {                                                                                              \
+        text_, units_, sizeof(units_) / sizeof *(units_)                                           \
+    }
 static const struct dim dims[UNIT_DIMS] = {
     [UNIT_TIME] = DIM("a duration such as \"12 s\"", time_units),
     [UNIT_BYTES] = DIM("a size such as \"80 GiB\"", byte_units),
@@ -84,20 +102,25 @@ static const struct dim dims[UNIT_DIMS] = {
 
 /* What people write for a unit, and the unit they mean. */
 static const char *const habits[][2] = {
-    { "sec", "s" },        { "secs", "s" },       { "second", "s" },     { "seconds", "s" },
-    { "msec", "ms" },      { "usec", "us" },      { "nsec", "ns" },      { "m", "min" },
-    { "\u00b5s", "us" },   { "\u03bcs", "us" },   { "mins", "min" },     { "minute", "min" },
-    { "minutes", "min" },  { "hr", "h" },         { "hrs", "h" },        { "hour", "h" },
-    { "hours", "h" },      { "day", "d" },        { "days", "d" },       { "week", "w" },
-    { "weeks", "w" },      { "yr", "y" },         { "year", "y" },       { "years", "y" },
-    { "byte", "B" },       { "bytes", "B" },      { "K", "KiB" },        { "M", "MiB" },
-    { "G", "GiB" },        { "T", "TiB" },        { "Ki", "KiB" },       { "Mi", "MiB" },
-    { "Gi", "GiB" },       { "Ti", "TiB" },       { "bps", "bit/s" },    { "kbps", "kbit/s" },
-    { "Mbps", "Mbit/s" },  { "Gbps", "Gbit/s" },  { "Tbps", "Tbit/s" },  { "Gb/s", "Gbit/s" },
-    { "Mb/s", "Mbit/s" },  { "GBps", "GB/s" },    { "MBps", "MB/s" },    { "TBps", "TB/s" },
-    { "watt", "W" },       { "watts", "W" },      { "$", "USD" },        { "$/kWh", "USD/kWh" },
-    { "$/h", "USD/h" },    { "USD/hour", "USD/h" }, { "USD/hr", "USD/h" }, { "USD/year", "USD/y" },
-    { "TFLOP/s", "TFLOPS" }, { "GFLOP/s", "GFLOPS" }, { "PFLOP/s", "PFLOPS" }, { "TFLOPs", "TFLOPS" },
+    { "sec", "s" },          { "secs", "s" },         { "second", "s" },
+    { "seconds", "s" },      { "msec", "ms" },        { "usec", "us" },
+    { "nsec", "ns" },        { "m", "min" },          { "\u00b5s", "us" },
+    { "\u03bcs", "us" },     { "mins", "min" },       { "minute", "min" },
+    { "minutes", "min" },    { "hr", "h" },           { "hrs", "h" },
+    { "hour", "h" },         { "hours", "h" },        { "day", "d" },
+    { "days", "d" },         { "week", "w" },         { "weeks", "w" },
+    { "yr", "y" },           { "year", "y" },         { "years", "y" },
+    { "byte", "B" },         { "bytes", "B" },        { "K", "KiB" },
+    { "M", "MiB" },          { "G", "GiB" },          { "T", "TiB" },
+    { "Ki", "KiB" },         { "Mi", "MiB" },         { "Gi", "GiB" },
+    { "Ti", "TiB" },         { "bps", "bit/s" },      { "kbps", "kbit/s" },
+    { "Mbps", "Mbit/s" },    { "Gbps", "Gbit/s" },    { "Tbps", "Tbit/s" },
+    { "Gb/s", "Gbit/s" },    { "Mb/s", "Mbit/s" },    { "GBps", "GB/s" },
+    { "MBps", "MB/s" },      { "TBps", "TB/s" },      { "watt", "W" },
+    { "watts", "W" },        { "$", "USD" },          { "$/kWh", "USD/kWh" },
+    { "$/h", "USD/h" },      { "USD/hour", "USD/h" }, { "USD/hr", "USD/h" },
+    { "USD/year", "USD/y" }, { "TFLOP/s", "TFLOPS" }, { "GFLOP/s", "GFLOPS" },
+    { "PFLOP/s", "PFLOPS" }, { "TFLOPs", "TFLOPS" },
 };
 
 const char *unit_expected(enum unit_dim dim)
@@ -236,8 +259,9 @@ static void keep_shorter(char best[TEXT_MAX], const char *text)
 }
 
 /* The shortest number in one unit for which same(text, ctx) holds; "" when none does. */
-static void shortest_in(const struct unit *u, double number, bool (*same)(const char *, const void *),
-                        const void *ctx, char best[TEXT_MAX])
+static void shortest_in(const struct unit *u, double number,
+                        bool (*same)(const char *, const void *), const void *ctx,
+                        char best[TEXT_MAX])
 {
     char text[TEXT_MAX];
 
@@ -314,8 +338,8 @@ void unit_format(char *buf, size_t size, enum unit_dim dim, double value)
     format(buf, size, &w, same_value, dim == UNIT_TIME ? 9 : 0);
 }
 
-static void format_whole(char *buf, size_t size, enum unit_dim dim, int64_t whole, const char *least,
-                         bool (*same)(const char *, const void *))
+static void format_whole(char *buf, size_t size, enum unit_dim dim, int64_t whole,
+                         const char *least, bool (*same)(const char *, const void *))
 {
     const struct wanted w = { .dim = dim, .value = (double)whole, .whole = whole };
     char exact[TEXT_MAX], text[TEXT_MAX];

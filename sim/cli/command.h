@@ -10,10 +10,10 @@
 typedef void command_show(void *ctx, const char *name, const char *help);
 
 struct command {
-    const char *name;    /* "run" */
-    const char *args;    /* "SCENARIO" */
-    const char *help;    /* one line for `gpusim --help` */
-    const char *example; /* runnable; help starts with it */
+    const char *name;       /* "run" */
+    const char *args;       /* "SCENARIO" */
+    const char *help;       /* one line for `gpusim --help` */
+    const char *example;    /* runnable; help starts with it */
     const struct opt *opts; /* ends with {0}; drives parsing, --help and the man page */
     /* argv[0] is the command's name. >= 0: exit status; < 0: ERR_*, and *e says why. */
     int (*run)(const struct command *self, int argc, char **argv, struct err *e);

@@ -37,7 +37,7 @@ static void usage(FILE *to)
     for (const struct command *const *c = cmd_all; *c; c++)
         fprintf(to, "  %-*s  %s\n", (int)width, (*c)->name, (*c)->help);
     fprintf(to, "  %-*s  %s\n", (int)width, "help", "show this text, or that of one command");
-    fputs("\n\"gpusim COMMAND --help\" lists the options of a command; \"gpusim --version\" the version.\n\n"
+    fputs("\n\"gpusim COMMAND --help\" lists the options of a command.\n\n"
           "Exit status:\n"
           "  0  done\n"
           "  1  the answer is no (check found problems, size found nothing, compare differs)\n",
@@ -85,7 +85,8 @@ static int dispatch(int argc, char **argv, struct err *e)
         return 0;
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return show_help(NULL, e);
-    if (strcmp(word, "help") == 0) return show_help(argc > 2 && *argv[2] != '-' ? argv[2] : NULL, e);
+    if (strcmp(word, "help") == 0)
+        return show_help(argc > 2 && *argv[2] != '-' ? argv[2] : NULL, e);
 
     const struct command *c = find(word);
     if (!c) return unknown_command(word, e);
@@ -109,8 +110,8 @@ int main(int argc, char **argv)
     struct err e = { 0 };
 
     open_standard_streams();
-    gsl_set_error_handler_off();           /* the default handler aborts */
-    json_set_alloc_funcs(xmalloc, free);   /* out of memory ends the program, as everywhere */
+    gsl_set_error_handler_off();         /* the default handler aborts */
+    json_set_alloc_funcs(xmalloc, free); /* out of memory ends the program, as everywhere */
     if (argc < 2) {
         usage(stderr);
         return err_status(ERR_USAGE);

@@ -129,7 +129,8 @@ static int long_option(struct parser *p, const char *word, struct err *e)
     if (!o) return unknown_option(p->c, word, len + 2, e);
     if (o->type != OPT_FLAG) return take_value(p, o, equals ? equals + 1 : NULL, e);
     if (equals)
-        return err_set(e, ERR_USAGE, NULL, "%s: option \"--%s\" takes no value", p->c->name, o->name);
+        return err_set(e, ERR_USAGE, NULL, "%s: option \"--%s\" takes no value", p->c->name,
+                       o->name);
     return set_value(p->c, o, "", p->out, e);
 }
 

@@ -30,8 +30,8 @@ struct opt {
     const char *name; /* without dashes */
     char letter;      /* 0: none */
     enum opt_type type;
-    size_t offset;    /* into the command's options struct */
-    const char *arg;  /* "DIR"; NULL for flags */
+    size_t offset;   /* into the command's options struct */
+    const char *arg; /* "DIR"; NULL for flags */
     const char *help;
     const char *const *choices;
 };

@@ -99,9 +99,10 @@ static void every_type_is_read(void **state)
 {
     struct fixture *f = *state;
 
-    read_text(f, "{\"on\": false, \"slots\": 8.0, \"extra\": -3, \"factor\": 2, \"share\": 1,"
-                 " \"rate\": \"0.12 USD/kWh\", \"label\": \"x\", \"memory\": \"reserve\","
-                 " \"quantum\": \"2 ms\", \"limit\": \"7 d\", \"bytes\": \"80 GiB\", \"more\": [1]}");
+    read_text(f,
+              "{\"on\": false, \"slots\": 8.0, \"extra\": -3, \"factor\": 2, \"share\": 1,"
+              " \"rate\": \"0.12 USD/kWh\", \"label\": \"x\", \"memory\": \"reserve\","
+              " \"quantum\": \"2 ms\", \"limit\": \"7 d\", \"bytes\": \"80 GiB\", \"more\": [1]}");
     assert_int_equal(f->d.count, 0);
     assert_false(f->s.on);
     assert_int_equal(f->s.slots, 8); /* 8.0 is a whole number */
@@ -175,9 +176,10 @@ static void whole_message_as_documented(void **state)
     FILE *to = open_memstream(&s, &n);
     err_print(&f->d.problem[0], "gpusim", to);
     fclose(to);
-    assert_string_equal(s, "gpusim: a.json:2:12: /bytes: expected a size such as \"80 GiB\", found \"80 GW\"\n"
-                           "    2 |   \"bytes\": \"80 GW\"\n"
-                           "      |            ^^^^^^^   did you mean \"80 GB\"?\n");
+    assert_string_equal(
+        s, "gpusim: a.json:2:12: /bytes: expected a size such as \"80 GiB\", found \"80 GW\"\n"
+           "    2 |   \"bytes\": \"80 GW\"\n"
+           "      |            ^^^^^^^   did you mean \"80 GB\"?\n");
     free(s);
 }
 

@@ -152,7 +152,8 @@ static void doubles(void **state)
 static void reasons_are_words(void **state)
 {
     (void)state;
-    for (int st = DEC_OK; st <= DEC_INEXACT; st++) assert_true(strlen(dec_why((enum dec_status)st)) > 3);
+    for (int st = DEC_OK; st <= DEC_INEXACT; st++)
+        assert_true(strlen(dec_why((enum dec_status)st)) > 3);
     assert_string_equal(dec_why(DEC_SYNTAX), "not a number");
     assert_string_equal(dec_why(DEC_RANGE), "out of range");
 }
@@ -164,9 +165,16 @@ static void prints_shortest(void **state)
         int digits;
         const char *want;
     } t[] = {
-        { 12500000000, 9, "12.5" }, { 250, 3, "0.25" },     { 8000, 3, "8" },   { 0, 9, "0" },
-        { 5, 3, "0.005" },          { -1500, 3, "-1.5" },   { 7, 0, "7" },      { 100, 0, "100" },
-        { INT64_MIN, 0, "-9223372036854775808" },           { INT64_MAX, 18, "9.223372036854775807" },
+        { 12500000000, 9, "12.5" },
+        { 250, 3, "0.25" },
+        { 8000, 3, "8" },
+        { 0, 9, "0" },
+        { 5, 3, "0.005" },
+        { -1500, 3, "-1.5" },
+        { 7, 0, "7" },
+        { 100, 0, "100" },
+        { INT64_MIN, 0, "-9223372036854775808" },
+        { INT64_MAX, 18, "9.223372036854775807" },
     };
     char buf[64];
 
@@ -207,10 +215,13 @@ static void doubles_agree_with_strtod(void **state)
     for (int i = 0; i < 100000; i++) {
         const double mantissa = (double)(int64_t)(test_random(&rng) >> test_random(&rng) % 60);
         const int exp = (int)(test_random(&rng) % 60) - 30;
-        const int n = snprintf(buf, sizeof buf, "%.*ge%d", 1 + (int)(test_random(&rng) % 17), mantissa, 0);
+        const int n =
+            snprintf(buf, sizeof buf, "%.*ge%d", 1 + (int)(test_random(&rng) % 17), mantissa, 0);
         char *e = strchr(buf, 'e');
-        if (strchr(e + 1, 'e')) *strrchr(buf, 'e') = '\0';
-        else snprintf(e, sizeof buf - (size_t)(e - buf), "e%d", exp);
+        if (strchr(e + 1, 'e'))
+            *strrchr(buf, 'e') = '\0';
+        else
+            snprintf(e, sizeof buf - (size_t)(e - buf), "e%d", exp);
         double d = -1;
         assert_true(n > 0);
         assert_int_equal(dec_double(buf, strlen(buf), &d), DEC_OK);

@@ -90,10 +90,11 @@ static void excerpt_has_caret_and_hint(void **state)
     err_set(&e, ERR_INPUT, &at, "expected a size such as \"80 GiB\", found \"80 GW\"");
     err_excerpt(&e, line, strlen(line), 14, 17, 7);
     err_hint(&e, "did you mean \"80 GB\"?");
-    assert_printed(&e, "gpusim: edge.json:14:17: /fleet/0/memory: expected a size such as \"80 GiB\", "
-                       "found \"80 GW\"\n"
-                       "   14 |       \"memory\": \"80 GW\",\n"
-                       "      |                 ^^^^^^^   did you mean \"80 GB\"?\n");
+    assert_printed(&e,
+                   "gpusim: edge.json:14:17: /fleet/0/memory: expected a size such as \"80 GiB\", "
+                   "found \"80 GW\"\n"
+                   "   14 |       \"memory\": \"80 GW\",\n"
+                   "      |                 ^^^^^^^   did you mean \"80 GB\"?\n");
 }
 
 static void hint_without_excerpt_has_its_own_line(void **state)

@@ -236,8 +236,14 @@ static void found_says_what_is_there(void **state)
 {
     struct json_doc doc = must_parse("[\"80 GW\", 3, 3.5, true, null, {}, [], \"a\\nb\\\"\\u001b\","
                                      "\"0123456789012345678901234567890123456789012345678\"]");
-    static const char *const want[] = { "\"80 GW\"", "3", "3.5", "true", "null", "an object",
-                                        "an array", "\"a\\nb\\\"\\u001b\"",
+    static const char *const want[] = { "\"80 GW\"",
+                                        "3",
+                                        "3.5",
+                                        "true",
+                                        "null",
+                                        "an object",
+                                        "an array",
+                                        "\"a\\nb\\\"\\u001b\"",
                                         "\"0123456789012345678901234567890123456...\"" };
     char buf[96];
 
@@ -271,8 +277,10 @@ static void dotted_paths_lead_to_values(void **state)
     (void)state;
     assert_int_equal(json_integer_value(json_path_get(doc.root, "fleet.a100.nodes")), 4);
     assert_int_equal(json_integer_value(json_path_get(doc.root, "fleet.1.nodes")), 2);
-    assert_int_equal(json_integer_value(json_path_get(doc.root, "policies.1.slots")), 4); /* a name first */
-    assert_int_equal(json_integer_value(json_path_get(doc.root, "layout.1g.5gb")), 7); /* a dot in a key */
+    assert_int_equal(json_integer_value(json_path_get(doc.root, "policies.1.slots")),
+                     4); /* a name first */
+    assert_int_equal(json_integer_value(json_path_get(doc.root, "layout.1g.5gb")),
+                     7); /* a dot in a key */
     assert_int_equal(json_integer_value(json_path_get(doc.root, "layout.1g.x")), 1);
     assert_null(json_path_get(doc.root, "fleet.h100.nodes"));
     assert_null(json_path_get(doc.root, "fleet.7"));
@@ -292,7 +300,8 @@ static void dotted_paths_are_set(void **state)
     (void)state;
     assert_int_equal(json_path_set(doc.root, "fleet.a100.nodes", "16", &e), 0);
     assert_int_equal(json_integer_value(json_path_get(doc.root, "fleet.0.nodes")), 16);
-    assert_int_equal(json_path_set(doc.root, "fleet.a100.memory", "80 GiB", &e), 0); /* not JSON: text */
+    assert_int_equal(json_path_set(doc.root, "fleet.a100.memory", "80 GiB", &e),
+                     0); /* not JSON: text */
     assert_string_equal(json_string_value(json_path_get(doc.root, "fleet.0.memory")), "80 GiB");
     assert_int_equal(json_path_set(doc.root, "layout.1g.5gb", "true", &e), 0);
     assert_true(json_is_true(json_path_get(doc.root, "layout.1g.5gb")));
@@ -396,7 +405,8 @@ static void short_cut_equals_printf(void **state)
 
     (void)state;
     for (int i = 0; i < 200000; i++) {
-        double v = (double)(int64_t)test_random(&rng) / (double)(UINT64_C(1) << (test_random(&rng) % 63));
+        double v =
+            (double)(int64_t)test_random(&rng) / (double)(UINT64_C(1) << (test_random(&rng) % 63));
         char want[48];
         if (i % 2) v = rint(v * 1e4) / 1e4;
         snprintf(want, sizeof want, "%.15g", v);

@@ -1,6 +1,6 @@
 /* Talk: levels, one line per message, no progress line unless somebody watches. */
-#include "base/log.h"
 #include "base/datadir.h"
+#include "base/log.h"
 #include "tests/support/support.h"
 
 #include <stdio.h>

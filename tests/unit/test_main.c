@@ -82,7 +82,8 @@ static void unknown_commands_name_the_nearest(void **state)
     (void)state;
     assert_int_equal(a.status, 2);
     assert_string_equal(a.out, "");
-    assert_string_equal(a.err, "gpusim: unknown command \"hlep\"\n        did you mean \"help\"?\n");
+    assert_string_equal(a.err,
+                        "gpusim: unknown command \"hlep\"\n        did you mean \"help\"?\n");
     answer_free(&a);
     a = run("help zzzzzzzz");
     assert_int_equal(a.status, 2);

@@ -111,9 +111,12 @@ static void vec_grows_and_keeps(void **state)
 int main(void)
 {
     const struct CMUnitTest t[] = {
-        cmocka_unit_test(sizes_of_zero_are_valid),     cmocka_unit_test(strings_are_copied),
-        cmocka_unit_test(overflow_ends_with_status_5), cmocka_unit_test(arena_is_zeroed_and_aligned),
-        cmocka_unit_test(arena_blocks_do_not_overlap), cmocka_unit_test(arena_strings),
+        cmocka_unit_test(sizes_of_zero_are_valid),
+        cmocka_unit_test(strings_are_copied),
+        cmocka_unit_test(overflow_ends_with_status_5),
+        cmocka_unit_test(arena_is_zeroed_and_aligned),
+        cmocka_unit_test(arena_blocks_do_not_overlap),
+        cmocka_unit_test(arena_strings),
         cmocka_unit_test(vec_grows_and_keeps),
     };
 

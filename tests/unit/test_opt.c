@@ -25,12 +25,17 @@ static const struct opt opts[] = {
     { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N", "threads", NULL },
     { "seed", 0, OPT_SEED, offsetof(struct options, seed), "S", "master seed", NULL },
     { "rate", 0, OPT_REAL, offsetof(struct options, as_of), "R", "a number", NULL },
-    { "format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print", out_format_names },
+    { "format", 'f', OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
+      out_format_names },
     { 0 },
 };
 
 static const struct command command = {
-    .name = "run", .args = "SCENARIO", .help = "replays", .example = "gpusim run x.json", .opts = opts,
+    .name = "run",
+    .args = "SCENARIO",
+    .help = "replays",
+    .example = "gpusim run x.json",
+    .opts = opts,
 };
 
 enum { MAX = 32 };
@@ -61,8 +66,9 @@ static void done(struct parsed *p)
 
 static void all_types_and_spellings(void **state)
 {
-    struct parsed p = parse("run a.json --quiet -o dir -s a=1 --set=b=2 -j4 --seed 18446744073709551615 "
-                            "--rate=-2.5 b.json --format json --no-report -- --c");
+    struct parsed p =
+        parse("run a.json --quiet -o dir -s a=1 --set=b=2 -j4 --seed 18446744073709551615 "
+              "--rate=-2.5 b.json --format json --no-report -- --c");
 
     (void)state;
     assert_int_equal(p.rc, 0);
@@ -99,7 +105,8 @@ static void corners(void **state)
     struct parsed p = parse("run -qo dir - --out= --out --jobs");
 
     (void)state;
-    assert_int_equal(p.rc, 0); /* letters in a bundle, "-" is an operand, a value may look like an option */
+    assert_int_equal(
+        p.rc, 0); /* letters in a bundle, "-" is an operand, a value may look like an option */
     assert_true(p.o.quiet);
     assert_string_equal(p.o.out, "--jobs");
     assert_int_equal(p.n, 1);
@@ -126,7 +133,8 @@ static void refusals(void **state)
         { "run --seed 18446744073709551616", "from 0 to 2^64 - 1", "" },
         { "run --rate nan", "expected a number, found \"nan\"", "" },
         { "run --rate 1e999", "expected a number", "" },
-        { "run --format jsn", "expected one of table, json, csv, found \"jsn\"", "did you mean \"json\"?" },
+        { "run --format jsn", "expected one of table, json, csv, found \"jsn\"",
+          "did you mean \"json\"?" },
         { "run --set a=1 --bad", "unknown option", "" }, /* and the list is freed */
     };
 
@@ -179,7 +187,8 @@ static void help_starts_with_an_example(void **state)
 
 static void help_is_understood_everywhere(void **state)
 {
-    static const char *const lines[] = { "run --help", "run -h", "run a --set x=1 --help --zzz", "run -qh" };
+    static const char *const lines[] = { "run --help", "run -h", "run a --set x=1 --help --zzz",
+                                         "run -qh" };
 
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -193,9 +202,12 @@ static void help_is_understood_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest t[] = {
-        cmocka_unit_test(all_types_and_spellings),     cmocka_unit_test(defaults_stay),
-        cmocka_unit_test(corners),                     cmocka_unit_test(refusals),
-        cmocka_unit_test(help_starts_with_an_example), cmocka_unit_test(help_is_understood_everywhere),
+        cmocka_unit_test(all_types_and_spellings),
+        cmocka_unit_test(defaults_stay),
+        cmocka_unit_test(corners),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(help_starts_with_an_example),
+        cmocka_unit_test(help_is_understood_everywhere),
     };
 
     return cmocka_run_group_tests_name("opt", t, NULL, NULL);

@@ -15,7 +15,8 @@ static int files_in(const char *dir)
     int n = 0;
 
     assert_non_null(d);
-    for (const struct dirent *e; (e = readdir(d));) n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    for (const struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
     closedir(d);
     return n;
 }
@@ -167,10 +168,10 @@ static void folders_are_made(void **state)
 int main(void)
 {
     const struct CMUnitTest t[] = {
-        cmocka_unit_test(appears_on_commit),       cmocka_unit_test(abandoned_leaves_the_old_file),
-        cmocka_unit_test(mode_follows_umask),      cmocka_unit_test(full_disk_is_an_error),
+        cmocka_unit_test(appears_on_commit),        cmocka_unit_test(abandoned_leaves_the_old_file),
+        cmocka_unit_test(mode_follows_umask),       cmocka_unit_test(full_disk_is_an_error),
         cmocka_unit_test(open_errors_have_reasons), cmocka_unit_test(links_keep_pointing),
-        cmocka_unit_test(dash_is_standard_output), cmocka_unit_test(folders_are_made),
+        cmocka_unit_test(dash_is_standard_output),  cmocka_unit_test(folders_are_made),
     };
 
     return cmocka_run_group_tests_name("outfile", t, NULL, NULL);

@@ -126,12 +126,9 @@ static void symbols(void **state)
 int main(void)
 {
     const struct CMUnitTest t[] = {
-        cmocka_unit_test(strbuf_grows),
-        cmocka_unit_test(formats_longer_than_the_first_room),
-        cmocka_unit_test(distances_by_hand),
-        cmocka_unit_test(nearest_is_a_slip_or_nothing),
-        cmocka_unit_test(starts_and_ends),
-        cmocka_unit_test(lists_are_cut_with_dots),
+        cmocka_unit_test(strbuf_grows),      cmocka_unit_test(formats_longer_than_the_first_room),
+        cmocka_unit_test(distances_by_hand), cmocka_unit_test(nearest_is_a_slip_or_nothing),
+        cmocka_unit_test(starts_and_ends),   cmocka_unit_test(lists_are_cut_with_dots),
         cmocka_unit_test(symbols),
     };
 

@@ -143,12 +143,12 @@ static void the_unit_that_was_meant(void **state)
         enum unit_dim dim;
         const char *text, *want;
     } t[] = {
-        { UNIT_BYTES, "80 GW", "GB" },     { UNIT_BYTES, "80 gb", "GB" },
-        { UNIT_BYTES, "80 G", "GiB" },     { UNIT_BYTES, "80 Gi", "GiB" },
-        { UNIT_TIME, "5 minutes", "min" }, { UNIT_TIME, "5 sec", "s" },
+        { UNIT_BYTES, "80 GW", "GB" },      { UNIT_BYTES, "80 gb", "GB" },
+        { UNIT_BYTES, "80 G", "GiB" },      { UNIT_BYTES, "80 Gi", "GiB" },
+        { UNIT_TIME, "5 minutes", "min" },  { UNIT_TIME, "5 sec", "s" },
         { UNIT_TIME, "5 \xC2\xB5s", "us" }, { UNIT_RATE, "100 Gbps", "Gbit/s" },
-        { UNIT_MONEY, "5 $", "USD" },      { UNIT_PER_KWH, "1 USD/kwh", "USD/kWh" },
-        { UNIT_TIME, "5 bananas", NULL },  { UNIT_TIME, "5", NULL },
+        { UNIT_MONEY, "5 $", "USD" },       { UNIT_PER_KWH, "1 USD/kwh", "USD/kWh" },
+        { UNIT_TIME, "5 bananas", NULL },   { UNIT_TIME, "5", NULL },
         { UNIT_TIME, "x", NULL },
     };
 
@@ -239,7 +239,8 @@ static void doubles_survive_a_round_trip(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++) {
         const enum unit_dim dim = (enum unit_dim)(test_random(&rng) % UNIT_DIMS);
-        double v = ldexp((double)(test_random(&rng) >> 11), (int)(test_random(&rng) % 60) - 60), back = -1;
+        double v = ldexp((double)(test_random(&rng) >> 11), (int)(test_random(&rng) % 60) - 60),
+               back = -1;
         if (i % 2) v = rint(v * 1000) / 1000; /* what people write */
         unit_format(buf, sizeof buf, dim, v);
         assert_int_equal(unit_parse(buf, dim, &back, NULL), 0);
