@@ -486,19 +486,20 @@ static const char *time_text(char *buf, simtime t)
     return buf;
 }
 
+/* Columns that no job has, then those that some lack. */
 static void print_missing(const struct account *a, FILE *to)
 {
     const double jobs = (double)(a->kept + a->repaired);
-    fprintf(to, "%-13s", "missing");
-    const char *gap = " ";
-    for (int i = 0; i < TRACE_COLUMNS && jobs > 0; i++) {
-        double share = 1 - (double)a->present[i] / jobs;
-        if (share > 0)
-            fprintf(to, "%s%s %.1f %%", gap, trace_column_names[i], 100 * share), gap = ", ";
-    }
-    if (a->facts.starts_known < 1)
-        fprintf(to, "%srecorded start %.1f %%", gap, 100 * (1 - a->facts.starts_known)), gap = ", ";
-    fprintf(to, "%s\n", gap[0] == ' ' ? " nothing" : "");
+    const char *none[TRACE_COLUMNS];
+    char list[300];
+    size_t n = 0;
+    for (int i = 0; i < TRACE_COLUMNS; i++)
+        if (a->present[i] == 0) none[n++] = trace_column_names[i];
+    if (n) fprintf(to, "%-13s %s\n", "not recorded", str_list(list, sizeof list, none, n));
+    for (int i = 0; i < TRACE_COLUMNS; i++)
+        if (a->present[i] && (double)a->present[i] < jobs)
+            fprintf(to, "%-13s %s in %.1f %% of the jobs\n", "missing", trace_column_names[i],
+                    100 * (1 - (double)a->present[i] / jobs));
 }
 
 void account_print(const struct account *a, const char *const *files, int n_files, FILE *to)

@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 account_sum;
 enum {
     ACCOUNT_LINES = 20, /* line numbers kept for each reason */
     ACCOUNT_REASONS = 32,
-    ACCOUNT_CARDS = 64, /* whole-card counts with a bin of their own; more share the last */
+    ACCOUNT_CARDS = 1024, /* whole-card counts with a bin of their own; more share the last */
     ACCOUNT_WARNINGS = 16
 };
 

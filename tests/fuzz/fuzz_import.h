@@ -1,0 +1,83 @@
+/* fuzz_import.h - one foreign format fed with bytes: it must end, and whatever it keeps must be a row
+ * that the native writer and reader take and give back unchanged. */
+#ifndef TESTS_FUZZ_IMPORT_H
+#define TESTS_FUZZ_IMPORT_H
+
+#include "cli/command.h"
+#include "tests/support/textfile.h"
+#include "traces/format.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The native text is read back and must have `rows` rows. */
+static inline void fuzz_read_back(const char *text, size_t len, size_t rows)
+{
+    struct textfile f = textfile_bytes(text, len);
+    struct symtab *names = symtab_create();
+    struct trace_reader *t;
+    struct job_row r;
+    struct err e = { 0 };
+    size_t n = 0;
+    int rc = trace_open(&t, f.path, names, &e);
+    if (rc < 0) BUG("header: %s", e.msg);
+    trace_allow_unsorted(t);
+    while ((rc = trace_next(t, &r, &e)) > 0) n++;
+    if (rc < 0 || n != rows) BUG("%zu rows written, %zu read: %s", rows, n, e.msg);
+    trace_close(t);
+    symtab_destroy(names);
+    textfile_close(&f);
+}
+
+/* Options as the command line would set them; NULL: the defaults. */
+union fuzz_options {
+    max_align_t align;
+    unsigned char bytes[64];
+};
+
+static inline union fuzz_options fuzz_options_of(const struct trace_format *format,
+                                                 const char *word)
+{
+    union fuzz_options o = { .bytes = { 0 } };
+    const struct command c = { .name = format->name, .opts = format->opts };
+    char copy[64], *argv[] = { copy, copy, NULL }, **operand;
+    int n;
+    struct err e = { 0 };
+    if (format->options_size > sizeof o) BUG("options of %zu bytes", format->options_size);
+    if (!word) return o;
+    snprintf(copy, sizeof copy, "%s", word);
+    if (opt_parse(&c, 2, argv, &o, &operand, &n, &e) != 0) BUG("%s", e.msg);
+    return o;
+}
+
+static inline void fuzz_import(const struct trace_format *format, const void *options,
+                               const uint8_t *data, size_t size)
+{
+    struct textfile f = textfile_bytes(data, size);
+    struct symtab *names = symtab_create();
+    struct import_stream *s;
+    struct import_info info;
+    struct import_row row;
+    struct err e = { 0 };
+    char *text = NULL;
+    size_t len = 0, rows = 0;
+    if (import_open(&s, format, f.path, options, names, &info, &e) == 0) {
+        FILE *to = open_memstream(&text, &len);
+        int rc;
+        trace_write_header(to, ~0u, NULL);
+        while ((rc = import_next(s, &row, &e)) > 0) {
+            if (row.quarantined) continue;
+            trace_write_row(to, ~0u, &row.job, names);
+            rows++;
+        }
+        fclose(to);
+        import_close(s);
+        if (rows > 0) fuzz_read_back(text, len, rows);
+        free(text);
+    }
+    symtab_destroy(names);
+    textfile_close(&f);
+    if (format->sniff) format->sniff((const char *)data, size);
+}
+
+#endif

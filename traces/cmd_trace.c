@@ -1,0 +1,148 @@
+/* cmd_trace.c - `gpusim trace stat FILE`: what is in a trace, native or of any known format. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "traces/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    double capacity;
+    int format; /* enum out_format */
+    const char *source;
+};
+
+static const char *const formats[] = { "table", "json", NULL };
+
+static const struct opt opts[] = {
+    { "source", 0, OPT_TEXT, offsetof(struct options, source), "FORMAT",
+      "the file's format (default: sniffed)", NULL },
+    { "capacity", 0, OPT_REAL, offsetof(struct options, capacity), "GPUS",
+      "GPUs of the cluster, for the offered load", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "HOW", "how to print", formats },
+    { 0 },
+};
+
+/* Distinct names seen in a column. */
+struct distinct {
+    VEC(unsigned char) seen;
+    uint64_t n;
+};
+
+static void add_name(struct distinct *d, sym s)
+{
+    if (s == 0) return;
+    while (d->seen.n <= s) vec_push(&d->seen, 0);
+    d->n += !d->seen.v[s];
+    d->seen.v[s] = 1;
+}
+
+struct summary {
+    struct account account;
+    struct distinct users, groups, models;
+};
+
+static int read_all(struct summary *s, const struct trace_format *f, const char *path,
+                    struct import_info *info, struct err *e)
+{
+    struct symtab *names = symtab_create();
+    void *options = xcalloc(1, f->options_size + 1); /* the format's defaults */
+    struct import_stream *in;
+    struct import_row row;
+    int rc = import_open(&in, f, path, options, names, info, e);
+    if (rc == 0) {
+        while ((rc = import_next(in, &row, e)) > 0) {
+            account_add(&s->account, &row, 0);
+            if (row.quarantined) continue;
+            add_name(&s->users, row.job.user);
+            add_name(&s->groups, row.job.group);
+            add_name(&s->models, row.job.gpu_model);
+        }
+        import_close(in);
+    }
+    free(options);
+    symtab_destroy(names);
+    return rc;
+}
+
+static void print_json(const struct summary *s, const char *format, const char *path)
+{
+    struct strbuf text = { 0 };
+    json_t *o = account_json(&s->account, format, &path, 1);
+    account_add_stat_json(&s->account, o);
+    json_object_set_new(o, "users", json_integer((json_int_t)s->users.n));
+    json_object_set_new(o, "groups", json_integer((json_int_t)s->groups.n));
+    json_object_set_new(o, "gpu_models", json_integer((json_int_t)s->models.n));
+    json_write(o, &text);
+    fwrite(text.s, 1, text.len, stdout);
+    strbuf_fini(&text);
+    json_decref(o);
+}
+
+static int stat_file(const struct options *o, const char *path, struct err *e)
+{
+    struct summary s = { 0 };
+    struct import_info info = { 0 };
+    const struct trace_format *f = o->source ? format_find(o->source) : NULL;
+    int rc = 0;
+    if (o->source && !f)
+        return err_set(e, ERR_USAGE, NULL, "trace: unknown format \"%s\"", o->source);
+    if (!f && strcmp(path, "-") == 0) f = format_find("native");
+    if (!f) rc = format_sniff(&f, path, e);
+    if (rc < 0) return rc;
+    account_init(&s.account);
+    rc = read_all(&s, f, path, &info, e);
+    if (rc == 0) {
+        s.account.static_fill = info.static_fill;
+        account_finish(&s.account,
+                       o->capacity > 0 ? (int64_t)(o->capacity * 1000 + 0.5) : info.capacity_milli,
+                       info.note);
+        if (o->format == FORMAT_JSON) {
+            print_json(&s, f->name, path);
+        } else {
+            printf("%-13s %s (%s)\n", "trace", path, f->name);
+            account_print(&s.account, &path, 1, stdout);
+            account_print_stat(&s.account, stdout);
+            printf("%-13s %llu users, %llu groups, %llu GPU models\n", "names",
+                   (unsigned long long)s.users.n, (unsigned long long)s.groups.n,
+                   (unsigned long long)s.models.n);
+        }
+    }
+    account_fini(&s.account);
+    vec_fini(&s.users.seen);
+    vec_fini(&s.groups.seen);
+    vec_fini(&s.models.seen);
+    return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { 0 };
+    char **operand;
+    int n;
+    int rc = opt_parse(self, argc, argv, &o, &operand, &n, e);
+    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    if (n < 1 || strcmp(operand[0], "stat") != 0) {
+        rc = err_set(e, ERR_USAGE, NULL, "trace: expected \"stat\"%s%s", n ? ", found " : "",
+                     n ? operand[0] : "");
+        err_hint(e, "%s", self->example);
+        return rc;
+    }
+    if (n != 2)
+        return err_set(e, ERR_USAGE, NULL,
+                       "trace stat: expected one FILE (\"-\": a native trace on standard input)");
+    if (o.capacity < 0 || o.capacity > 1e9)
+        return err_set(e, ERR_USAGE, NULL, "trace: --capacity: expected 0 to 1e9 GPUs");
+    return stat_file(&o, operand[1], e);
+}
+
+const struct command cmd_trace = {
+    .name = "trace",
+    .args = "stat FILE",
+    .help = "summarise a trace: rows, GPUs, durations, gaps",
+    .example = "gpusim trace stat trace.csv",
+    .opts = opts,
+    .run = run,
+};
