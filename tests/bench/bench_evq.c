@@ -12,7 +12,10 @@
  *              customers in a ring, waits summed.
  *
  * Increments come from a table of 65,536 exponential variates made in advance by xorshift64* and
- * log(); M/M/1 calls both for each variate. Best of five rounds, contestants taking turns. */
+ * log(); M/M/1 calls both for each variate. Best of five rounds, contestants taking turns.
+ *
+ * Mutants that show, in the ratio to the 4-ary heap at 1,000 and 100,000 pending (1.6 and 1.5): a
+ * pop that closes its root at once (1.3, 1.2); opaque() without its barrier (1.2, 1.0). */
 #include "engine/evq.h"
 
 #include "tests/bench/bench.h"
