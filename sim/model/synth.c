@@ -316,28 +316,17 @@ static bool name_ok(const char *s)
     return true;
 }
 
-static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, const char *pointer,
-                       double gap_s)
+/* The parts of a class that have their own readers. Absent ones were told where required. */
+static void read_parts(const struct ctx *c, struct synth_class *k, const char *pointer,
+                       double shared_gap_s)
 {
     char p[256];
-    double shared = NAN;
-    if (!read_object(c, class_fields, COUNT(class_fields), k, v, pointer, "a class, an object")) {
-        k->name = ""; /* what was read is not used; later checks need a text */
-        return;
-    }
-    if (!name_ok(k->name))
-        json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "name"),
-                     "expected up to 64 letters, digits, dots, - or _, found \"%s\"", k->name);
-    if (!isnan(k->share)) {
-        if (isnan(gap_s))
-            json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "share"),
-                         "expected a gap at the top beside shares, found none");
-        shared = isnan(gap_s) ? 1 : gap_s / k->share;
-    }
-    synth_arrival_read(&k->arrivals, c->a, c->doc, k->arrivals_json,
-                       json_pointer_key(p, sizeof p, pointer, "arrivals"), shared, c->d);
-    synth_dist_read(&k->duration, c->a, c->doc, k->duration_json,
-                    json_pointer_key(p, sizeof p, pointer, "duration"), SYNTH_SECONDS, c->d);
+    if (k->arrivals_json)
+        synth_arrival_read(&k->arrivals, c->a, c->doc, k->arrivals_json,
+                           json_pointer_key(p, sizeof p, pointer, "arrivals"), shared_gap_s, c->d);
+    if (k->duration_json)
+        synth_dist_read(&k->duration, c->a, c->doc, k->duration_json,
+                        json_pointer_key(p, sizeof p, pointer, "duration"), SYNTH_SECONDS, c->d);
     read_shapes(c, k, k->gpus_json, json_pointer_key(p, sizeof p, pointer, "gpus"));
     k->has_memory = k->memory_json;
     if (k->memory_json)
@@ -347,7 +336,28 @@ static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, co
         read_profiles(c, k, k->profile_json, json_pointer_key(p, sizeof p, pointer, "profile"));
     if (k->walltime_json)
         read_walltime(c, k, k->walltime_json, json_pointer_key(p, sizeof p, pointer, "walltime"));
-    if (k->users != CFG_NO_INT) zipf_table(c, k);
+}
+
+static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, const char *pointer,
+                       double gap_s)
+{
+    char p[256];
+    double shared = NAN;
+    bool sound =
+        read_object(c, class_fields, COUNT(class_fields), k, v, pointer, "a class, an object");
+    if (!k->name) k->name = "";
+    if (!json_is_object(v)) return;
+    if (sound && !name_ok(k->name))
+        json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "name"),
+                     "expected up to 64 letters, digits, dots, - or _, found \"%s\"", k->name);
+    if (json_object_get(v, "share")) {
+        if (isnan(gap_s))
+            json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "share"),
+                         "expected a gap at the top beside shares, found none");
+        shared = isnan(gap_s) || !sound ? 1 : gap_s / k->share;
+    }
+    read_parts(c, k, pointer, shared);
+    if (sound && k->users != CFG_NO_INT) zipf_table(c, k);
 }
 
 static void read_classes(const struct ctx *c, struct synth_spec *out, json_t *list, double gap_s)
@@ -356,6 +366,7 @@ static void read_classes(const struct ctx *c, struct synth_spec *out, json_t *li
     size_t n = json_array_size(list);
     double shares = 0;
     bool any = false;
+    size_t before = c->d->count;
     if (!n) {
         json_problem(c->d, c->doc, "/classes", "expected a list of classes, found %s",
                      json_is_array(list) ? "an empty one" : json_found(found, sizeof found, list));
@@ -376,7 +387,7 @@ static void read_classes(const struct ctx *c, struct synth_spec *out, json_t *li
         any = true;
         shares += k->share;
     }
-    if (any && fabs(shares - 1) > 1e-6)
+    if (any && c->d->count == before && fabs(shares - 1) > 1e-6)
         json_problem(c->d, c->doc, "/classes", "expected shares that add up to 1, found %g",
                      shares);
 }

@@ -14,6 +14,8 @@ enum { N = 200000 };
 
 /* ---- helpers ---- */
 
+#define TOP "{\"format\": \"gpusim-generate/1\", \"name\": \"x\", "
+
 struct loaded {
     struct arena *a;
     struct synth_spec spec;
@@ -388,6 +390,49 @@ static void row_contents(void **state)
     arena_destroy(l.a);
 }
 
+/* Two purposes on one stream would draw the same numbers: no pair of columns is correlated. */
+static void columns_are_uncorrelated(void **state)
+{
+    static const char text[] = TOP
+        "\"jobs\": 40000, \"classes\": [{\"name\": \"a\", \"arrivals\": {\"kind\": \"poisson\", \"gap\": \"1 h\"},"
+        "\"duration\": {\"kind\": \"uniform\", \"min\": \"1 s\", \"max\": \"1 h\"},"
+        "\"gpus\": [{\"gpus\": 1, \"weight\": 1}, {\"gpus\": 2, \"weight\": 1}],"
+        "\"memory\": {\"kind\": \"uniform\", \"min\": \"1 GiB\", \"max\": \"9 GiB\"}, \"users\": 2,"
+        "\"profile\": [{\"name\": \"p\", \"weight\": 1}, {\"name\": \"q\", \"weight\": 1}],"
+        "\"walltime\": {\"factor\": 2, \"missing\": 0.5}}]}";
+    enum { COLS = 7 };
+    double sum[COLS] = { 0 }, prod[COLS][COLS] = { { 0 } }, last = 0, n = 0;
+    struct loaded l = load(text);
+    struct symtab *names = symtab_create();
+    struct synth *s = synth_create(&l.spec, test_seed(), 0, names);
+    struct job_row row;
+    struct err e = { 0 };
+    (void)state;
+    while (synth_next(s, &row, &e) == 1) {
+        const double x[COLS] = { simtime_s(row.submit) - last,
+                                 simtime_s(row.duration),
+                                 row.gpus_milli,
+                                 (double)row.gpu_mem_bytes,
+                                 strcmp(symtab_name(names, row.user), "a-u1") == 0,
+                                 strcmp(symtab_name(names, row.profile), "p") == 0,
+                                 row.walltime == JOB_NO_TIME };
+        last = simtime_s(row.submit);
+        n++;
+        for (int i = 0; i < COLS; i++) {
+            sum[i] += x[i];
+            for (int j = 0; j <= i; j++) prod[i][j] += x[i] * x[j];
+        }
+    }
+    for (int i = 0; i < COLS; i++)
+        for (int j = 0; j < i; j++) {
+            double vi = prod[i][i] - sum[i] * sum[i] / n, vj = prod[j][j] - sum[j] * sum[j] / n;
+            near_abs((prod[i][j] - sum[i] * sum[j] / n) / sqrt(vi * vj), 0, 5 / sqrt(n));
+        }
+    synth_close(s);
+    symtab_destroy(names);
+    arena_destroy(l.a);
+}
+
 /* A count ends its class, `jobs` the whole, a horizon before both; ties keep the order of classes. */
 static void ends_and_ties(void **state)
 {
@@ -419,7 +464,6 @@ struct mistake {
 
 #define ARR  "\"name\": \"a\", \"arrivals\": {\"kind\": \"poisson\", \"gap\": \"1 s\"}, "
 #define DUR  "\"name\": \"a\", \"duration\": \"1 s\", \"arrivals\": "
-#define TOP  "{\"format\": \"gpusim-generate/1\", \"name\": \"x\", "
 #define GOOD "\"classes\": [{" ARR "\"duration\": \"1 s\"}]"
 
 static const struct mistake mistakes[] = {
@@ -595,8 +639,8 @@ static void no_such_file(void **state)
 /* All problems at once, for `gpusim check`. */
 static void all_problems(void **state)
 {
-    static const char text[] =
-        TOP "\"classes\": [{" ARR "\"duration\": 3, \"gpus\": 2.5, \"memory\": 1}]}";
+    static const char text[] = TOP
+        "\"classes\": [{" ARR "\"duration\": 3, \"gpus\": 2.5, \"memory\": 1, \"usrs\": 2}, 5]}";
     struct arena *a = arena_create();
     struct synth_spec spec;
     struct json_doc doc;
@@ -605,7 +649,7 @@ static void all_problems(void **state)
     assert_int_equal(json_doc_parse(&doc, "s", text, strlen(text), NULL), 0);
     diag_init(&d);
     synth_read(&spec, a, &doc, &d);
-    assert_int_equal(d.count, 3);
+    assert_int_equal(d.count, 5);
     diag_fini(&d);
     json_doc_fini(&doc);
     arena_destroy(a);
@@ -617,9 +661,9 @@ int main(void)
         cmocka_unit_test(laws),          cmocka_unit_test(renewal_gaps),
         cmocka_unit_test(thinning),      cmocka_unit_test(mmpp),
         cmocka_unit_test(mmpp_silent),   cmocka_unit_test(sessions),
-        cmocka_unit_test(row_contents),  cmocka_unit_test(ends_and_ties),
-        cmocka_unit_test(every_mistake), cmocka_unit_test(no_such_file),
-        cmocka_unit_test(all_problems),
+        cmocka_unit_test(row_contents),  cmocka_unit_test(columns_are_uncorrelated),
+        cmocka_unit_test(ends_and_ties), cmocka_unit_test(every_mistake),
+        cmocka_unit_test(no_such_file),  cmocka_unit_test(all_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
