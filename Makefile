@@ -174,7 +174,7 @@ $(B)/%.o: %.c $(B)/flags
 	@echo '  CC   $<'
 	@$(COMPILE)
 $(B)/sim/base/datadir.o: $(B)/prefix
-$(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_DATADIR=\"$(PREFIX)/share/gpusim\"
+$(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/tests/%.o: EXTRA = -Itests
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
@@ -311,14 +311,15 @@ format:
 tidy:
 	clang-tidy --quiet $(SRC) $(CAL_SRC) -- $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)
 
-## install        into DESTDIR and PREFIX (/usr/local): programs, data, plot templates, man page
+## install        into DESTDIR and PREFIX (/usr/local): programs, data, samples, plot templates, man page
 SHARE   = $(DESTDIR)$(PREFIX)/share
+# The data keep their places relative to each other, so paths inside shipped scenarios hold.
+DATA    = $(wildcard scenarios traces/samples plots/templates calibrate/profiles)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/gpusim
 	install $(GPUSIM) $(CALIBRATE) $(DESTDIR)$(PREFIX)/bin/
-	cp -R scenarios/. $(SHARE)/gpusim/
-	$(if $(wildcard plots/templates),install -d $(SHARE)/gpusim/plots && cp -R plots/templates/. $(SHARE)/gpusim/plots/)
-	$(if $(wildcard sim/cli/gpusim.1),install -d $(SHARE)/man/man1 && install -m 644 sim/cli/gpusim.1 $(SHARE)/man/man1/)
+	cd $(CURDIR) && find $(DATA) -type f -exec install -D -m 644 {} $(abspath $(SHARE))/gpusim/{} \;
+	$(if $(wildcard sim/cli/gpusim.1),install -D -m 644 sim/cli/gpusim.1 $(SHARE)/man/man1/gpusim.1)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(SHARE)/man/man1/gpusim.1
 	rm -rf $(SHARE)/gpusim

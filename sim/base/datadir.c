@@ -21,10 +21,11 @@ static bool holds_data(const char *dir)
     return access(gpus, R_OK | X_OK) == 0;
 }
 
-/* Beside or above the running binary: in a build tree "scenarios", installed "share/gpusim". */
+/* Beside or above the running binary: in a build tree "scenarios", installed
+ * "share/gpusim/scenarios". */
 static bool near_binary(char dir[PATH_SIZE])
 {
-    static const char *const names[] = { "scenarios", "share/gpusim" };
+    static const char *const names[] = { "scenarios", "share/gpusim/scenarios" };
     char exe[PATH_SIZE - 32];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
@@ -46,7 +47,7 @@ char *datadir_path(char *buf, size_t size, const char *name)
 {
     const char *set = getenv("GPUSIM_DATA");
     char found[PATH_SIZE];
-    const char *dir = GPUSIM_PREFIX "/share/gpusim";
+    const char *dir = GPUSIM_PREFIX "/share/gpusim/scenarios";
 
     if (set && *set)
         dir = set;

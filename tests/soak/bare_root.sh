@@ -15,7 +15,7 @@ say test -s out/mixed/report.html
 say make check
 say make install
 mv /src /gone && cd /
-say gpusim run /usr/local/share/gpusim/mixed.json -o /tmp/mixed --quiet
+say gpusim run /usr/local/share/gpusim/scenarios/mixed.json -o /tmp/mixed --quiet
 say test -s /tmp/mixed/report.html
 cd /gone && say make uninstall
 say test -z "$(find /usr/local -type f -name '*gpusim*')"
