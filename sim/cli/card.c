@@ -17,9 +17,12 @@ int card_find(const struct gpu_catalogue *c, const char *name, const struct gpu_
         if (strncasecmp(card, name, strlen(name)) == 0) like[n++] = card;
     }
     const int rc = err_set(e, ERR_USAGE, NULL, "unknown card \"%s\"", name);
-    if (n > 1) err_hint(e, "which of %s?", str_list(list, sizeof list, like, n));
-    else if (nearest) err_hint(e, "did you mean \"%s\"?", nearest);
-    else err_hint(e, "\"gpusim list gpus\" names them");
+    if (n > 1)
+        err_hint(e, "which of %s?", str_list(list, sizeof list, like, n));
+    else if (nearest)
+        err_hint(e, "did you mean \"%s\"?", nearest);
+    else
+        err_hint(e, "\"gpusim list gpus\" names them");
     return rc;
 }
 

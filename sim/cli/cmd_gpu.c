@@ -1,5 +1,5 @@
-/* gpusim gpu: one card with every precision, its memory, power, links and MIG profiles, and where each
- * value comes from; with a profile, what was calibrated on it. */
+/* gpusim gpu: one card with every precision, its memory, power, links and MIG profiles, and where
+ * each value comes from; with a profile, what was calibrated on it. */
 #include "base/log.h"
 #include "cli/card.h"
 #include "cli/command.h"
@@ -19,7 +19,8 @@ static const char *const formats[] = { "table", "json", NULL };
 static const struct opt opts[] = {
     { "profile", 0, OPT_TEXT, offsetof(struct options, profile), "FILE",
       "also show the parameters calibrated on this card", NULL },
-    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print", formats },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
+      formats },
     { 0 },
 };
 
@@ -43,8 +44,8 @@ static json_t *peaks_json(const struct gpu_spec *g, json_t *unpublished)
     for (int p = 0; p < PREC_COUNT; p++) {
         const struct peak *k = &g->peak[p];
         json_object_set_new(o, precision_names[p],
-                            json_pack("{s:o, s:o}", "dense", json_num(k->dense_ops / 1e12), "sparse",
-                                      json_num(k->sparse_ops / 1e12)));
+                            json_pack("{s:o, s:o}", "dense", json_num(k->dense_ops / 1e12),
+                                      "sparse", json_num(k->sparse_ops / 1e12)));
         if (isnan(k->dense_ops) && !k->none)
             json_array_append_new(unpublished, json_string(precision_names[p]));
     }
@@ -53,7 +54,8 @@ static json_t *peaks_json(const struct gpu_spec *g, json_t *unpublished)
 
 static json_t *check_json(const struct peak_check *c)
 {
-    return json_pack("{s:o, s:o}", "calculated", json_num(c->calc_ops / 1e12), "off", json_num(c->off));
+    return json_pack("{s:o, s:o}", "calculated", json_num(c->calc_ops / 1e12), "off",
+                     json_num(c->off));
 }
 
 static json_t *mig_profile_json(const struct gpu_spec *g, int i)
@@ -61,22 +63,23 @@ static json_t *mig_profile_json(const struct gpu_spec *g, int i)
     const struct mig_profile *p = &g->mig->profile[i];
     json_t *starts = json_array();
     for (int k = 0; k < p->n_starts; k++) json_array_append_new(starts, json_integer(p->starts[k]));
-    return json_pack("{s:s, s:i, s:i, s:o, s:i, s:o, s:o, s:o, s:o}", "name", p->name, "compute_slices",
-                     p->compute_slices, "memory_units", p->memory_units, "starts", starts,
-                     "max_instances", p->max_instances, "sms", count_or_null(p->sms), "usable_bytes",
-                     p->usable_bytes ? json_integer((json_int_t)p->usable_bytes) : json_null(),
-                     "bandwidth_share", json_num(mig_bw_share(g, i)), "unverified",
-                     text_or_null(p->unverified));
+    return json_pack(
+        "{s:s, s:i, s:i, s:o, s:i, s:o, s:o, s:o, s:o}", "name", p->name, "compute_slices",
+        p->compute_slices, "memory_units", p->memory_units, "starts", starts, "max_instances",
+        p->max_instances, "sms", count_or_null(p->sms), "usable_bytes",
+        p->usable_bytes ? json_integer((json_int_t)p->usable_bytes) : json_null(),
+        "bandwidth_share", json_num(mig_bw_share(g, i)), "unverified", text_or_null(p->unverified));
 }
 
 static json_t *mig_json(const struct gpu_spec *g)
 {
     if (!g->mig) return json_null();
     json_t *list = json_array();
-    for (int i = 0; i < g->mig->n_profiles; i++) json_array_append_new(list, mig_profile_json(g, i));
-    json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o}", "board", g->mig->board, "placement_status",
-                          g->mig->placement_status, "compute_slices", g->mig->compute_slices,
-                          "memory_units", g->mig->memory_units, "full_sms",
+    for (int i = 0; i < g->mig->n_profiles; i++)
+        json_array_append_new(list, mig_profile_json(g, i));
+    json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:o, s:o}", "board", g->mig->board,
+                          "placement_status", g->mig->placement_status, "compute_slices",
+                          g->mig->compute_slices, "memory_units", g->mig->memory_units, "full_sms",
                           count_or_null(g->mig->full_sms), "profiles", list);
     json_t *sheet = json_object_get(g->sheet, "mig");
     json_object_set(o, "sources", json_object_get(sheet, "sources"));
@@ -90,8 +93,7 @@ static json_t *sources_json(const struct gpu_spec *g)
     static const char *const sections[] = { "chip", "memory", "peak", "power", "link" };
     json_t *all = json_object(), *datum;
     const char *key;
-    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++)
-    {
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
         json_object_foreach(json_object_get(g->sheet, sections[s]), key, datum)
         {
             const char *from = json_string_value(json_object_get(datum, "provenance"));
@@ -100,7 +102,8 @@ static json_t *sources_json(const struct gpu_spec *g)
             snprintf(name, sizeof name, "%s.%s", sections[s], key);
             json_object_set_new(all, name,
                                 json_pack("{s:O, s:s}", "source", json_object_get(datum, "source"),
-                                          "provenance", from ? from : provenance_names[PROV_PUBLISHED]));
+                                          "provenance",
+                                          from ? from : provenance_names[PROV_PUBLISHED]));
         }
     }
     return all;
@@ -110,8 +113,8 @@ static json_t *param_json(const struct gpu_profile *p, int i)
 {
     const struct profile_field *f = &profile_fields[i];
     const struct param *v = &p->param[i];
-    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:s}", "value", json_num(v->value), "unit", f->unit, "low",
-                     json_num(v->low), "high", json_num(v->high), "provenance",
+    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:s}", "value", json_num(v->value), "unit", f->unit,
+                     "low", json_num(v->low), "high", json_num(v->high), "provenance",
                      provenance_names[v->provenance], "source", v->source);
 }
 
@@ -134,7 +137,8 @@ static json_t *profile_json(const struct gpu_profile *p)
 static void print_as_json(const struct gpu_spec *g, const struct gpu_profile *p)
 {
     json_t *o = json_object(), *aliases = json_array(), *unpublished = json_array();
-    for (int i = 0; i < g->n_aliases; i++) json_array_append_new(aliases, json_string(g->aliases[i]));
+    for (int i = 0; i < g->n_aliases; i++)
+        json_array_append_new(aliases, json_string(g->aliases[i]));
     json_object_set_new(o, "name", json_string(g->name));
     json_object_set_new(o, "model", json_string(g->model));
     json_object_set_new(o, "vendor", json_string(g->vendor));
@@ -154,9 +158,9 @@ static void print_as_json(const struct gpu_spec *g, const struct gpu_profile *p)
     json_object_set_new(o, "peak", peaks_json(g, unpublished));
     json_object_set_new(o, "peak_unpublished", unpublished);
     json_object_set_new(o, "peak_check",
-                        json_pack("{s:s, s:s, s:o, s:o}", "claim", peak_claim_names[g->claim], "meaning",
-                                  peak_claim_meanings[g->claim], "fp32", check_json(&g->check_fp32),
-                                  "fp16", check_json(&g->check_fp16)));
+                        json_pack("{s:s, s:s, s:o, s:o}", "claim", peak_claim_names[g->claim],
+                                  "meaning", peak_claim_meanings[g->claim], "fp32",
+                                  check_json(&g->check_fp32), "fp16", check_json(&g->check_fp16)));
     json_object_set_new(o, "tdp_W", json_num(g->tdp_W));
     json_object_set_new(o, "idle_W", json_num(g->idle_W));
     json_object_set_new(o, "idle_context_W", json_num(g->idle_context_W));
@@ -180,8 +184,8 @@ static const char *source(const struct gpu_spec *g, const char *section, const c
     json_t *datum = json_object_get(json_object_get(g->sheet, section), key);
     const char *s = json_string_value(json_object_get(datum, "source"));
     const char *from = json_string_value(json_object_get(datum, "provenance"));
-    snprintf(buf, size, "%s%s%s%s", s ? "[" : "", from && strcmp(from, "assumed") == 0 ? "assumed: " : "",
-             s ? s : "", s ? "]" : "");
+    snprintf(buf, size, "%s%s%s%s", s ? "[" : "",
+             from && strcmp(from, "assumed") == 0 ? "assumed: " : "", s ? s : "", s ? "]" : "");
     return buf;
 }
 
@@ -194,13 +198,16 @@ static void row(const struct gpu_spec *g, const char *what, double value, const 
         return;
     }
     source(g, section, key, from, sizeof from);
-    printf("  %-22s %10.6g%s%s%s%s\n", what, value, *unit ? " " : "", unit, *from ? "  " : "", from);
+    printf("  %-22s %10.6g%s%s%s%s\n", what, value, *unit ? " " : "", unit, *from ? "  " : "",
+           from);
 }
 
 static void cell(double ops, bool none)
 {
-    if (isnan(ops)) printf(" %10s", none ? "none" : "-");
-    else printf(" %10.6g", ops / 1e12);
+    if (isnan(ops))
+        printf(" %10s", none ? "none" : "-");
+    else
+        printf(" %10.6g", ops / 1e12);
 }
 
 static void print_peaks(const struct gpu_spec *g)
@@ -236,8 +243,8 @@ static void print_mig(const struct gpu_spec *g)
     }
     printf("\nMIG: %d compute slices, %d memory units, board %s, placement %s\n", m->compute_slices,
            m->memory_units, m->board, m->placement_status);
-    printf("  %-14s %6s %5s %5s %10s  %-14s %3s\n", "profile", "slices", "units", "SMs", "GiB", "starts",
-           "max");
+    printf("  %-14s %6s %5s %5s %10s  %-14s %3s\n", "profile", "slices", "units", "SMs", "GiB",
+           "starts", "max");
     for (int i = 0; i < m->n_profiles; i++) {
         const struct mig_profile *p = &m->profile[i];
         char starts[64] = "", sms[16] = "?", gib[24] = "?";
@@ -246,9 +253,9 @@ static void print_mig(const struct gpu_spec *g)
                      p->starts[k]);
         if (p->sms) snprintf(sms, sizeof sms, "%d", p->sms);
         if (p->usable_bytes) snprintf(gib, sizeof gib, "%.4g", (double)p->usable_bytes / GIB);
-        printf("  %-14s %6d %5d %5s %10s  %-14s %3d%s%s\n", p->name, p->compute_slices, p->memory_units, sms,
-               gib, starts, p->max_instances, p->unverified ? "  unverified: " : "",
-               p->unverified ? p->unverified : "");
+        printf("  %-14s %6d %5d %5s %10s  %-14s %3d%s%s\n", p->name, p->compute_slices,
+               p->memory_units, sms, gib, starts, p->max_instances,
+               p->unverified ? "  unverified: " : "", p->unverified ? p->unverified : "");
     }
 }
 
@@ -258,9 +265,12 @@ static double share_of_peak(const struct gpu_spec *g, int i, double value)
     static const struct {
         enum profile_param param;
         enum precision peak;
-    } of[] = { { PROFILE_base_gemm_fp64_flops, PREC_fp64_tensor }, { PROFILE_base_gemm_fp32_flops, PREC_fp32 },
-               { PROFILE_base_gemm_tf32_flops, PREC_tf32 },        { PROFILE_base_gemm_fp16_flops, PREC_fp16 },
-               { PROFILE_base_gemm_bf16_flops, PREC_bf16 },        { PROFILE_base_gemm_fp8_flops, PREC_fp8 },
+    } of[] = { { PROFILE_base_gemm_fp64_flops, PREC_fp64_tensor },
+               { PROFILE_base_gemm_fp32_flops, PREC_fp32 },
+               { PROFILE_base_gemm_tf32_flops, PREC_tf32 },
+               { PROFILE_base_gemm_fp16_flops, PREC_fp16 },
+               { PROFILE_base_gemm_bf16_flops, PREC_bf16 },
+               { PROFILE_base_gemm_fp8_flops, PREC_fp8 },
                { PROFILE_base_gemm_int8_ops, PREC_int8 } };
     if (i == PROFILE_base_mem_Bps) return value / g->mem_Bps;
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
@@ -312,8 +322,9 @@ static void print_as_table(const struct gpu_spec *g, const struct gpu_profile *p
     print_profile(g, p);
 }
 
-static int load_profile(const char *path, struct gpu_profile *out, struct arena *a, struct json_doc *doc,
-                        const struct gpu_catalogue *c, const struct gpu_spec *g, struct err *e)
+static int load_profile(const char *path, struct gpu_profile *out, struct arena *a,
+                        struct json_doc *doc, const struct gpu_catalogue *c,
+                        const struct gpu_spec *g, struct err *e)
 {
     struct diag d;
     int rc = json_doc_load(doc, path, e);
@@ -348,8 +359,10 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     rc = card_find(c, operand[0], &g, e);
     if (rc == 0 && o.profile) rc = load_profile(o.profile, &profile, a, &doc, c, g, e);
     if (rc < 0) goto out;
-    if (o.format == FORMAT_JSON) print_as_json(g, o.profile ? &profile : NULL);
-    else print_as_table(g, o.profile ? &profile : NULL);
+    if (o.format == FORMAT_JSON)
+        print_as_json(g, o.profile ? &profile : NULL);
+    else
+        print_as_table(g, o.profile ? &profile : NULL);
 out:
     json_doc_fini(&doc);
     gpu_catalogue_destroy(c);

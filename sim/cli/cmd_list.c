@@ -1,4 +1,4 @@
-/* gpusim list: what is there: sharing policies, schedulers, trace formats, cards, device profiles. */
+/* gpusim list: what is there: sharing policies, schedulers, trace formats, cards, profiles. */
 #include "base/cfg.h"
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -20,7 +20,8 @@ struct options {
 
 static const char *const formats[] = { "table", "json", NULL };
 static const struct opt opts[] = {
-    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print", formats },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
+      formats },
     { 0 },
 };
 
@@ -41,8 +42,11 @@ static json_t *add(struct sink *s, const char *name, const char *help)
 static void show(void *ctx, const char *name, const char *help)
 {
     struct sink *s = ctx;
-    if (s->rows) add(s, name, help);
-    else printf("%-16s %s%s%s\n", name, s->kind ? s->kind : "", s->kind ? ": " : "", help ? help : "");
+    if (s->rows)
+        add(s, name, help);
+    else
+        printf("%-16s %s%s%s\n", name, s->kind ? s->kind : "", s->kind ? ": " : "",
+               help ? help : "");
 }
 
 static json_t *fields_json(const struct cfg_field *f, size_t n)
@@ -50,8 +54,9 @@ static json_t *fields_json(const struct cfg_field *f, size_t n)
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(list, json_pack("{s:s, s:o, s:b, s:s}", "name", f[i].name, "default",
-                                              f[i].dflt ? json_string(f[i].dflt) : json_null(), "required",
-                                              f[i].required, "help", f[i].help ? f[i].help : ""));
+                                              f[i].dflt ? json_string(f[i].dflt) : json_null(),
+                                              "required", f[i].required, "help",
+                                              f[i].help ? f[i].help : ""));
     return list;
 }
 
@@ -95,20 +100,22 @@ static int list_gpus(struct sink *s, struct err *e)
     const int rc = gpu_catalogue_load(&c, NULL, e);
     if (rc < 0) return rc;
     if (!s->rows)
-        printf("%-18s %9s %9s %14s %8s  %-4s %s\n", "name", "GiB", "GB/s", "fp16 TFLOPS", "board W", "MIG",
-               "model");
+        printf("%-18s %9s %9s %14s %8s  %-4s %s\n", "name", "GiB", "GB/s", "fp16 TFLOPS", "board W",
+               "MIG", "model");
     for (size_t i = 0; i < gpu_catalogue_count(c); i++) {
         const struct gpu_spec *g = gpu_catalogue_at(c, i);
-        const double gib = (double)g->usable_bytes / 1073741824.0, fp16 = g->peak[PREC_fp16].dense_ops / 1e12;
+        const double gib = (double)g->usable_bytes / 1073741824.0,
+                     fp16 = g->peak[PREC_fp16].dense_ops / 1e12;
         if (!s->rows) {
             char peak[24] = "-";
             if (!isnan(fp16)) snprintf(peak, sizeof peak, "%.5g", fp16);
-            printf("%-18s %9.4g %9.5g %14s %8.4g  %-4s %s\n", g->name, gib, g->mem_Bps / 1e9, peak, g->tdp_W,
-                   g->mig ? "yes" : "no", g->model);
+            printf("%-18s %9.4g %9.5g %14s %8.4g  %-4s %s\n", g->name, gib, g->mem_Bps / 1e9, peak,
+                   g->tdp_W, g->mig ? "yes" : "no", g->model);
             continue;
         }
         json_t *row = add(s, g->name, g->model), *aliases = json_array();
-        for (int k = 0; k < g->n_aliases; k++) json_array_append_new(aliases, json_string(g->aliases[k]));
+        for (int k = 0; k < g->n_aliases; k++)
+            json_array_append_new(aliases, json_string(g->aliases[k]));
         json_object_set_new(row, "aliases", aliases);
         json_object_set_new(row, "sms", g->sms ? json_integer(g->sms) : json_null());
         json_object_set_new(row, "memory_bytes", json_integer((json_int_t)g->memory_bytes));
@@ -145,10 +152,11 @@ static void describe_profile(const char *path, char *buf, size_t size)
         profile_read(&p, a, &doc, &d);
         for (int i = 0; i < PROFILE_COUNT; i++)
             if (p.from_file[i]) n[p.param[i].provenance]++;
-        if (d.count) snprintf(buf, size, "has %zu problems: \"gpusim check\" names them", d.count);
+        if (d.count)
+            snprintf(buf, size, "has %zu problems: \"gpusim check\" names them", d.count);
         else
-            snprintf(buf, size, "%.80s: %d measured, %d published, %d assumed", p.gpu, n[PROV_MEASURED],
-                     n[PROV_PUBLISHED], n[PROV_ASSUMED]);
+            snprintf(buf, size, "%.80s: %d measured, %d published, %d assumed", p.gpu,
+                     n[PROV_MEASURED], n[PROV_PUBLISHED], n[PROV_ASSUMED]);
     }
     diag_fini(&d);
     json_doc_fini(&doc);
@@ -197,8 +205,10 @@ static int wrong_word(const char *word, struct err *e)
     const char *near = word ? str_nearest(word, words, THINGS) : NULL;
     const int rc = word ? err_set(e, ERR_USAGE, NULL, "list: nothing is called \"%s\"", word)
                         : err_set(e, ERR_USAGE, NULL, "list: expected one word");
-    if (near) err_hint(e, "did you mean \"%s\"?", near);
-    else err_hint(e, "it lists %s", str_list(list, sizeof list, words, THINGS));
+    if (near)
+        err_hint(e, "did you mean \"%s\"?", near);
+    else
+        err_hint(e, "it lists %s", str_list(list, sizeof list, words, THINGS));
     return rc;
 }
 

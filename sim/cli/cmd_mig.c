@@ -22,7 +22,8 @@ struct options {
 static const char *const formats[] = { "table", "json", NULL };
 static const struct opt opts[] = {
     { "fit", 0, OPT_TEXT, offsetof(struct options, fit), "LIST",
-      "instances wanted on one card, e.g. 3g.20gb,2g.10gb,2g.10gb; \"3g\" where that is plain", NULL },
+      "instances wanted on one card, e.g. 3g.20gb,2g.10gb,2g.10gb; \"3g\" where that is plain",
+      NULL },
     { "layouts", 0, OPT_FLAG, offsetof(struct options, layouts), NULL,
       "count all layouts, the maximal ones, and list the undominated mixtures", NULL },
     { "profiles", 0, OPT_TEXT, offsetof(struct options, profiles), "LIST",
@@ -31,7 +32,8 @@ static const struct opt opts[] = {
       "running instances with their starts, e.g. 3g.20gb@4,1g.5gb@0; they cannot move", NULL },
     { "start", 0, OPT_CHOICE, offsetof(struct options, start), "RULE",
       "which legal start an instance gets when it is created", mig_start_rule_names },
-    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print", formats },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
+      formats },
     { 0 },
 };
 
@@ -56,8 +58,10 @@ static int unknown_profile(const struct query *q, const char *word, struct err *
     for (size_t i = 0; i < n; i++) names[i] = q->g->profile[i].name;
     const int rc = err_set(e, ERR_USAGE, NULL, "%s has no MIG profile \"%s\"", q->gpu->name, word);
     const char *near = str_nearest(word, names, n);
-    if (near) err_hint(e, "did you mean \"%s\"?", near);
-    else err_hint(e, "it has %s", str_list(list, sizeof list, names, n));
+    if (near)
+        err_hint(e, "did you mean \"%s\"?", near);
+    else
+        err_hint(e, "it has %s", str_list(list, sizeof list, names, n));
     return rc;
 }
 
@@ -77,7 +81,8 @@ static int find_profile(const struct query *q, const char *word, int *out, struc
     }
     if (n == 1) return 0;
     if (n == 0) return unknown_profile(q, word, e);
-    return err_set(e, ERR_USAGE, NULL, "\"%s\" could be %s", word, str_list(list, sizeof list, names, n));
+    return err_set(e, ERR_USAGE, NULL, "\"%s\" could be %s", word,
+                   str_list(list, sizeof list, names, n));
 }
 
 /* The next word of a comma list without blanks around it, NUL-terminated; NULL at the end. */
@@ -93,8 +98,8 @@ static char *next_word(char **at)
     return NULL;
 }
 
-static int read_profiles(const struct query *q, const char *option, const char *list, int *out, int max,
-                         int *n, struct err *e)
+static int read_profiles(const struct query *q, const char *option, const char *list, int *out,
+                         int max, int *n, struct err *e)
 {
     char *copy = xstrdup(list), *at = copy, *word;
     int rc = 0;
@@ -126,16 +131,19 @@ static int read_running(const struct query *q, char *word, struct mig_running *o
         return err_set(e, ERR_USAGE, NULL, "--busy: expected PROFILE@START, found \"%s\"", word);
     long start = strtol(sign + 1, &end, 10);
     if (end == sign + 1 || *end)
-        return err_set(e, ERR_USAGE, NULL, "--busy: expected a start after \"@\", found \"%s\"", word);
+        return err_set(e, ERR_USAGE, NULL, "--busy: expected a start after \"@\", found \"%s\"",
+                       word);
     *sign = '\0';
     int rc = find_profile(q, word, &profile, e);
     if (rc < 0) return rc;
     const char *name = q->g->profile[profile].name;
-    if (start < 0 || start >= q->g->memory_units || !legal_start(&q->g->profile[profile], (int)start))
+    if (start < 0 || start >= q->g->memory_units ||
+        !legal_start(&q->g->profile[profile], (int)start))
         return err_set(e, ERR_USAGE, NULL, "--busy: \"%s\" cannot start at %ld", name, start);
     const struct mig_slice s = { profile, (int)start };
     if (mig_busy_mask(q->g, on) & mig_slice_mask(q->g, s))
-        return err_set(e, ERR_USAGE, NULL, "--busy: \"%s@%ld\" overlaps another instance", name, start);
+        return err_set(e, ERR_USAGE, NULL, "--busy: \"%s@%ld\" overlaps another instance", name,
+                       start);
     on->slice[on->n++] = s; /* they do not overlap, so there is room */
     return 0;
 }
@@ -161,7 +169,8 @@ static json_t *layouts_json(const struct mig_geometry *g, const mig_layouts *l)
     json_t *all = json_array();
     for (size_t i = 0; i < l->n; i++) {
         json_t *one = json_array();
-        for (int k = 0; k < l->v[i].n; k++) json_array_append_new(one, slice_json(g, l->v[i].slice[k]));
+        for (int k = 0; k < l->v[i].n; k++)
+            json_array_append_new(one, slice_json(g, l->v[i].slice[k]));
         json_array_append_new(all, one);
     }
     return all;
@@ -173,7 +182,8 @@ static json_t *orders_json(const struct mig_geometry *g, const int *orders, size
     for (size_t i = 0; i < n; i++) {
         json_t *one = json_array();
         for (int k = 0; k < len; k++)
-            json_array_append_new(one, json_string(g->profile[orders[i * (size_t)len + (size_t)k]].name));
+            json_array_append_new(
+                one, json_string(g->profile[orders[i * (size_t)len + (size_t)k]].name));
         json_array_append_new(all, one);
     }
     return all;
@@ -208,16 +218,16 @@ static void explain(const struct query *q, struct fit *f)
     }
     const char *still = q->on.n ? "free " : "";
     if (slices > free_slices)
-        snprintf(f->reason, sizeof f->reason, "it needs %d of %d %scompute slices", slices, free_slices,
-                 still);
+        snprintf(f->reason, sizeof f->reason, "it needs %d of %d %scompute slices", slices,
+                 free_slices, still);
     else if (units > free_units)
         snprintf(f->reason, sizeof f->reason,
                  "it needs %d of %d %smemory units, although only %d of %d compute slices", units,
                  free_units, still, slices, free_slices);
     else
         snprintf(f->reason, sizeof f->reason,
-                 "%d of %d %scompute slices and %d of %d memory units would do, but no combination of the "
-                 "allowed starts leaves them clear of each other",
+                 "%d of %d %scompute slices and %d of %d memory units would do, but no combination "
+                 "of the allowed starts leaves them clear of each other",
                  slices, free_slices, still, units, free_units);
     for (int i = 0; i < g->n_profiles; i++)
         if (count[i] > g->profile[i].max_instances)
@@ -230,11 +240,13 @@ static void find_fit(const struct query *q, struct fit *f)
     mig_layouts_beside(q->g, &q->on, q->want, q->n_want, &f->layouts);
     f->n_orders = mig_orders_beside(q->g, &q->on, q->want, q->n_want, q->rule, &f->orders);
     f->n_unlock = -1;
-    if (f->layouts.n == 0) explain(q, f);
+    if (f->layouts.n == 0)
+        explain(q, f);
     else if (f->n_orders == 0)
-        snprintf(f->reason, sizeof f->reason,
-                 "no creation order reaches it with the start rule \"%s\": create at the starts given",
-                 mig_start_rule_names[q->rule]);
+        snprintf(
+            f->reason, sizeof f->reason,
+            "no creation order reaches it with the start rule \"%s\": create at the starts given",
+            mig_start_rule_names[q->rule]);
     if (q->has_on && q->n_want == 1) f->n_unlock = mig_unlock(q->g, &q->on, q->want[0], f->unlock);
 }
 
@@ -248,7 +260,8 @@ static void add_fit_json(const struct query *q, const struct fit *f, json_t *ans
 {
     json_object_set_new(answer, "fits", json_boolean(f->layouts.n > 0));
     json_object_set_new(answer, "layouts", layouts_json(q->g, &f->layouts));
-    json_object_set_new(answer, "creation_orders", orders_json(q->g, f->orders, f->n_orders, q->n_want));
+    json_object_set_new(answer, "creation_orders",
+                        orders_json(q->g, f->orders, f->n_orders, q->n_want));
     json_object_set_new(answer, "reason", json_string(f->reason));
     json_object_set_new(answer, "start_rule", json_string(mig_start_rule_names[q->rule]));
     if (f->n_unlock < 0) return;
@@ -309,7 +322,8 @@ static struct rest find_rest(const struct query *q)
 }
 
 /* The starts that profile i still has. */
-static int open_starts(const struct mig_geometry *g, mig_mask busy, int i, int starts[MIG_MAX_STARTS])
+static int open_starts(const struct mig_geometry *g, mig_mask busy, int i,
+                       int starts[MIG_MAX_STARTS])
 {
     int n = 0;
     for (int k = 0; k < g->profile[i].n_starts; k++) {
@@ -329,7 +343,8 @@ static json_t *rest_json(const struct query *q, const struct rest *r)
         if (!q->g->profile[i].plain || !n) continue;
         json_t *list = json_array();
         for (int k = 0; k < n; k++) json_array_append_new(list, json_integer(starts[k]));
-        json_array_append_new(open, json_pack("{s:s, s:o}", "profile", q->g->profile[i].name, "starts", list));
+        json_array_append_new(
+            open, json_pack("{s:s, s:o}", "profile", q->g->profile[i].name, "starts", list));
     }
     json_object_set_new(o, "busy", on);
     json_object_set_new(o, "free_slices", json_integer(r->free_slices));
@@ -343,10 +358,11 @@ static json_t *rest_json(const struct query *q, const struct rest *r)
 
 static void print_rest(const struct query *q, const struct rest *r)
 {
-    printf("free: %d of %d compute slices, %d of %d memory units\n", r->free_slices, q->g->compute_slices,
-           r->free_units, q->g->memory_units);
+    printf("free: %d of %d compute slices, %d of %d memory units\n", r->free_slices,
+           q->g->compute_slices, r->free_units, q->g->memory_units);
     printf("stranded compute slices: %d\n", r->stranded);
-    printf("largest placeable profile: %s\n", r->largest < 0 ? "none" : q->g->profile[r->largest].name);
+    printf("largest placeable profile: %s\n",
+           r->largest < 0 ? "none" : q->g->profile[r->largest].name);
     for (int i = 0; i < q->g->n_profiles; i++) {
         int starts[MIG_MAX_STARTS];
         const int n = open_starts(q->g, r->busy, i, starts);
@@ -365,13 +381,17 @@ static int answer_fit(const struct query *q)
     json_t *answer = NULL;
     int status = 0;
     if (q->has_on) r = find_rest(q);
-    if (q->json) answer = q->has_on ? rest_json(q, &r) : json_object();
-    else if (q->has_on) print_rest(q, &r);
+    if (q->json)
+        answer = q->has_on ? rest_json(q, &r) : json_object();
+    else if (q->has_on)
+        print_rest(q, &r);
     if (q->n_want) {
         find_fit(q, &f);
         status = f.layouts.n ? 0 : 1;
-        if (q->json) add_fit_json(q, &f, answer);
-        else print_fit(q, &f);
+        if (q->json)
+            add_fit_json(q, &f, answer);
+        else
+            print_fit(q, &f);
         fit_fini(&f);
     }
     if (answer) json_print(answer);
@@ -383,7 +403,8 @@ static int answer_fit(const struct query *q)
 static int by_size(const void *a, const void *b, void *ctx)
 {
     const struct mig_profile *profile = ctx;
-    const int x = ((const struct mig_slice *)a)->profile, y = ((const struct mig_slice *)b)->profile;
+    const int x = ((const struct mig_slice *)a)->profile,
+              y = ((const struct mig_slice *)b)->profile;
     if (profile[x].compute_slices != profile[y].compute_slices)
         return profile[y].compute_slices - profile[x].compute_slices;
     return x - y;
@@ -391,7 +412,8 @@ static int by_size(const void *a, const void *b, void *ctx)
 
 static void print_mixture(const struct mig_geometry *g, const struct mig_layout *l)
 {
-    for (int k = 0; k < l->n; k++) printf("%s%s", k ? ", " : "  ", g->profile[l->slice[k].profile].name);
+    for (int k = 0; k < l->n; k++)
+        printf("%s%s", k ? ", " : "  ", g->profile[l->slice[k].profile].name);
     putchar('\n');
 }
 
@@ -409,20 +431,25 @@ static int answer_layouts(const struct query *q, const int *profiles, int n)
     json_t *mixtures = json_array(), *used = json_array();
     mig_census(q->g, profiles, n, &c);
     if (!q->json)
-        printf("layouts: %" PRIu64 "; maximal: %" PRIu64 "; undominated mixtures: %zu\n", c.all, c.maximal,
-               c.undominated.n);
+        printf("layouts: %" PRIu64 "; maximal: %" PRIu64 "; undominated mixtures: %zu\n", c.all,
+               c.maximal, c.undominated.n);
     for (size_t i = 0; i < c.undominated.n; i++) {
         struct mig_layout *l = &c.undominated.v[i];
-        qsort_r(l->slice, (size_t)l->n, sizeof *l->slice, by_size, (void *)(uintptr_t)q->g->profile);
-        if (q->json) json_array_append_new(mixtures, mixture_json(q->g, l));
-        else print_mixture(q->g, l);
+        qsort_r(l->slice, (size_t)l->n, sizeof *l->slice, by_size,
+                (void *)(uintptr_t)q->g->profile);
+        if (q->json)
+            json_array_append_new(mixtures, mixture_json(q->g, l));
+        else
+            print_mixture(q->g, l);
     }
     for (int i = 0; i < n; i++)
         json_array_append_new(used, json_string(q->g->profile[profiles[i]].name));
     json_t *answer = json_pack("{s:I, s:I, s:o, s:o}", "all", (json_int_t)c.all, "maximal",
                                (json_int_t)c.maximal, "undominated", mixtures, "profiles", used);
-    if (q->json) json_print(answer);
-    else json_decref(answer);
+    if (q->json)
+        json_print(answer);
+    else
+        json_decref(answer);
     vec_fini(&c.undominated);
     return 0;
 }
@@ -460,7 +487,8 @@ static int show_profiles(const struct query *q)
         char text[64] = "";
         for (int k = 0; k < p->n_starts; k++) {
             json_array_append_new(starts, json_integer(p->starts[k]));
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", k ? "," : "", p->starts[k]);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", k ? "," : "",
+                     p->starts[k]);
         }
         if (!q->json)
             printf("  %-14s %d slices, %2d units at %-14s at most %d\n", p->name, p->compute_slices,
@@ -471,9 +499,10 @@ static int show_profiles(const struct query *q)
                                               p->max_instances));
     }
     if (q->json)
-        json_print(json_pack("{s:s, s:s, s:s, s:i, s:i, s:o}", "gpu", q->gpu->name, "board", q->g->board,
-                             "placement_status", q->g->placement_status, "compute_slices",
-                             q->g->compute_slices, "memory_units", q->g->memory_units, "profiles", list));
+        json_print(json_pack("{s:s, s:s, s:s, s:i, s:i, s:o}", "gpu", q->gpu->name, "board",
+                             q->g->board, "placement_status", q->g->placement_status,
+                             "compute_slices", q->g->compute_slices, "memory_units",
+                             q->g->memory_units, "profiles", list));
     else
         json_decref(list);
     return 0;
@@ -482,11 +511,10 @@ static int show_profiles(const struct query *q)
 /* A card without MIG: a set never fits on it; anything else is a question about nothing. */
 static int no_mig(const struct query *q, const struct options *o, struct err *e)
 {
-    if (!o->fit)
-        return err_set(e, ERR_USAGE, NULL, "%s has no MIG", q->gpu->name);
+    if (!o->fit) return err_set(e, ERR_USAGE, NULL, "%s has no MIG", q->gpu->name);
     if (q->json)
-        json_print(json_pack("{s:b, s:[], s:[], s:o}", "fits", 0, "layouts", "creation_orders", "reason",
-                             json_sprintf("%s has no MIG", q->gpu->name)));
+        json_print(json_pack("{s:b, s:[], s:[], s:o}", "fits", 0, "layouts", "creation_orders",
+                             "reason", json_sprintf("%s has no MIG", q->gpu->name)));
     else
         printf("fits: no, %s has no MIG\n", q->gpu->name);
     return 1;
@@ -497,8 +525,10 @@ static int answer(struct query *q, const struct options *o, struct err *e)
     int rc = 0;
     if (!q->g) return no_mig(q, o, e);
     if (o->layouts && (o->fit || o->busy))
-        return err_set(e, ERR_USAGE, NULL, "--layouts is about an empty card: leave out --fit and --busy");
-    if (o->profiles && !o->layouts) return err_set(e, ERR_USAGE, NULL, "--profiles goes with --layouts");
+        return err_set(e, ERR_USAGE, NULL,
+                       "--layouts is about an empty card: leave out --fit and --busy");
+    if (o->profiles && !o->layouts)
+        return err_set(e, ERR_USAGE, NULL, "--profiles goes with --layouts");
     if (o->layouts) return run_layouts(q, o->profiles, e);
     q->has_on = o->busy != NULL;
     if (o->busy) rc = read_busy(q, o->busy, &q->on, e);

@@ -16,14 +16,14 @@
 #include <string.h>
 #include <strings.h>
 
-#define FORMAT "gpusim-gpu/1"
+#define FORMAT     "gpusim-gpu/1"
 #define COUNTOF(x) (sizeof(x) / sizeof *(x))
 
 const char *const peak_claim_names[PEAK_CLAIMS + 1] = {
 #define X(name, meaning) #name,
     PEAK_CLAIM_MAP(X)
 #undef X
-    NULL,
+        NULL,
 };
 const char *const peak_claim_meanings[PEAK_CLAIMS] = {
 #define X(name, meaning) meaning,
@@ -62,7 +62,8 @@ static const struct datum data[] = {
     { "chip", "fp32_lanes", COUNT, 0, AT(lanes), AT(ignored), false, 1, 1e6 },
     { "chip", "matrix_units", COUNT, 0, AT(matrix_units), AT(ignored), false, 0, 1e6 },
     { "chip", "boost_clock", QUANTITY, UNIT_FREQ, AT(boost), AT(ignored), false, 1e8, 1e10 },
-    { "chip", "matrix_clock", QUANTITY, UNIT_FREQ, AT(matrix_clock), AT(ignored), false, 1e8, 1e10 },
+    { "chip", "matrix_clock", QUANTITY, UNIT_FREQ, AT(matrix_clock), AT(ignored), false, 1e8,
+      1e10 },
     { "chip", "fp32_ops_per_clock_sm", COUNT, 0, AT(fp32_ops), AT(ignored), false, 1, 1e5 },
     { "chip", "fp16_ops_per_clock_sm", COUNT, 0, AT(fp16_ops), AT(ignored), false, 1, 1e6 },
     { "memory", "nominal", QUANTITY, UNIT_BYTES, AT(nominal), AT(ignored), true, 1e6, 1e14 },
@@ -70,15 +71,16 @@ static const struct datum data[] = {
     { "memory", "bandwidth", QUANTITY, UNIT_RATE, AT(bandwidth), AT(ignored), true, 1e9, 1e14 },
     { "power", "tdp", QUANTITY, UNIT_POWER, AT(tdp), AT(ignored), true, 1, 1e4 },
     { "power", "idle", QUANTITY, UNIT_POWER, AT(idle), AT(idle_from), true, 0, 1e4 },
-    { "power", "idle_context", QUANTITY, UNIT_POWER, AT(idle_context), AT(idle_context_from), true, 0, 1e4 },
+    { "power", "idle_context", QUANTITY, UNIT_POWER, AT(idle_context), AT(idle_context_from), true,
+      0, 1e4 },
     { "power", "busy", QUANTITY, UNIT_POWER, AT(busy), AT(busy_from), true, 0, 1e4 },
     { "link", "gpu", QUANTITY, UNIT_RATE, AT(gpu), AT(ignored), false, 0, 1e14 },
     { "link", "pcie", QUANTITY, UNIT_RATE, AT(pcie), AT(ignored), false, 1e8, 1e13 },
 };
 
-static const char *const top_keys[] = { "format", "model",   "vendor", "arch",  "form", "release",
-                                        "note",   "aliases", "peak_check",      "chip", "memory",
-                                        "peak",   "power",   "link",   "mig" };
+static const char *const top_keys[] = { "format",  "model", "vendor",  "arch",       "form",
+                                        "release", "note",  "aliases", "peak_check", "chip",
+                                        "memory",  "peak",  "power",   "link",       "mig" };
 static const char *const datum_keys[] = { "value", "source", "provenance", "note", "kind" };
 
 static const char *text_of(struct reader *r, json_t *obj, const char *pointer, const char *key,
@@ -102,13 +104,15 @@ static enum provenance provenance_of(struct reader *r, json_t *obj, const char *
         if (json_is_string(v) && strcmp(json_string_value(v), provenance_names[p]) == 0)
             return (enum provenance)p;
     char found[80];
-    json_problem(r->d, r->doc, pointer, "expected provenance measured, published or assumed, found %s",
+    json_problem(r->d, r->doc, pointer,
+                 "expected provenance measured, published or assumed, found %s",
                  json_found(found, sizeof found, v));
     return PROV_ASSUMED;
 }
 
 /* A quantity written with its unit; false with a problem when it is not one. */
-static bool quantity(struct reader *r, json_t *v, const char *pointer, enum unit_dim dim, double *out)
+static bool quantity(struct reader *r, json_t *v, const char *pointer, enum unit_dim dim,
+                     double *out)
 {
     const char *nearest = NULL;
     char found[80];
@@ -126,8 +130,7 @@ static void read_datum(struct reader *r, const struct datum *f, json_t *section,
     json_t *obj = json_object_get(section, f->key);
     double *out = (double *)((char *)n + f->offset);
     if (!obj) {
-        if (f->required && section)
-            json_problem(r->d, r->doc, in, "\"%s\" is missing", f->key);
+        if (f->required && section) json_problem(r->d, r->doc, in, "\"%s\" is missing", f->key);
         return;
     }
     json_pointer_key(at, sizeof at, in, f->key);
@@ -198,7 +201,8 @@ static double rate_of(struct reader *r, json_t *obj, const char *at, const char 
                      integer ? "an integer format" : "a floating-point format",
                      integer ? "TOPS" : "TFLOPS", json_string_value(v));
     if (ops <= 0) {
-        json_problem(r->d, r->doc, at, "a peak is above 0; null says that the card has no such mode");
+        json_problem(r->d, r->doc, at,
+                     "a peak is above 0; null says that the card has no such mode");
         ops = NAN;
     }
     return ops;
@@ -208,8 +212,10 @@ static void read_peaks(struct reader *r, struct gpu_spec *g)
 {
     static const char *const keys[] = { "dense", "sparse", "source", "provenance", "note" };
     json_t *peaks = json_object_get(r->doc->root, "peak");
-    if (!json_is_object(peaks)) json_problem(r->d, r->doc, "", "expected an object \"peak\"");
-    else json_known_keys(r->d, r->doc, peaks, "/peak", precision_names, PREC_COUNT);
+    if (!json_is_object(peaks))
+        json_problem(r->d, r->doc, "", "expected an object \"peak\"");
+    else
+        json_known_keys(r->d, r->doc, peaks, "/peak", precision_names, PREC_COUNT);
     for (int p = 0; p < PREC_COUNT; p++) {
         char at[64];
         bool no_sparse;
@@ -219,7 +225,8 @@ static void read_peaks(struct reader *r, struct gpu_spec *g)
         json_pointer_key(at, sizeof at, "/peak", precision_names[p]);
         if (!obj) continue;
         if (!json_is_object(obj)) {
-            json_problem(r->d, r->doc, at, "expected {\"dense\": .., \"sparse\": .., \"source\": ..}");
+            json_problem(r->d, r->doc, at,
+                         "expected {\"dense\": .., \"sparse\": .., \"source\": ..}");
             continue;
         }
         json_known_keys(r->d, r->doc, obj, at, keys, COUNTOF(keys));
@@ -235,7 +242,8 @@ static void read_peaks(struct reader *r, struct gpu_spec *g)
     }
 }
 
-static struct peak_check check_peak(double units, double clock_Hz, double ops_per_clock, double sheet)
+static struct peak_check check_peak(double units, double clock_Hz, double ops_per_clock,
+                                    double sheet)
 {
     struct peak_check c = { .calc_ops = units * clock_Hz * ops_per_clock };
     c.off = sheet / c.calc_ops - 1;
@@ -260,15 +268,17 @@ static void check_peaks(struct reader *r, struct gpu_spec *g, const struct numbe
     g->check_fp16 = check_peak(n->sms, g->matrix_Hz, n->fp16_ops, g->peak[PREC_fp16].dense_ops);
     if (g->claim != PEAK_ok) return;
     if (fabs(g->check_fp32.off) > PEAK_TOLERANCE)
-        json_problem(r->d, r->doc, "/peak/fp32",
-                     "the sheet's %.4g TFLOPS is %.1f %% off units x clock x operations = %.4g TFLOPS",
-                     g->peak[PREC_fp32].dense_ops / 1e12, 100 * g->check_fp32.off,
-                     g->check_fp32.calc_ops / 1e12);
+        json_problem(
+            r->d, r->doc, "/peak/fp32",
+            "the sheet's %.4g TFLOPS is %.1f %% off units x clock x operations = %.4g TFLOPS",
+            g->peak[PREC_fp32].dense_ops / 1e12, 100 * g->check_fp32.off,
+            g->check_fp32.calc_ops / 1e12);
     if (fabs(g->check_fp16.off) > PEAK_TOLERANCE)
-        json_problem(r->d, r->doc, "/peak/fp16",
-                     "the sheet's %.4g TFLOPS is %.1f %% off units x clock x operations = %.4g TFLOPS",
-                     g->peak[PREC_fp16].dense_ops / 1e12, 100 * g->check_fp16.off,
-                     g->check_fp16.calc_ops / 1e12);
+        json_problem(
+            r->d, r->doc, "/peak/fp16",
+            "the sheet's %.4g TFLOPS is %.1f %% off units x clock x operations = %.4g TFLOPS",
+            g->peak[PREC_fp16].dense_ops / 1e12, 100 * g->check_fp16.off,
+            g->check_fp16.calc_ops / 1e12);
 }
 
 /* ---- MIG ---- */
@@ -281,8 +291,8 @@ static int int_of(struct reader *r, json_t *obj, const char *at, const char *key
     if (!v && !required) return 0;
     if (json_is_integer(v) && json_integer_value(v) >= min && json_integer_value(v) <= max)
         return (int)json_integer_value(v);
-    json_problem(r->d, r->doc, at, "expected \"%s\" to be a whole number from %d to %d, found %s", key,
-                 min, max, json_found(found, sizeof found, v));
+    json_problem(r->d, r->doc, at, "expected \"%s\" to be a whole number from %d to %d, found %s",
+                 key, min, max, json_found(found, sizeof found, v));
     return 0;
 }
 
@@ -292,7 +302,8 @@ static void read_starts(struct reader *r, json_t *starts, const char *at, struct
     size_t i;
     json_t *v;
     if (!json_is_array(starts) || json_array_size(starts) > MIG_MAX_STARTS) {
-        json_problem(r->d, r->doc, at, "expected \"starts\" to list at most %d units", MIG_MAX_STARTS);
+        json_problem(r->d, r->doc, at, "expected \"starts\" to list at most %d units",
+                     MIG_MAX_STARTS);
         return;
     }
     json_array_foreach(starts, i, v)
@@ -300,8 +311,8 @@ static void read_starts(struct reader *r, json_t *starts, const char *at, struct
         json_int_t s = json_integer_value(v);
         if (!json_is_integer(v) || s < 0 || s + p->memory_units > units ||
             (i && s <= p->starts[i - 1])) {
-            json_problem(r->d, r->doc, at, "starts must ascend and keep the instance within %d units",
-                         units);
+            json_problem(r->d, r->doc, at,
+                         "starts must ascend and keep the instance within %d units", units);
             return;
         }
         p->starts[p->n_starts++] = (int)s;
@@ -309,10 +320,10 @@ static void read_starts(struct reader *r, json_t *starts, const char *at, struct
 }
 
 /* False: nothing is known about where it may be placed. */
-static bool read_profile(struct reader *r, json_t *obj, const char *at, const struct mig_geometry *g,
-                         struct mig_profile *p)
+static bool read_profile(struct reader *r, json_t *obj, const char *at,
+                         const struct mig_geometry *g, struct mig_profile *p)
 {
-    static const char *const keys[] = { "name", "slices", "units", "starts",
+    static const char *const keys[] = { "name", "slices", "units",  "starts",
                                         "max",  "sms",    "memory", "unverified" };
     double bytes = 0;
     if (!json_is_object(obj)) {
@@ -358,8 +369,8 @@ static void check_mig(struct reader *r, const struct gpu_spec *s, const struct m
                          "\"%s\": at most %d by its starts, but max says %d", p->name,
                          greedy_count(g, i), p->max_instances);
         if (s->sms && p->sms * (p->plain ? p->max_instances : 1) > s->sms)
-            json_problem(r->d, r->doc, "/mig/profiles", "\"%s\": %d x %d SMs on a card of %d", p->name,
-                         p->max_instances, p->sms, s->sms);
+            json_problem(r->d, r->doc, "/mig/profiles", "\"%s\": %d x %d SMs on a card of %d",
+                         p->name, p->max_instances, p->sms, s->sms);
         if (p->usable_bytes * (uint64_t)(p->plain ? p->max_instances : 1) > s->usable_bytes)
             json_problem(r->d, r->doc, "/mig/profiles",
                          "\"%s\": its instances hold more memory than the card's usable bytes",
@@ -372,13 +383,15 @@ static void check_mig(struct reader *r, const struct gpu_spec *s, const struct m
 
 static const struct mig_geometry *read_mig(struct reader *r, const struct gpu_spec *s)
 {
-    static const char *const keys[] = { "board", "placement_status", "compute_slices", "memory_units",
-                                        "full_sms", "sources", "note", "profiles" };
+    static const char *const keys[] = { "board",        "placement_status", "compute_slices",
+                                        "memory_units", "full_sms",         "sources",
+                                        "note",         "profiles" };
     size_t i;
     json_t *v, *obj = json_object_get(r->doc->root, "mig"), *list;
     if (!obj) return NULL;
     if (!json_is_object(obj)) {
-        json_problem(r->d, r->doc, "/mig", "expected an object; leave it out for a card without MIG");
+        json_problem(r->d, r->doc, "/mig",
+                     "expected an object; leave it out for a card without MIG");
         return NULL;
     }
     json_known_keys(r->d, r->doc, obj, "/mig", keys, COUNTOF(keys));
@@ -424,8 +437,10 @@ static void read_aliases(struct reader *r, struct gpu_spec *g)
     const char **alias = arena_array(r->a, json_array_size(list) + 1, sizeof *alias);
     json_array_foreach(list, i, v)
     {
-        if (json_is_string(v)) alias[g->n_aliases++] = arena_strdup(r->a, json_string_value(v));
-        else json_problem(r->d, r->doc, "/aliases", "expected names, found something else");
+        if (json_is_string(v))
+            alias[g->n_aliases++] = arena_strdup(r->a, json_string_value(v));
+        else
+            json_problem(r->d, r->doc, "/aliases", "expected names, found something else");
     }
     g->aliases = alias;
 }
@@ -444,7 +459,8 @@ static void check_bounds(struct reader *r, const struct gpu_spec *g)
 {
     if (g->usable_bytes > g->memory_bytes)
         json_problem(r->d, r->doc, "/memory/usable", "more usable than nominal memory");
-    if (!(g->idle_W <= g->idle_context_W && g->idle_context_W <= g->busy_W && g->busy_W <= g->tdp_W))
+    if (!(g->idle_W <= g->idle_context_W && g->idle_context_W <= g->busy_W &&
+          g->busy_W <= g->tdp_W))
         json_problem(r->d, r->doc, "/power", "expected idle <= idle_context <= busy <= tdp");
 }
 
@@ -452,7 +468,8 @@ static const char *kind_of(struct reader *r, const char *key)
 {
     char at[64];
     json_t *obj = json_object_get(json_object_get(r->doc->root, "link"), key);
-    return obj ? text_of(r, obj, json_pointer_key(at, sizeof at, "/link", key), "kind", true) : NULL;
+    return obj ? text_of(r, obj, json_pointer_key(at, sizeof at, "/link", key), "kind", true)
+               : NULL;
 }
 
 void gpu_read(struct gpu_spec *out, struct arena *a, const struct json_doc *doc, const char *name,
@@ -469,7 +486,8 @@ void gpu_read(struct gpu_spec *out, struct arena *a, const struct json_doc *doc,
     }
     json_t *format = json_object_get(doc->root, "format");
     if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
-        json_problem(d, doc, format ? "/format" : "", "expected \"format\": \"" FORMAT "\", found %s",
+        json_problem(d, doc, format ? "/format" : "",
+                     "expected \"format\": \"" FORMAT "\", found %s",
                      json_found(found, sizeof found, format));
     json_known_keys(d, doc, doc->root, "", top_keys, COUNTOF(top_keys));
     check_name(&r, name);
@@ -590,7 +608,8 @@ static int by_name(const void *a, const void *b)
 static int list_folder(const char *dir, name_list *out, struct err *e)
 {
     DIR *d = opendir(dir);
-    if (!d) return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "cannot open: %s", strerror(errno));
+    if (!d)
+        return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "cannot open: %s", strerror(errno));
     for (struct dirent *f; (f = readdir(d));)
         if (f->d_name[0] != '.' && str_ends(f->d_name, ".json"))
             vec_push(out, xstrndup(f->d_name, strlen(f->d_name) - strlen(".json")));
@@ -623,8 +642,8 @@ static int check_unique(const struct gpu_catalogue *c, struct err *e)
             const char *name = k < 0 ? c->card[i].name : c->card[i].aliases[k];
             const struct gpu_spec *other = gpu_find(c, name, NULL);
             if (other != &c->card[i])
-                return err_set(e, ERR_INPUT, NULL, "\"%s\" names two cards: \"%s\" and \"%s\"", name,
-                               other->name, c->card[i].name);
+                return err_set(e, ERR_INPUT, NULL, "\"%s\" names two cards: \"%s\" and \"%s\"",
+                               name, other->name, c->card[i].name);
         }
     return 0;
 }
@@ -648,8 +667,10 @@ int gpu_catalogue_load(struct gpu_catalogue **out, const char *dir, struct err *
 out:
     for (size_t i = 0; i < names.n; i++) free(names.v[i]);
     vec_fini(&names);
-    if (rc < 0) gpu_catalogue_destroy(c);
-    else *out = c;
+    if (rc < 0)
+        gpu_catalogue_destroy(c);
+    else
+        *out = c;
     return rc;
 }
 
@@ -671,7 +692,8 @@ static const char *nearest_name(const struct gpu_catalogue *c, const char *name)
     return best;
 }
 
-const struct gpu_spec *gpu_find(const struct gpu_catalogue *c, const char *name, const char **nearest)
+const struct gpu_spec *gpu_find(const struct gpu_catalogue *c, const char *name,
+                                const char **nearest)
 {
     if (nearest) *nearest = NULL;
     for (size_t i = 0; i < c->n; i++)

@@ -1,5 +1,6 @@
 /* model/gpu.h - what one kind of GPU can do and draw: the catalogue (scenarios/gpus/NAME.json,
- * "format": "gpusim-gpu/1", described in scenarios/gpus/README.md). Plain data: no clock, no policy.
+ * "format": "gpusim-gpu/1", described in scenarios/gpus/README.md). Plain data: no clock, no
+ * policy.
  *
  * Units:     the suffix says which (_bytes _Bps _ops _W _Hz). Ratios are 0..1, never percent.
  * Unknown:   a number that no source states is NAN (0 for counts and bytes); a mode that the card
@@ -20,7 +21,7 @@
 #include <stdint.h>
 
 enum {
-    MIG_MAX_UNITS = 16,    /* memory units of a board: 8, 4 (A30), 12 (RTX PRO 6000) */
+    MIG_MAX_UNITS = 16, /* memory units of a board: 8, 4 (A30), 12 (RTX PRO 6000) */
     MIG_MAX_STARTS = 8,
     MIG_MAX_PROFILES = 32,
 };
@@ -32,10 +33,10 @@ struct mig_profile {
     int compute_slices;     /* the X of Xg */
     int memory_units;       /* width on the placement grid */
     int starts[MIG_MAX_STARTS], n_starts; /* ascending */
-    int max_instances;      /* of this profile on one card */
-    int sms;                /* 0: unknown */
-    uint64_t usable_bytes;  /* 0: unknown; from the driver's listing, not from the name */
-    bool plain;             /* no "+" in the name: no media or graphics engines that exist once */
+    int max_instances;                    /* of this profile on one card */
+    int sms;                              /* 0: unknown */
+    uint64_t usable_bytes; /* 0: unknown; from the driver's listing, not from the name */
+    bool plain;            /* no "+" in the name: no media or graphics engines that exist once */
 };
 
 struct mig_geometry {
@@ -77,7 +78,7 @@ enum peak_claim {
 #define X(name, meaning) PEAK_##name,
     PEAK_CLAIM_MAP(X)
 #undef X
-    PEAK_CLAIMS
+        PEAK_CLAIMS
 };
 extern const char *const peak_claim_names[PEAK_CLAIMS + 1]; /* NULL-terminated */
 extern const char *const peak_claim_meanings[PEAK_CLAIMS];
@@ -104,8 +105,8 @@ struct gpu_spec {
     double idle_context_W; /* a context held, no work */
     double busy_W;         /* full load; 0.9 x TDP where nothing was measured (reference TCO 3.3) */
     enum provenance idle_from, idle_context_from, busy_from;
-    double link_Bps, pcie_Bps; /* link: both directions, 0 none; pcie: one; NAN unknown */
-    const char *link, *pcie;   /* "NVLink3", "4.0x16"; NULL unknown */
+    double link_Bps, pcie_Bps;      /* link: both directions, 0 none; pcie: one; NAN unknown */
+    const char *link, *pcie;        /* "NVLink3", "4.0x16"; NULL unknown */
     const struct mig_geometry *mig; /* NULL: no MIG */
     json_t *sheet; /* the whole file, borrowed: every value with its source; NULL for "generic" */
 };

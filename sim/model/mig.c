@@ -51,9 +51,8 @@ int mig_place(const struct mig_geometry *g, mig_mask busy, int profile, enum mig
         int s = p->starts[k];
         if (!fits_at(p, busy, s)) continue;
         if (rule == MIG_LOWEST) return s;
-        int left = rule == MIG_HIGHEST
-                       ? s
-                       : placements_left(g, busy | units_mask(s, p->memory_units));
+        int left =
+            rule == MIG_HIGHEST ? s : placements_left(g, busy | units_mask(s, p->memory_units));
         if (left > best_left) {
             best_left = left;
             best = s;
@@ -143,8 +142,7 @@ double mig_sm_share(const struct gpu_spec *gpu, int profile, bool *assumed)
     const struct mig_profile *p = &gpu->mig->profile[profile];
     bool known = p->sms > 0 && gpu->sms > 0;
     if (assumed) *assumed = !known;
-    return known ? (double)p->sms / gpu->sms
-                 : (double)p->compute_slices / gpu->mig->compute_slices;
+    return known ? (double)p->sms / gpu->sms : (double)p->compute_slices / gpu->mig->compute_slices;
 }
 
 double mig_bw_share(const struct gpu_spec *gpu, int profile)
@@ -191,9 +189,9 @@ static void search_layouts(struct search *s, mig_mask busy, int unit)
     search_layouts(s, busy, unit + 1);
 }
 
-/* Instances of each wanted profile; false when they and the running ones are more than there can be. */
-static bool tally(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
-                  int count[MIG_MAX_PROFILES])
+/* Instances of each wanted profile; false when with the running ones they are too many. */
+static bool tally(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                  int n, int count[MIG_MAX_PROFILES])
 {
     int all[MIG_MAX_PROFILES] = { 0 };
     memset(count, 0, MIG_MAX_PROFILES * sizeof *count);
@@ -267,8 +265,8 @@ static void sort_by_name(const struct mig_geometry *g, int *order, int n)
     }
 }
 
-size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
-                         int n, enum mig_start_rule rule, int **orders)
+size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on,
+                         const int *want, int n, enum mig_start_rule rule, int **orders)
 {
     struct orders o = { .g = g, .rule = rule, .n_profiles = g->n_profiles, .n = n };
     *orders = NULL;
@@ -390,8 +388,8 @@ void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct
 /* ---- what has to end ---- */
 
 /* The running instances that stand in the way of `profile` at `start`, ascending; how many. */
-static int blockers(const struct mig_geometry *g, const struct mig_running *on, int profile, int start,
-                    int set[MIG_MAX_UNITS])
+static int blockers(const struct mig_geometry *g, const struct mig_running *on, int profile,
+                    int start, int set[MIG_MAX_UNITS])
 {
     mig_mask need = mig_slice_mask(g, (struct mig_slice){ profile, start });
     int count = 0, stay = 0, first_same = -1;
@@ -403,7 +401,8 @@ static int blockers(const struct mig_geometry *g, const struct mig_running *on, 
         if (hit) set[count++] = i;
     }
     if (stay < g->profile[profile].max_instances) return count;
-    int at = count++; /* all instances of the profile exist elsewhere: one of them has to end as well */
+    int at =
+        count++; /* all instances of the profile exist elsewhere: one of them has to end as well */
     for (; at > 0 && set[at - 1] > first_same; at--) set[at] = set[at - 1];
     set[at] = first_same;
     return count;
@@ -425,7 +424,8 @@ int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int p
     for (int k = 0; k < p->n_starts; k++) {
         int set[MIG_MAX_UNITS];
         int count = blockers(g, on, profile, p->starts[k], set);
-        if (best >= 0 && (count > best || (count == best && !earlier(set, unlock, count)))) continue;
+        if (best >= 0 && (count > best || (count == best && !earlier(set, unlock, count))))
+            continue;
         best = count;
         memcpy(unlock, set, (size_t)count * sizeof *set);
     }

@@ -85,8 +85,8 @@ size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
 /* The same two beside running instances; the answers hold the new instances only. */
 void mig_layouts_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
                         int n, mig_layouts *out);
-size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
-                         int n, enum mig_start_rule rule, int **orders);
+size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on,
+                         const int *want, int n, enum mig_start_rule rule, int **orders);
 
 /* Counts over the chosen profiles: non-empty sets of non-overlapping (profile, start); those that
  * no further instance of the chosen profiles fits into; feasible multisets not strictly inside
@@ -99,8 +99,8 @@ struct mig_census {
 void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out);
 
 /* The smallest set of running instances whose end makes room for one more `profile`; ties: the
- * earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns how
- * many (0: it fits already). */
+ * earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns
+ * how many (0: it fits already). */
 int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int profile,
                int unlock[MIG_MAX_UNITS]);
 

@@ -7,14 +7,15 @@
 
 /* key, whether it is an integer format */
 #define PRECISION_MAP(X)                                                                           \
-    X(fp64, false) X(fp64_tensor, false) X(fp32, false) X(tf32, false) X(fp16, false)              \
-    X(bf16, false) X(fp8, false) X(fp4, false) X(int8, true) X(int4, true)
+    X(fp64, false)                                                                                 \
+    X(fp64_tensor, false) X(fp32, false) X(tf32, false) X(fp16, false) X(bf16, false)              \
+        X(fp8, false) X(fp4, false) X(int8, true) X(int4, true)
 
 enum precision {
 #define X(name, integer) PREC_##name,
     PRECISION_MAP(X)
 #undef X
-    PREC_COUNT
+        PREC_COUNT
 };
 
 extern const char *const precision_names[PREC_COUNT + 1]; /* NULL-terminated */

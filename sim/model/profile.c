@@ -4,22 +4,24 @@
 #include <math.h>
 #include <string.h>
 
-#define FORMAT "gpusim-profile/1"
+#define FORMAT     "gpusim-profile/1"
 #define COUNTOF(x) (sizeof(x) / sizeof *(x))
 
 const char *const provenance_names[PROV_COUNT + 1] = { "measured", "published", "assumed", NULL };
 
 const struct profile_field profile_fields[PROFILE_COUNT] = {
 #define X(group_, key_, unit_, dflt_, low_, high_, min_, max_, prov_, source_, help_)              \
-    [PROFILE_##group_##_##key_] = { #group_, #key_, unit_,                                         \
-                                    { dflt_, low_, high_, PROV_##prov_, source_ },                 \
-                                    min_, max_, help_ },
+    [PROFILE_##group_##_##                                                                         \
+        key_] = { #group_, #key_, unit_, { dflt_, low_, high_, PROV_##prov_, source_ },            \
+                  min_,    max_,  help_ },
     PROFILE_MAP(X)
 #undef X
 };
 
 /* Keys of a file besides the groups. What calibrate adds about the run is kept and not read. */
-static const char *const other_keys[] = { "format", "name", "gpu", "device", "not_measured", "note" };
+static const char *const other_keys[] = {
+    "format", "name", "gpu", "device", "not_measured", "note"
+};
 static const char *const param_keys[] = { "value",  "unit",       "low",    "high", "n",
                                           "method", "provenance", "source", "note" };
 /* Holds a table, not a number: the share of full speed against the share of the SMs. */
@@ -34,16 +36,24 @@ void profile_defaults(struct gpu_profile *out)
 void profile_none(struct gpu_profile *out)
 {
     static const enum profile_param free_of_cost[] = {
-        PROFILE_base_launch_us,          PROFILE_base_launch_sync_us,
-        PROFILE_base_alloc_us,           PROFILE_base_context_ms,
-        PROFILE_base_context_bytes,      PROFILE_timeslice_switch_us,
-        PROFILE_mps_overhead,            PROFILE_mps_interference,
-        PROFILE_mig_repartition_s,       PROFILE_mig_mode_change_s,
-        PROFILE_mig_power_loss,          PROFILE_intercept_launch_ns,
-        PROFILE_intercept_alloc_us,      PROFILE_intercept_startup_ms,
+        PROFILE_base_launch_us,
+        PROFILE_base_launch_sync_us,
+        PROFILE_base_alloc_us,
+        PROFILE_base_context_ms,
+        PROFILE_base_context_bytes,
+        PROFILE_timeslice_switch_us,
+        PROFILE_mps_overhead,
+        PROFILE_mps_interference,
+        PROFILE_mig_repartition_s,
+        PROFILE_mig_mode_change_s,
+        PROFILE_mig_power_loss,
+        PROFILE_intercept_launch_ns,
+        PROFILE_intercept_alloc_us,
+        PROFILE_intercept_startup_ms,
         PROFILE_intercept_startup_per_process_ms,
         PROFILE_intercept_quota_bytes_error,
-        PROFILE_intercept_core_burst_s,  PROFILE_remote_sync_us,
+        PROFILE_intercept_core_burst_s,
+        PROFILE_remote_sync_us,
         PROFILE_remote_async_us,
     };
     static const char source[] = "the generic card has no overhead";
@@ -88,15 +98,16 @@ static double bounded(struct reader *r, json_t *obj, const char *at, const char 
     if (!v || json_is_null(v)) return NAN;
     double x = json_number_value(v);
     if (!json_is_number(v))
-        json_problem(r->d, r->doc, at, "expected \"%s\" to be a number in %s, found %s", key, f->unit,
-                     json_found(found, sizeof found, v));
+        json_problem(r->d, r->doc, at, "expected \"%s\" to be a number in %s, found %s", key,
+                     f->unit, json_found(found, sizeof found, v));
     else if (x < f->min)
         json_problem(r->d, r->doc, at, "%s %g %s is below the least possible, %g", key, x, f->unit,
                      f->min);
     else if (x > f->max)
-        json_problem(r->d, r->doc, at, "%s %g %s is above the greatest possible, %g", key, x, f->unit,
-                     f->max);
-    else return x;
+        json_problem(r->d, r->doc, at, "%s %g %s is above the greatest possible, %g", key, x,
+                     f->unit, f->max);
+    else
+        return x;
     return NAN;
 }
 
@@ -125,7 +136,8 @@ static bool read_param(struct reader *r, json_t *obj, const char *at, const stru
 {
     char found[80];
     if (!json_is_object(obj)) {
-        json_problem(r->d, r->doc, at, "expected {\"value\": .., \"unit\": .., \"provenance\": ..}, found %s",
+        json_problem(r->d, r->doc, at,
+                     "expected {\"value\": .., \"unit\": .., \"provenance\": ..}, found %s",
                      json_found(found, sizeof found, obj));
         return false;
     }
@@ -184,7 +196,8 @@ static void read_group(struct reader *r, json_t *obj, const char *group, struct 
     json_known_keys(r->d, r->doc, obj, in, keys, n_keys);
 }
 
-void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc, struct diag *d)
+void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc,
+                  struct diag *d)
 {
     struct reader r = { a, doc, d };
     const char *keys[COUNTOF(other_keys) + PROFILE_COUNT];
@@ -199,7 +212,8 @@ void profile_read(struct gpu_profile *out, struct arena *a, const struct json_do
     }
     json_t *format = json_object_get(doc->root, "format");
     if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
-        json_problem(d, doc, format ? "/format" : "", "expected \"format\": \"" FORMAT "\", found %s",
+        json_problem(d, doc, format ? "/format" : "",
+                     "expected \"format\": \"" FORMAT "\", found %s",
                      json_found(found, sizeof found, format));
     for (size_t i = 0; i < COUNTOF(other_keys); i++) keys[n_keys++] = other_keys[i];
     const char *group = "";

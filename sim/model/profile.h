@@ -2,14 +2,14 @@
  * `calibrate` or shipped. Each parameter says how it is known.
  *
  *     { "format": "gpusim-profile/1", "gpu": "h200-sxm5-141gb",
- *       "timeslice": { "quantum_us": { "value": 2050, "unit": "us", "low": 1990, "high": 2110, "n": 4000,
- *                                      "method": "two processes polling globaltimer",
+ *       "timeslice": { "quantum_us": { "value": 2050, "unit": "us", "low": 1990, "high": 2110,
+ *                                      "n": 4000, "method": "two processes polling globaltimer",
  *                                      "provenance": "measured" } } }
  *
- * Every parameter that gpusim knows is in one table with unit, bounds, default, the default's range,
- * provenance and source; docs and `gpusim gpu --profile` print it. A value in the file wins over the
- * table's default: it is about this card, the default about any. Within a file, measured beats
- * published beats assumed is decided by whoever writes it: one entry per parameter.
+ * Every parameter that gpusim knows is in one table with unit, bounds, default, the default's
+ * range, provenance and source. A value in the file wins over the table's default, however it is
+ * known: it is about this card, the default about any. A file holds one entry for a parameter, so
+ * whoever writes it has put measured before published before assumed.
  * What could not be measured stands under "not_measured" with the reason, or as a null value, and
  * then counts as absent. "device" and "note" are kept and not read.
  *
@@ -37,8 +37,8 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
       "host time of one asynchronous kernel launch")                                               \
     X(base, launch_sync_us, "us", 4.293, 4, 20, 0.1, 1e5, PUBLISHED, SRC_VBENCH,                   \
       "empty kernel, launch and wait")                                                             \
-    X(base, graph_node_us, "us", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0.01, 1e4, ASSUMED,     \
-      "", "one node of a replayed graph")                                                          \
+    X(base, graph_node_us, "us", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0.01, 1e4, ASSUMED, "", \
+      "one node of a replayed graph")                                                              \
     X(base, alloc_us, "us", 97.1, 2, 400, 0.01, 1e6, PUBLISHED, SRC_VBENCH,                        \
       "one device memory allocation (bimodal: small ones are far cheaper)")                        \
     X(base, context_ms, "ms", 77.3, 60, 500, 0.1, 1e5, PUBLISHED, SRC_VBENCH,                      \
@@ -65,8 +65,8 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
       ASSUMED, "", "best matrix product, fp16")                                                    \
     X(base, gemm_bf16_flops, "FLOPS", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 1e8, 1e17,         \
       ASSUMED, "", "best matrix product, bf16")                                                    \
-    X(base, gemm_fp8_flops, "FLOPS", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 1e8, 1e17,          \
-      ASSUMED, "", "best matrix product, fp8")                                                     \
+    X(base, gemm_fp8_flops, "FLOPS", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 1e8, 1e17, ASSUMED, \
+      "", "best matrix product, fp8")                                                              \
     X(base, gemm_int8_ops, "OPS", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 1e8, 1e17, ASSUMED,    \
       "", "best matrix product, int8")                                                             \
     X(power, idle_W, "W", PROFILE_NONE, PROFILE_NONE, PROFILE_NONE, 0, 3000, ASSUMED, "",          \
@@ -86,7 +86,7 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
       "nebuly-ai/nos, A100: one client under the daemon at 1.002 of native",                       \
       "share of speed a client loses to the daemon")                                               \
     X(mps, interference, "ratio", 0.035, 0, 0.15, 0, 10, ASSUMED,                                  \
-      "order of magnitude: T4, five one-block clients at 0.876 of the speed alone, 0.035 for each "  \
+      "order of magnitude: T4, five one-block clients at 0.876 of the speed alone, 0.035 a "       \
       "neighbour; 0.15 per job is the MISO simulator's constant",                                  \
       "slowdown that a card's worth of busy neighbours adds while demand is below the card")       \
     X(mig, repartition_s, "s", 12, 12, 121, 0, 3600, PUBLISHED,                                    \
@@ -103,8 +103,7 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
     X(intercept, alloc_us, "us", 18.3, 0, 288, 0, 1e6, PUBLISHED, SRC_VBENCH,                      \
       "time the library adds to one allocation (within the noise of a bimodal figure)")            \
     X(intercept, startup_ms, "ms", 0.25, 0.25, 0.67, 0, 1e6, PUBLISHED,                            \
-      "HAMi-core issue 252, one process",                                                          \
-      "time the library adds to the start of a process")                                           \
+      "HAMi-core issue 252, one process", "time the library adds to the start of a process")       \
     X(intercept, startup_per_process_ms, "ms", 0.085, 0.013, 240, 0, 1e5, PUBLISHED,               \
       "HAMi-core issue 252: 5.62 ms with 64 at once; issue 1662: a minute with 250",               \
       "further start-up time per other process that starts on the node at once")                   \
@@ -124,14 +123,14 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
     X(remote, async_us, "us", 1, 0, 5, 0, 1e6, ASSUMED,                                            \
       "no figure could be read; the order of one local launch",                                    \
       "time an asynchronous call adds that nothing hides")                                         \
-    X(remote, Bps, "B/s", 12.5e9, 1.25e9, 50e9, 1e6, 1e15, ASSUMED,                                \
-      "one 100 Gbit/s port", "bytes per second between host and pooled card")
+    X(remote, Bps, "B/s", 12.5e9, 1.25e9, 50e9, 1e6, 1e15, ASSUMED, "one 100 Gbit/s port",         \
+      "bytes per second between host and pooled card")
 
 enum profile_param {
 #define X(group, key, unit, dflt, low, high, min, max, prov, source, help) PROFILE_##group##_##key,
     PROFILE_MAP(X)
 #undef X
-    PROFILE_COUNT
+        PROFILE_COUNT
 };
 
 struct param {
@@ -161,7 +160,8 @@ void profile_defaults(struct gpu_profile *out);
 /* No overhead of any kind: what the flat card "generic" runs with. */
 void profile_none(struct gpu_profile *out);
 /* One file over the defaults. Values outside physical bounds are problems that name the bound. */
-void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc,
+                  struct diag *d);
 
 const char *profile_param_group(enum profile_param p);
 const char *profile_param_key(enum profile_param p);

@@ -5,8 +5,10 @@
 
 /* Short for a member whose key is not its name, or that has no default. */
 #define KEY(key_, member_, type_, dflt_, min_, max_, help_)                                        \
-    { .name = key_, .type = type_, .offset = offsetof(struct signature, member_), .dflt = dflt_,   \
-      .min = min_, .max = max_, .help = help_ }
+    {                                                                                              \
+        .name = key_, .type = type_, .offset = offsetof(struct signature, member_), .dflt = dflt_, \
+        .min = min_, .max = max_, .help = help_                                                    \
+    }
 
 const struct cfg_field signature_fields[] = {
     KEY("host", host, CFG_RATIO, "0", 0, 1, "share of the isolated time off the card"),
@@ -17,17 +19,28 @@ const struct cfg_field signature_fields[] = {
     KEY("bw_width", bw_width, CFG_RATIO, NULL, 0, 1,
         "share of the bandwidth they can use; default min(1, gpus)"),
     KEY("launches_per_s", launches_per_s, CFG_REAL, "0", 0, 1e7, "kernel launches per second"),
-    KEY("syncs_per_s", syncs_per_s, CFG_REAL, "0", 0, 1e7, "calls per second that wait for the card"),
+    KEY("syncs_per_s", syncs_per_s, CFG_REAL, "0", 0, 1e7,
+        "calls per second that wait for the card"),
     KEY("kernel_us", kernel_us, CFG_REAL, NULL, 0, 1e9, "mean kernel length in microseconds"),
-    { .name = "pcie", .type = CFG_QTY, .offset = offsetof(struct signature, pcie_Bps), .dflt = "0 B/s",
-      .min = 0, .max = 1e13, .help = "traffic between host and card", .dim = UNIT_RATE },
+    { .name = "pcie",
+      .type = CFG_QTY,
+      .offset = offsetof(struct signature, pcie_Bps),
+      .dflt = "0 B/s",
+      .min = 0,
+      .max = 1e13,
+      .help = "traffic between host and card",
+      .dim = UNIT_RATE },
     KEY("flops_per_s", flops_per_s, CFG_REAL, NULL, 0, 1e18,
         "useful operations per second; without it effective TFLOP/s is an upper bound"),
     KEY("footprint", footprint_bytes, CFG_BYTES, NULL, 0, 1e15, "card memory the job holds"),
     KEY("mem_grow", mem_grow, CFG_TIME, "0 s", 0, SIM_MAX_S,
         "the footprint is allocated this long after the start"),
-    { .name = "precision", .type = CFG_CHOICE, .offset = offsetof(struct signature, precision),
-      .dflt = "fp32", .help = "number format of its arithmetic", .choices = precision_names },
+    { .name = "precision",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct signature, precision),
+      .dflt = "fp32",
+      .help = "number format of its arithmetic",
+      .choices = precision_names },
     KEY("source", source, CFG_TEXT, NULL, 0, 0, "where the numbers come from"),
 };
 const size_t signature_fields_n = sizeof signature_fields / sizeof *signature_fields;

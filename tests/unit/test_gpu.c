@@ -153,7 +153,8 @@ static void every_mistake(void **state)
         { "\"aliases\": [\"Tee One\"]", "\"aliases\": \"Tee\"", "a list of names" },
         { "[\"Tee One\"]", "[7]", "expected names" },
         { "\"peak_check\": \"ok\"", "\"peak_check\": \"fine\"", "found \"fine\"" },
-        { "{ \"value\": 14, \"source\": \"s\" }", "14", "expected {\"value\": .., \"source\": ..}" },
+        { "{ \"value\": 14, \"source\": \"s\" }", "14",
+          "expected {\"value\": .., \"source\": ..}" },
         { "{ \"value\": 14, \"source\": \"s\" }", "{ \"value\": 14 }", "\"source\" to be text" },
         { "{ \"value\": 14,", "{ \"value\": 14.5,", "a whole number, found 14.5" },
         { "{ \"value\": 14,", "{ \"value\": 0,", "outside 1 to 2048" },
@@ -164,22 +165,28 @@ static void every_mistake(void **state)
         { "\"8 GiB\"", "\"7 GiB\"", "more usable than nominal" },
         { "\"usable\"", "\"usble\"", "usble" },
         { "\"type\": \"HBM\"", "\"type\": 3", "\"type\" to be text" },
-        { "\"provenance\": \"assumed\"", "\"provenance\": \"guessed\"", "measured, published or assumed" },
+        { "\"provenance\": \"assumed\"", "\"provenance\": \"guessed\"",
+          "measured, published or assumed" },
         { "\"2.24 TFLOPS\"", "\"2.24 TOPS\"", "a floating-point format is counted in TFLOPS" },
         { "\"28.672 TOPS\"", "\"28.672 TFLOPS\"", "an integer format is counted in TOPS" },
-        { "\"2.24 TFLOPS\"", "\"2.30 TFLOPS\"", "2.7 % off units x clock x operations = 2.24 TFLOPS" },
+        { "\"2.24 TFLOPS\"", "\"2.30 TFLOPS\"",
+          "2.7 % off units x clock x operations = 2.24 TFLOPS" },
         { "\"14.336 TFLOPS\"", "\"14.0 TFLOPS\"", "-2.3 % off" },
         { "\"28.672 TFLOPS\"", "\"13 TFLOPS\"", "sparse peak is below the dense" },
-        { "\"dense\": null, \"sparse\": null", "\"dense\": null, \"sparse\": \"1 TFLOPS\"", "without a dense" },
+        { "\"dense\": null, \"sparse\": null", "\"dense\": null, \"sparse\": \"1 TFLOPS\"",
+          "without a dense" },
         { "\"dense\": null", "\"dense\": \"0 TFLOPS\"", "null says" },
         { "\"fp8\"", "\"fp7\"", "fp7" },
-        { "\"idle\": { \"value\": \"11.5 W\"", "\"idle\": { \"value\": \"22 W\"", "idle <= idle_context" },
+        { "\"idle\": { \"value\": \"11.5 W\"", "\"idle\": { \"value\": \"22 W\"",
+          "idle <= idle_context" },
         { "\"81 W\"", "\"91 W\"", "busy <= tdp" },
         { "\"90 W\"", "\"90 V\"", "a power" },
         { "\"kind\": \"3.0x16\", ", "", "\"kind\" to be text" },
         { "\"compute_slices\": 2", "\"compute_slices\": 17", "from 1 to 16" },
-        { "\"compute_slices\": 2", "\"compute_slices\": 3", "no layout takes exactly 3 compute slices" },
-        { "\"starts\": [0, 1], \"max\": 2", "\"starts\": [1, 0], \"max\": 2", "starts must ascend" },
+        { "\"compute_slices\": 2", "\"compute_slices\": 3",
+          "no layout takes exactly 3 compute slices" },
+        { "\"starts\": [0, 1], \"max\": 2", "\"starts\": [1, 0], \"max\": 2",
+          "starts must ascend" },
         { "\"starts\": [0, 1], \"max\": 2", "\"starts\": [0, 2], \"max\": 2", "within 2 units" },
         { "\"starts\": [0, 1], \"max\": 2", "\"starts\": 0, \"max\": 2", "\"starts\" to list" },
         { "\"max\": 2", "\"max\": 1", "at most 2 by its starts, but max says 1" },
@@ -224,7 +231,8 @@ static void other_shapes(void **state)
     assert_contains(l.d.problem[0].msg, "the file name is the card's key");
     unload(&l);
     /* a claim other than "ok" makes the deviation a note */
-    char *off = with(card, "\"2.24 TFLOPS\"", "\"2.4 TFLOPS\""), *warn = with(off, "\"ok\"", "\"warn\"");
+    char *off = with(card, "\"2.24 TFLOPS\"", "\"2.4 TFLOPS\""),
+         *warn = with(off, "\"ok\"", "\"warn\"");
     load(&l, warn, "t-1");
     assert_int_equal(l.d.count, 0);
     assert_int_equal(l.g.claim, PEAK_warn);
@@ -310,7 +318,7 @@ static void precisions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_card),   cmocka_unit_test(power),   cmocka_unit_test(every_mistake),
+        cmocka_unit_test(one_card),     cmocka_unit_test(power),  cmocka_unit_test(every_mistake),
         cmocka_unit_test(other_shapes), cmocka_unit_test(folder), cmocka_unit_test(generic),
         cmocka_unit_test(precisions),
     };

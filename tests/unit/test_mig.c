@@ -65,7 +65,8 @@ static void which_sets_fit(void **state)
         { "4g.20gb 3g.20gb", 1, "4g.20gb@0 3g.20gb@4" },
         { "2g.10gb 2g.10gb 2g.10gb 1g.5gb", 1, "2g.10gb@0 2g.10gb@2 2g.10gb@4 1g.5gb@6" },
         { "2g.10gb 2g.10gb 2g.10gb 2g.10gb", 0, "" },
-        { "3g.20gb 1g.5gb 1g.5gb 1g.5gb 1g.5gb", 1, "1g.5gb@0 1g.5gb@1 1g.5gb@2 1g.5gb@3 3g.20gb@4" },
+        { "3g.20gb 1g.5gb 1g.5gb 1g.5gb 1g.5gb", 1,
+          "1g.5gb@0 1g.5gb@1 1g.5gb@2 1g.5gb@3 3g.20gb@4" },
         { "3g.20gb 3g.20gb", 1, "3g.20gb@0 3g.20gb@4" },
         { "1g.5gb", 7, "1g.5gb@0" },
         { "1g.10gb 1g.10gb", 6, "1g.10gb@0 1g.10gb@2" },
@@ -88,7 +89,8 @@ static void which_sets_fit(void **state)
     }
 }
 
-static bool order_succeeds(const char *want_names, const char *order_names, enum mig_start_rule rule)
+static bool order_succeeds(const char *want_names, const char *order_names,
+                           enum mig_start_rule rule)
 {
     int want[MIG_MAX_UNITS], order[MIG_MAX_UNITS], *orders;
     int n = parse(want_names, want);
@@ -180,7 +182,8 @@ static void enough_slices_free(void **state)
 
     on = sevens_without(NULL, 0);
     assert_int_equal(mig_unlock(g, &on, mig_profile_find(g, "7g.40gb"), unlock), 7);
-    assert_int_equal(mig_unlock(g, &on, mig_profile_find(g, "3g.20gb"), unlock), 3); /* at 4: unit 7 is free */
+    assert_int_equal(mig_unlock(g, &on, mig_profile_find(g, "3g.20gb"), unlock),
+                     3); /* at 4: unit 7 is free */
     assert_int_equal(unlock[0], 4);
 
     /* a second +me needs the first one gone, and room */
@@ -200,12 +203,13 @@ static void stranded(void **state)
     assert_int_equal(mig_stranded_slices(g, 0xff, 6), 1); /* 3g + 3g: all memory, 6 of 7 slices */
     assert_int_equal(mig_stranded_slices(g, 0xff, 7), 0); /* 4g + 3g uses everything */
     assert_int_equal(mig_stranded_slices(g, 0xff, 4), 3); /* four 1g.10gb */
-    assert_int_equal(mig_stranded_slices(g, 0x0f, 3), 1); /* 3g at 0: 3 of the other 4 slices are left */
+    assert_int_equal(mig_stranded_slices(g, 0x0f, 3),
+                     1); /* 3g at 0: 3 of the other 4 slices are left */
     assert_int_equal(mig_stranded_slices(g, 0xf0, 3), 0); /* 3g at 4: a 4g still fits */
     assert_int_equal(mig_largest_placeable(g, 0), mig_profile_find(g, "7g.40gb"));
     assert_int_equal(mig_largest_placeable(g, 0xf0), mig_profile_find(g, "4g.20gb"));
     assert_int_equal(mig_largest_placeable(g, 0x7f), -1); /* unit 7 alone starts nothing */
-    struct mig_geometry bare = *g; /* the table and the search agree */
+    struct mig_geometry bare = *g;                        /* the table and the search agree */
     bare.reach = NULL;
     for (mig_mask m = 0; m <= mig_full_mask(g); m += 7)
         assert_int_equal(mig_reachable(&bare, m), mig_reachable(g, m));
@@ -219,9 +223,10 @@ static void requests(void **state)
         double gib;
         const char *profile; /* NULL: none */
     } ask[] = {
-        { 100, 0, "1g.5gb" },  { 125, 4.75, "1g.5gb" },  { 125, 4.76, "1g.10gb" }, { 126, 1, "1g.10gb" },
-        { 250, 9.62, "1g.10gb" }, { 251, 1, "3g.20gb" }, { 500, 19.5, "3g.20gb" }, { 500, 19.6, "7g.40gb" },
-        { 501, 1, "7g.40gb" }, { 999, 39.25, "7g.40gb" }, { 999, 39.3, NULL },     { 1, 40, NULL },
+        { 100, 0, "1g.5gb" },      { 125, 4.75, "1g.5gb" },  { 125, 4.76, "1g.10gb" },
+        { 126, 1, "1g.10gb" },     { 250, 9.62, "1g.10gb" }, { 251, 1, "3g.20gb" },
+        { 500, 19.5, "3g.20gb" },  { 500, 19.6, "7g.40gb" }, { 501, 1, "7g.40gb" },
+        { 999, 39.25, "7g.40gb" }, { 999, 39.3, NULL },      { 1, 40, NULL },
     };
     (void)state;
     for (size_t i = 0; i < sizeof ask / sizeof *ask; i++) {
@@ -243,12 +248,15 @@ static void requests(void **state)
 static void shares(void **state)
 {
     bool assumed;
-    const struct gpu_spec *h100 = gpu_find(cards, "h100-sxm5-80gb", NULL), *h20 = gpu_find(cards, "h20", NULL);
+    const struct gpu_spec *h100 = gpu_find(cards, "h100-sxm5-80gb", NULL),
+                          *h20 = gpu_find(cards, "h20", NULL);
     (void)state;
     assert_close(mig_sm_share(a100, mig_profile_find(g, "7g.40gb"), &assumed), 98.0 / 108, 1e-15);
     assert_false(assumed);
-    assert_close(mig_sm_share(h100, mig_profile_find(h100->mig, "1g.20gb"), NULL), 26.0 / 132, 1e-15);
-    assert_close(mig_sm_share(h100, mig_profile_find(h100->mig, "3g.40gb"), NULL), 60.0 / 132, 1e-15);
+    assert_close(mig_sm_share(h100, mig_profile_find(h100->mig, "1g.20gb"), NULL), 26.0 / 132,
+                 1e-15);
+    assert_close(mig_sm_share(h100, mig_profile_find(h100->mig, "3g.40gb"), NULL), 60.0 / 132,
+                 1e-15);
     assert_close(mig_bw_share(h100, mig_profile_find(h100->mig, "3g.40gb")), 0.5, 0);
     assert_close(mig_bw_share(h100, mig_profile_find(h100->mig, "2g.20gb")), 0.25, 0);
     mig_sm_share(h20, 0, &assumed);
@@ -269,7 +277,8 @@ struct brute {
 static bool addable(const struct brute *b, mig_mask busy, int i)
 {
     const struct mig_slice s = b->pair[i];
-    return !(busy & mig_slice_mask(b->g, s)) && b->count[s.profile] < b->g->profile[s.profile].max_instances;
+    return !(busy & mig_slice_mask(b->g, s)) &&
+           b->count[s.profile] < b->g->profile[s.profile].max_instances;
 }
 
 /* Each pair in turn is taken or not. */
@@ -317,13 +326,14 @@ static void agree(const struct mig_geometry *m, const char *card, bool plain_onl
     enumerate(&b, 0, 0);
     for (size_t i = 0; i < b.multisets.n; i++) {
         bool in = false;
-        for (size_t k = 0; k < b.multisets.n; k++) in |= strictly_inside(b.multisets.v[i], b.multisets.v[k]);
+        for (size_t k = 0; k < b.multisets.n; k++)
+            in |= strictly_inside(b.multisets.v[i], b.multisets.v[k]);
         undominated += !in;
     }
     mig_census(m, profiles, n, &c);
     if (c.all != b.all || c.maximal != b.maximal || c.undominated.n != undominated)
-        fail_msg("%s: %lu %lu %zu, by subsets %lu %lu %zu", card, c.all, c.maximal, c.undominated.n, b.all,
-                 b.maximal, undominated);
+        fail_msg("%s: %lu %lu %zu, by subsets %lu %lu %zu", card, c.all, c.maximal, c.undominated.n,
+                 b.all, b.maximal, undominated);
     vec_fini(&c.undominated);
     vec_fini(&b.multisets);
 }
@@ -344,8 +354,12 @@ static void known_census(void **state)
     int without[] = { 0, 0, 0, 0, 0 }, plain[MIG_MAX_PROFILES], n = 0;
     static const char *const names[] = { "1g.5gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb" };
     static const char *const mixtures[] = {
-        "7g.40gb@0", "4g.20gb@0 3g.20gb@4", "4g.20gb@0 2g.10gb@4 1g.5gb@6",
-        "4g.20gb@0 1g.5gb@4 1g.5gb@5 1g.5gb@6", "3g.20gb@0 3g.20gb@4", "2g.10gb@0 2g.10gb@2 3g.20gb@4",
+        "7g.40gb@0",
+        "4g.20gb@0 3g.20gb@4",
+        "4g.20gb@0 2g.10gb@4 1g.5gb@6",
+        "4g.20gb@0 1g.5gb@4 1g.5gb@5 1g.5gb@6",
+        "3g.20gb@0 3g.20gb@4",
+        "2g.10gb@0 2g.10gb@2 3g.20gb@4",
     };
     struct mig_census c;
     char text[200];
