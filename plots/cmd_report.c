@@ -1,0 +1,43 @@
+/* plots/cmd_report.c - `gpusim report DIR`: rebuild the page from stored files. */
+#include "cli/command.h"
+#include "plots/report.h"
+
+#include <string.h>
+
+struct report_options {
+    const char *lang;
+};
+
+static const struct opt opts[] = {
+    { .name = "lang",
+      .type = OPT_TEXT,
+      .offset = offsetof(struct report_options, lang),
+      .arg = "LANG",
+      .help = "language of the page: en" },
+    { 0 },
+};
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct report_options o = { .lang = "en" };
+    char **operands;
+    int n, rc = opt_parse(self, argc, argv, &o, &operands, &n, e);
+    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    if (n != 1)
+        rc = err_set(e, ERR_USAGE, NULL, "expected one folder, found %d", n);
+    else if (strcmp(o.lang, "en") != 0)
+        rc = err_set(e, ERR_USAGE, NULL, "no report in the language \"%s\" yet, only en", o.lang);
+    else
+        rc = report_build(operands[0], e);
+    opt_fini(self->opts, &o);
+    return rc;
+}
+
+const struct command cmd_report = {
+    .name = "report",
+    .args = "DIR",
+    .help = "rebuild report.html and its plots from the files of a run",
+    .example = "gpusim report out/mixed",
+    .opts = opts,
+    .run = run,
+};

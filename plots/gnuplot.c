@@ -1,0 +1,199 @@
+/* plots/gnuplot.c - run gnuplot and clean what it draws. */
+#include "plots/gnuplot.h"
+
+#include "base/datadir.h"
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "plots/html.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+int gnuplot_template(const char *dir, const char *file, struct err *e)
+{
+    /* installed beside the scenarios, or in the source tree beside the folder of scenarios */
+    static const char *const places[] = { "plots/", "../plots/templates/" };
+    char name[256], from[PATH_BYTES];
+    struct strbuf text = { 0 }, to = { 0 };
+    int rc = -1;
+    for (size_t i = 0; i < sizeof places / sizeof *places && rc != 0; i++) {
+        snprintf(name, sizeof name, "%s%s", places[i], file);
+        datadir_path(from, sizeof from, name);
+        rc = html_read_file(from, &text);
+    }
+    if (rc != 0) {
+        rc = err_set(e, ERR_IO, &(struct loc){ .file = from }, "cannot read the plot template: %s",
+                     strerror(errno));
+        goto out;
+    }
+    strbuf_addf(&to, "%s/%s", dir, file);
+    rc = outfile_write(to.s, text.s, text.len, e);
+out:
+    strbuf_fini(&text);
+    strbuf_fini(&to);
+    return rc;
+}
+
+/* All that a descriptor delivers, at most the first 400 bytes kept. */
+static void drain(int fd, char *buf, size_t size)
+{
+    size_t n = 0;
+    char rest[512];
+    for (;;) {
+        bool full = n + 1 >= size;
+        ssize_t got = read(fd, full ? rest : buf + n, full ? sizeof rest : size - 1 - n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        if (!full) n += (size_t)got;
+    }
+    buf[n] = '\0';
+}
+
+/* Start gnuplot in `dir` with its complaints going to *complaints. 0 or an errno. */
+static int start(const char *dir, char *commands, char *script, pid_t *child, int *complaints)
+{
+    char path[PATH_BYTES];
+    char *argv[] = { "gnuplot", "-d", "-e", commands, script, NULL };
+    char *envp[] = { path, "LC_ALL=C", NULL };
+    posix_spawn_file_actions_t act;
+    const char *set = getenv("PATH");
+    int fd[2];
+    snprintf(path, sizeof path, "PATH=%s", set ? set : "/usr/local/bin:/usr/bin:/bin");
+    if (pipe(fd) != 0) return errno;
+    posix_spawn_file_actions_init(&act);
+    posix_spawn_file_actions_addchdir_np(&act, dir);
+    posix_spawn_file_actions_addopen(&act, STDIN_FILENO, "/dev/null", 0 /* O_RDONLY */, 0);
+    posix_spawn_file_actions_adddup2(&act, fd[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&act, fd[1], STDERR_FILENO);
+    posix_spawn_file_actions_addclose(&act, fd[0]);
+    posix_spawn_file_actions_addclose(&act, fd[1]);
+    int rc = posix_spawnp(child, "gnuplot", &act, NULL, argv, envp);
+    posix_spawn_file_actions_destroy(&act);
+    close(fd[1]);
+    if (rc != 0)
+        close(fd[0]);
+    else
+        *complaints = fd[0];
+    return rc;
+}
+
+/* 0, or ERR_IO. */
+static int run(const char *dir, const char *name, bool *absent, struct err *e)
+{
+    char said[400];
+    char *commands = xasprintf("data='%s.tsv'; out='%s.svg.tmp'", name, name);
+    char *script = xasprintf("%s.gp", name);
+    pid_t child;
+    int fd = -1, status = 0, rc = start(dir, commands, script, &child, &fd);
+    free(commands);
+    free(script);
+    if (rc != 0) {
+        *absent = rc == ENOENT;
+        return err_set(e, ERR_IO, NULL, "cannot run gnuplot: %s", strerror(rc));
+    }
+    drain(fd, said, sizeof said);
+    close(fd);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    *absent = WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    for (char *p = said; *p; p++)
+        if (*p == '\n') *p = ' ';
+    return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "gnuplot failed on %s.gp: %s", name,
+                   said);
+}
+
+/* Replacements inside tags: {what gnuplot writes, before the name, after it}. */
+static const struct {
+    const char *from, *to;
+    bool name; /* followed by the picture's name */
+} edits[] = {
+    { "id='", "id='", true },
+    { "id=\"", "id=\"", true },
+    { "href='#", "href='#", true },
+    { "href=\"#", "href=\"#", true },
+    { "url(#", "url(#", true },
+    { " color=\"black\"", " color=\"inherit\"", false },
+    { "fill=\"black\"", "fill=\"currentColor\"", false },
+    { "fill = \"black\"", "fill = \"currentColor\"", false },
+    { "stroke=\"black\"", "stroke=\"currentColor\"", false },
+};
+
+/* Apply the edit that matches at p; returns the bytes of p used up, 0 for none. */
+static size_t edit(const char *p, const char *name, struct strbuf *out)
+{
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        if (!str_starts(p, edits[i].from)) continue;
+        strbuf_addz(out, edits[i].to);
+        if (edits[i].name) strbuf_addf(out, "%s_", name);
+        return strlen(edits[i].from);
+    }
+    return 0;
+}
+
+/* Past "</tag>" and the line end after it, when p begins with "<tag>"; else NULL. */
+static const char *skip_element(const char *p, const char *open, const char *close_tag)
+{
+    if (!str_starts(p, open)) return NULL;
+    const char *end = strstr(p, close_tag);
+    if (!end) return NULL;
+    end += strlen(close_tag);
+    return *end == '\n' ? end + 1 : end;
+}
+
+void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out)
+{
+    bool in_tag = false, titled = false;
+    const char *next;
+    for (const char *p = svg; *p;) {
+        if ((next = skip_element(p, "<title>", "</title>"))) { /* a tool tip, or the plot's name */
+            if (!titled) {
+                strbuf_addz(out, "<title>");
+                html_text(out, alt);
+                strbuf_addz(out, "</title>\n");
+            }
+            titled = true;
+            p = next;
+        } else if ((next = skip_element(p, "<desc>", "</desc>"))) { /* gnuplot's version */
+            p = next;
+        } else if (str_starts(p, "<svg")) {
+            strbuf_addz(out, "<svg role=\"img\"");
+            p += strlen("<svg");
+            in_tag = true;
+        } else {
+            size_t used = in_tag ? edit(p, name, out) : 0;
+            if (*p == '<') in_tag = true;
+            if (*p == '>') in_tag = false;
+            if (used == 0) strbuf_addc(out, *p);
+            p += used ? used : 1;
+        }
+    }
+}
+
+int gnuplot_draw(const char *dir, const char *name, const char *alt, bool *absent, struct err *e)
+{
+    struct strbuf raw = { 0 }, clean = { 0 };
+    char *tmp = xasprintf("%s/%s.svg.tmp", dir, name), *to = xasprintf("%s/%s.svg", dir, name);
+    unlink(to); /* an old picture of other data must not survive a failure */
+    int rc = run(dir, name, absent, e);
+    if (rc != 0) goto out;
+    if (html_read_file(tmp, &raw) != 0 || raw.len == 0) {
+        rc = err_set(e, ERR_IO, &(struct loc){ .file = tmp }, "gnuplot drew nothing");
+        goto out;
+    }
+    gnuplot_clean_svg(raw.s, name, alt, &clean);
+    rc = outfile_write(to, clean.s, clean.len, e);
+out:
+    unlink(tmp);
+    strbuf_fini(&raw);
+    strbuf_fini(&clean);
+    free(tmp);
+    free(to);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* plots/gnuplot.h - pictures by gnuplot, a child process that is only needed to draw.
+ *
+ * A picture NAME lives in one folder as NAME.gp (what to draw), NAME.tsv (the numbers) and NAME.svg;
+ * gnuplot runs in that folder without the user's start-up files, so the same data give the same
+ * picture. The SVG is then made fit for inlining: no version or date of gnuplot, ids that begin with
+ * NAME, black replaced by the surrounding text colour, and a title for screen readers.
+ * Threads: any, on different folders. */
+#ifndef GPUSIM_PLOTS_GNUPLOT_H
+#define GPUSIM_PLOTS_GNUPLOT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+
+/* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`. 0 or ERR_IO. */
+int gnuplot_template(const char *dir, const char *file, struct err *e);
+
+/* Draw dir/NAME.svg. `alt` describes it in words. 0; ERR_IO when gnuplot is absent
+ * (*absent is then true), fails or draws nothing: no NAME.svg is left then. */
+int gnuplot_draw(const char *dir, const char *name, const char *alt, bool *absent, struct err *e);
+
+/* The clean form of an SVG by gnuplot. Pure. */
+void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out);
+
+#endif

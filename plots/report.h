@@ -1,0 +1,35 @@
+/* plots/report.h - the report of a run: one self-contained page from the stored files.
+ *
+ * Reads DIR/result.json, DIR/jobs.csv and DIR/series.csv (the CSVs may be absent), writes the data,
+ * scripts and pictures to DIR/plots/ and DIR/report.html. The page needs no network, script or
+ * font, reads on light and dark screens and on paper, and holds no date, path or host name: same
+ * files, same bytes.
+ * Threads: any, on different folders. Memory: bounded by the result, not by the CSVs. */
+#ifndef GPUSIM_PLOTS_REPORT_H
+#define GPUSIM_PLOTS_REPORT_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "model/result.h"
+
+#include <stdbool.h>
+
+/* 0; ERR_INPUT for a result that cannot be read; ERR_IO for files, and when a picture could not be
+ * drawn (no gnuplot): data and scripts are then in DIR/plots and the page is written without it. */
+int report_build(const char *dir, struct err *e);
+
+/* ---- between report.c and report_page.c ---- */
+
+struct report_picture {
+    const char *name; /* DIR/plots/NAME.{tsv,gp,svg} */
+    const char *heading, *caption;
+    const char *absent; /* what to say when there are no data */
+    bool has_data, drawn;
+    struct strbuf svg;
+};
+
+/* The page. Pure. */
+void report_page(const struct result *r, const struct report_picture *pictures, size_t n,
+                 struct strbuf *out);
+
+#endif

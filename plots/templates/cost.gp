@@ -1,0 +1,22 @@
+# cost.gp - cost of the run by item, straight line, one bar a policy.
+# By hand: gnuplot -e "data='cost.tsv'; out='cost.svg'" cost.gp
+# Data: one row a policy: name, then USD of the items named in the first row.
+set datafile separator "\t"
+set datafile columnheaders
+stats data using 2 nooutput
+rows = STATS_records
+items = STATS_columns - 1
+height = 130 + 34 * rows
+if (height < 90 + 22 * items) height = 90 + 22 * items
+load ARG0[1:strlen(ARG0) - strlen("cost.gp")]."style.gp"
+set xlabel "cost over the run (USD)"
+set xrange [0:*]
+set format x "%.10g"
+set yrange [rows - 0.4:-0.6]
+set ytics noenhanced scale 0
+set grid noytics xtics linecolor rgb "gray" linewidth 0.4 dashtype 3
+set border 1
+set style fill solid 1 border rgb "white"
+plot for [c = 2:items + 1] data using (sum [k = 2:c] column(k)):0:\
+        ((sum [k = 2:c] column(k)) - column(c)):(sum [k = 2:c] column(k)):\
+        ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linetype c - 1 title columnheader(c)

@@ -1,0 +1,23 @@
+# style.gp - common look of all plots. Each template sets `height` and loads it.
+# Colours: Okabe and Ito, distinguishable with any common colour blindness; black is left out
+# because it must also be readable on a dark page. Line type k is policy k in every plot; from the
+# ninth on the same colours come back dashed.
+set terminal svg enhanced size 860, height font "sans-serif,13" linewidth 1.4
+set output out
+set encoding utf8
+set datafile missing "NaN"
+set border 3 linecolor rgb "black" linewidth 0.7
+set tics nomirror out scale 0.5
+set grid ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
+set key outside right top Left reverse noenhanced samplen 2
+do for [k = 0:1] {
+    set linetype 8 * k + 1 linecolor rgb "#0072B2" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 2 linecolor rgb "#E69F00" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 3 linecolor rgb "#009E73" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 4 linecolor rgb "#D55E00" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 5 linecolor rgb "#56B4E9" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 6 linecolor rgb "#CC79A7" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 7 linecolor rgb "#8A8A8A" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 8 linecolor rgb "#B8A800" linewidth 1.6 dashtype 1 + k
+}
+set linetype cycle 16

@@ -1,0 +1,401 @@
+/* test_report.c - the page and its pictures from stored files: complete, safe, repeatable, and
+ * still there when gnuplot is not. */
+#include "support/support.h"
+
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "plots/gnuplot.h"
+#include "plots/html.h"
+#include "plots/report.h"
+#include "plots/report_data.h"
+#include "support/fake_result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *path_in(const char *dir, const char *name)
+{
+    static char buf[4][4096];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(buf[next], sizeof buf[next], "%s/%s", dir, name);
+    return buf[next];
+}
+
+static bool there(const char *dir, const char *name)
+{
+    return access(path_in(dir, name), R_OK) == 0;
+}
+
+static void write_result(const struct result *r, const char *dir)
+{
+    struct strbuf b = { 0 };
+    struct err e = { 0 };
+    json_t *v = result_to_json(r);
+    json_write(v, &b);
+    json_decref(v);
+    assert_int_equal(outfile_write(path_in(dir, "result.json"), b.s, b.len, &e), 0);
+    strbuf_fini(&b);
+}
+
+static void put_csv_name(FILE *f, const char *name)
+{
+    fprintf(f, strpbrk(name, ",\"") ? "\"%s\"," : "%s,", name);
+}
+
+/* A week of jobs and samples under each policy, drawn from a fixed sequence. */
+static void write_csvs(const struct result *r, const char *dir)
+{
+    FILE *jobs = fopen(path_in(dir, "jobs.csv"), "w"),
+         *series = fopen(path_in(dir, "series.csv"), "w");
+    assert_non_null(jobs);
+    assert_non_null(series);
+    fputs("policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s\n", jobs);
+    fputs("policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W\n",
+          series);
+    for (size_t p = 0; p < r->n_policies; p++) {
+        uint64_t seed = 5;
+        for (int i = 0; i < 850; i++) {
+            double u = (double)(test_random(&seed) >> 11) / 9007199254740992.0;
+            double wait = u < 0.3 ? 0 : (double)(p + 1) * 20 * pow(u / (1.001 - u), 1.6);
+            put_csv_name(jobs, r->policy[p].name);
+            if (i % 100 == 99)
+                fprintf(jobs, "j%d,rejected,%d,,,,\n", i, i * 700);
+            else
+                fprintf(jobs, "j%d,completed,%d,%.3f,%.3f,%.3f,100\n", i, i * 700, i * 700 + wait,
+                        i * 700 + wait + 100, wait);
+        }
+        for (int t = 1; t <= 2016; t++) {
+            double day = sin(t * 2 * 3.14159265 / 288 - 1.5), held = r->policy[p].gpu.allocated;
+            put_csv_name(series, r->policy[p].name);
+            fprintf(series, "%d,%.4f,,0.3,0.3,0,0.2,0,%d,20,4000\n", t * 300,
+                    fmin(1, fmax(0, held * (1 + 0.35 * day))),
+                    (int)(p + 1) * (int)fmax(0, 30 * day));
+        }
+    }
+    fclose(jobs);
+    fclose(series);
+}
+
+static const char *make_dir(struct result *r, struct arena *a)
+{
+    const char *dir = getenv("REPORT_DIR"); /* keep the page to look at it */
+    if (!dir) dir = temp_dir();
+    fake_result(r, a);
+    write_result(r, dir);
+    write_csvs(r, dir);
+    return dir;
+}
+
+static bool have_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+static void page_has_everything(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "Choose &quot;mps&quot;",
+        "allocation",
+        "duty cycle",
+        "SM activity",
+        "memory",
+        "p99",
+        "rejected",
+        "useful GPU-hour",
+        "kWh",
+        "Epoch AI chip table",
+        "2025-03-04",
+        "(idle)",
+        "(stranded)",
+        "measured",
+        "assumed",
+        "What is not modelled",
+        "scenario SHA-256",
+        "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+        "<code>42</code>",
+        "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;",
+        "mps &amp; &lt;b&gt;more&lt;/b&gt;",
+        "2 of 857 jobs",
+        "at most ",
+        "TOPS"
+    };
+    static const char *const never[] = { "<script", "<b>more",  "http://fonts", "src=",
+                                         "@import", "url(http", "GNUPLOT",      "utilization" };
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = make_dir(&r, a);
+    if (report_build(dir, &e) != 0) fail_msg("%s %s", e.where, e.msg);
+    char *page = read_file(path_in(dir, "report.html"));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(page, parts[i]);
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(page, never[i])) fail_msg("the page holds %s", never[i]);
+    size_t pictures = 0;
+    for (const char *p = page; (p = strstr(p, "<svg role=\"img\"")); p++) pictures++;
+    assert_int_equal(pictures, 4);
+    assert_null(strstr(page, dir));
+    free(page);
+
+    static const char *const names[] = { "card_time", "wait_cdf", "load", "cost" };
+    static const char *const ends[] = { ".svg", ".gp", ".tsv" };
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 3; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "plots/%s%s", names[i], ends[k]);
+            assert_true(there(dir, name));
+        }
+    assert_true(there(dir, "plots/style.gp"));
+    assert_false(there(dir, "plots/cost.svg.tmp"));
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void same_files_same_bytes(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r, again;
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *one = make_dir(&r, a);
+    char *kept = xstrdup(one);
+    assert_int_equal(report_build(kept, &e), 0);
+    const char *two = make_dir(&again, a);
+    assert_int_equal(report_build(two, &e), 0);
+    char *x = read_file(path_in(kept, "report.html")), *y = read_file(path_in(two, "report.html"));
+    assert_string_equal(x, y);
+    free(x);
+    free(y);
+    free(kept);
+    fake_result_fini(&r);
+    fake_result_fini(&again);
+    arena_destroy(a);
+}
+
+/* A template is a plain gnuplot script beside its data. */
+static void pictures_are_drawn_by_hand_too(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    char command[8192];
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = make_dir(&r, a);
+    assert_int_equal(report_build(dir, &e), 0);
+    snprintf(command, sizeof command,
+             "cd '%s/plots' && gnuplot -e \"data='wait_cdf.tsv'; out='mine.svg'\" wait_cdf.gp",
+             dir);
+    assert_int_equal(system(command), 0);
+    assert_true(there(dir, "plots/mine.svg"));
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void without_gnuplot_the_page_stays(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    char *path = xstrdup(getenv("PATH"));
+    const char *dir = make_dir(&r, a);
+    outfile_mkdirs(path_in(dir, "plots"), &e);
+    outfile_write(path_in(dir, "plots/cost.svg"), "<svg>old</svg>", 14, &e); /* of another run */
+    setenv("PATH", "/nonexistent", 1);
+    int rc = report_build(dir, &e);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(rc, ERR_IO);
+    assert_int_equal(err_status(e.code), 4);
+    assert_contains(e.msg, "gnuplot");
+    assert_contains(e.hint, "plots/");
+    assert_false(there(dir, "plots/cost.svg"));
+    assert_true(there(dir, "plots/cost.tsv") && there(dir, "plots/cost.gp"));
+    char *page = read_file(path_in(dir, "report.html"));
+    assert_contains(page, "This picture was not drawn");
+    assert_contains(page, "Who pays");
+    free(page);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void missing_parts_are_said(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = temp_dir();
+    fake_result(&r, a);
+    struct policy_result p = r.policy[1];
+    p.tco = (struct tco_result){ .priced = false };
+    p.stable = false;
+    p.unstable_reason = "the queue of the last quarter grows";
+    r.policy = &p;
+    r.n_policies = 1;
+    r.n_advice = 0;
+    r.n_comparisons = 0;
+    write_result(&r, dir);
+    assert_int_equal(report_build(dir, &e), 0);
+    char *page = read_file(path_in(dir, "report.html"));
+    assert_contains(page, "no advice");
+    assert_contains(page, "There is no jobs.csv");
+    assert_contains(page, "There is no series.csv");
+    assert_contains(page, "names no price book");
+    assert_contains(page, "the queue of the last quarter grows");
+    assert_contains(page, "n/a"); /* duty under mig */
+    assert_false(there(dir, "plots/cost.tsv"));
+    free(page);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void bad_folders_are_refused(void **state)
+{
+    (void)state;
+    struct err e = { 0 };
+    const char *dir = temp_dir();
+    assert_int_equal(report_build(dir, &e), ERR_IO);
+    assert_contains(e.hint, "gpusim run");
+    e = (struct err){ 0 };
+    outfile_write(path_in(dir, "result.json"), "{\"format\": 1}", 13, &e);
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+
+    struct arena *a = arena_create();
+    struct result r;
+    dir = make_dir(&r, a);
+    e = (struct err){ 0 };
+    outfile_write(path_in(dir, "jobs.csv"), "policy,wait_s\nwhole,1\n", 22, &e);
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_contains(e.msg, "submit_s");
+    e = (struct err){ 0 };
+    outfile_write(path_in(dir, "jobs.csv"), "policy,submit_s,wait_s\nwhole,1,x\n", 33, &e);
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    e = (struct err){ 0 };
+    outfile_write(path_in(dir, "jobs.csv"), "", 0, &e);
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+/* Three jobs: one before the warm-up, one without a wait, one that waits ten seconds. */
+static void wait_curve_by_hand(void **state)
+{
+    (void)state;
+    struct policy_result p = { .name = "#1 \"a\"\tb", .end_s = 100 };
+    struct result r = { .policy = &p, .n_policies = 1 };
+    struct err e = { 0 };
+    const char *csv =
+        temp_file(".csv", "policy,submit_s,wait_s\n\"#1 \"\"a\"\"\tb\",1,500\n"
+                          "\"#1 \"\"a\"\"\tb\",70,0\n\"#1 \"\"a\"\"\tb\",80,9.9\nother,90,1\n");
+    const char *out = path_in(temp_dir(), "w.tsv");
+    r.scenario = json_pack("{s:s}", "warmup", "1 min");
+    assert_int_equal(report_wait_cdf(&r, csv, out, &e), 1);
+    char *text = read_file(out);
+    double x, share;
+    assert_int_equal(strncmp(text,
+                             "\xEF\xBC\x83"
+                             "1 'a' b\tshare\n",
+                             17),
+                     0);
+    assert_int_equal(sscanf(text + 17, "%lf\t%lf", &x, &share), 2);
+    assert_close(share, 0.5, 1e-9); /* half did not wait */
+    const char *last = strrchr(text, '\t');
+    assert_close(strtod(last, NULL), 1, 1e-9);
+    free(text);
+    json_decref(r.scenario);
+    assert_int_equal(report_wait_cdf(&r, "/nonexistent", out, &e), 0);
+    assert_int_equal(report_load(&r, "/nonexistent", out, &e), 0);
+}
+
+static void many_cost_items_are_added_up(void **state)
+{
+    (void)state;
+    struct cost_item_result items[14];
+    struct policy_result p = { .name = "own" };
+    struct result r = { .policy = &p, .n_policies = 1 };
+    struct err e = { 0 };
+    char names[14][8];
+    for (int i = 0; i < 14; i++) {
+        snprintf(names[i], sizeof names[i], "i%d", i);
+        items[i] = (struct cost_item_result){ .name = names[i], .usd = i }; /* i0 is free */
+    }
+    p.tco = (struct tco_result){ .priced = true, .total_usd = 91, .item = items, .n_items = 14 };
+    const char *out = path_in(temp_dir(), "c.tsv");
+    assert_int_equal(report_cost(&r, out, &e), 1);
+    char *text = read_file(out);
+    assert_string_equal(text, "policy\ti5\ti6\ti7\ti8\ti9\ti10\ti11\ti12\ti13\tother\n"
+                              "own\t5\t6\t7\t8\t9\t10\t11\t12\t13\t10\n");
+    free(text);
+    p.tco.priced = false;
+    p.tco.n_items = 0;
+    assert_int_equal(report_cost(&r, out, &e), 0);
+}
+
+static void svg_is_cleaned(void **state)
+{
+    (void)state;
+    struct strbuf out = { 0 };
+    gnuplot_clean_svg(
+        "<?xml?>\n<svg \n width=\"1\">\n<title>Gnuplot</title>\n<desc>Produced by GNUPLOT 5.4 "
+        "patchlevel 4 </desc>\n<g id=\"a\" color=\"black\" stroke=\"black\"><title>a_plot_1</title>"
+        "<use xlink:href='#gp'/>x id='q' &lt;</g></svg>\n",
+        "p", "A <b> & c", &out);
+    assert_string_equal(
+        out.s, "<?xml?>\n<svg role=\"img\" \n width=\"1\">\n<title>A &lt;b&gt; &amp; c</title>\n"
+               "<g id=\"p_a\" color=\"inherit\" stroke=\"currentColor\">"
+               "<use xlink:href='#p_gp'/>x id='q' &lt;</g></svg>\n");
+    strbuf_fini(&out);
+}
+
+static void numbers_for_people(void **state)
+{
+    (void)state;
+    struct strbuf b = { 0 };
+    html_count(&b, 1234567);
+    strbuf_addc(&b, ' ');
+    html_number(&b, -1234.5, 1);
+    strbuf_addc(&b, ' ');
+    html_number(&b, -0.001, 1);
+    strbuf_addc(&b, ' ');
+    html_number(&b, NAN, 1);
+    strbuf_addc(&b, ' ');
+    html_percent(&b, 0.7512);
+    strbuf_addc(&b, ' ');
+    html_figure(&b, 0.012341);
+    strbuf_addc(&b, ' ');
+    html_figure(&b, 98765.4);
+    strbuf_addc(&b, ' ');
+    html_figure(&b, 12.345);
+    assert_string_equal(b.s, "1,234,567 &minus;1,234.5 0.0 n/a 75.1 0.01234 98,765 12.35");
+    strbuf_fini(&b);
+    assert_string_equal(html_duration_unit(599).unit, "s");
+    assert_string_equal(html_duration_unit(600).unit, "min");
+    assert_string_equal(html_duration_unit(5 * 3600).unit, "h");
+    assert_string_equal(html_duration_unit(1e6).unit, "d");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(page_has_everything),
+        cmocka_unit_test(same_files_same_bytes),
+        cmocka_unit_test(pictures_are_drawn_by_hand_too),
+        cmocka_unit_test(without_gnuplot_the_page_stays),
+        cmocka_unit_test(missing_parts_are_said),
+        cmocka_unit_test(bad_folders_are_refused),
+        cmocka_unit_test(wait_curve_by_hand),
+        cmocka_unit_test(many_cost_items_are_added_up),
+        cmocka_unit_test(svg_is_cleaned),
+        cmocka_unit_test(numbers_for_people),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
