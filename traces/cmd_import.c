@@ -39,7 +39,8 @@ static const struct opt common_opts[] = {
     { "capacity", 0, OPT_REAL, offsetof(struct options, capacity), "GPUS",
       "GPUs of the cluster, for the offered load and the peak", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, answer), "HOW",
-      "the account: a table on stderr, JSON on stdout; list: name the trace formats", answers },
+      "the account: a table on stderr, JSON on stdout (then no trace without -o); list: name the trace formats",
+      answers },
     { 0 },
 };
 

@@ -110,6 +110,13 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
                    (unsigned long long)s.models.n);
         }
     }
+    if (rc == 0 && s.account.not_benign) {
+        const struct loc at = { .file = path };
+        rc = err_set(e, ERR_INPUT, &at, "%llu rows cannot be used (%s)",
+                     (unsigned long long)s.account.not_benign, f->name);
+        err_hint(e, "`gpusim import %s` writes them to a quarantine file, with the reasons",
+                 f->name);
+    }
     account_fini(&s.account);
     vec_fini(&s.users.seen);
     vec_fini(&s.groups.seen);

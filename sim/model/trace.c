@@ -192,9 +192,13 @@ static int read_header(struct trace_reader *t, struct err *e)
         err_hint(e, "requests belong to a work item of kind \"service\"");
         return rc;
     }
-    if (t->row.n == 1 && memchr(t->row.text, '|', t->row.len)) {
-        rc = csv_error(t->csv, &t->row, NULL, e, "expected commas between columns, found '|'");
-        err_hint(e, "for Slurm accounting: `gpusim import sacct FILE -o trace.csv`");
+    for (const char *d = "|;\t"; t->row.n == 1 && *d; d++) {
+        if (!memchr(t->row.text, *d, t->row.len)) continue;
+        rc = csv_error(t->csv, &t->row, NULL, e, "expected commas between columns, found %s",
+                       *d == '\t'  ? "tabs"
+                       : *d == ';' ? "semicolons"
+                                   : "'|'");
+        if (*d == '|') err_hint(e, "for Slurm accounting: `gpusim import sacct FILE -o trace.csv`");
         return rc;
     }
     for (size_t i = 0; i < t->row.n; i++) {

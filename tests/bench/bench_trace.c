@@ -3,8 +3,10 @@
  * Usage: bench_trace [ROWS]. Prints rows/s, MB/s and the ratio for a narrow and a wide trace. */
 #include "base/mem.h"
 #include "model/trace.h"
+#include "traces/format.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -52,7 +54,7 @@ static double time_reader(const char *path, long rows)
     struct symtab *names = symtab_create();
     struct trace_reader *t;
     struct job_row r;
-    struct err e = {0};
+    struct err e = { 0 };
     long n = 0;
     uint64_t sum = 0;
     double start = now_s();
@@ -108,6 +110,45 @@ static void bench(const char *what, long rows, unsigned columns)
     close(fd);
 }
 
+/* The SWF importer: rows to struct job_row, without the account. Target: 50 MB/s. */
+static void bench_swf(long rows)
+{
+    char path[64];
+    struct stat st;
+    int fd = memfd_create("bench_swf", 0);
+    if (fd < 0) BUG("memfd_create");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    FILE *to = fopen(path, "w");
+    if (!to) BUG("fopen %s", path);
+    fputs("; MaxProcs: 1024\n", to);
+    for (long i = 0; i < rows; i++)
+        fprintf(to, "%7ld %9ld %6ld %6ld %4ld %9.2f -1 %4ld %6d -1 1 %3ld %3ld -1 -1 1 -1 -1\n",
+                i + 1, 17 * i, i % 977, i % 86400, i % 128 + 1, (double)(i % 8641) / 7, i % 128 + 1,
+                86400, i % 250, i % 16);
+    if (fclose(to) || fstat(fd, &st)) BUG("cannot write the trace");
+    const struct trace_format *swf = format_find("swf");
+    const struct {
+        max_align_t align;
+        unsigned char bytes[64];
+    } options = { .bytes = { 0 } };
+    struct symtab *names = symtab_create();
+    struct import_stream *s;
+    struct import_info info;
+    struct import_row row;
+    struct err e = { 0 };
+    long n = 0;
+    double start = now_s();
+    if (import_open(&s, swf, path, &options, names, &info, &e) < 0) BUG("%s", e.msg);
+    while (import_next(s, &row, &e) > 0) n += !row.quarantined;
+    double took = now_s() - start;
+    if (n != rows) BUG("read %ld of %ld rows: %s", n, rows, e.msg);
+    printf("swf     %8ld rows %6.1f MB  %6.2f M rows/s  %6.0f MB/s\n", rows,
+           (double)st.st_size / 1e6, (double)rows / took / 1e6, (double)st.st_size / took / 1e6);
+    import_close(s);
+    symtab_destroy(names);
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
     long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
@@ -116,5 +157,6 @@ int main(int argc, char **argv)
     bench("wide", rows,
           TRACE_COL(cpus) | TRACE_COL(mem_bytes) | TRACE_COL(user) | TRACE_COL(group) |
               TRACE_COL(class) | TRACE_COL(status) | TRACE_COL(walltime_s));
+    bench_swf(rows);
     return 0;
 }

@@ -610,6 +610,12 @@ static void stat_of_a_trace(void **state)
                      0);
     assert_int_equal(command(&cmd_trace, NULL, &e2, (const char *const[]){ "sta", "x", NULL }),
                      ERR_USAGE);
+    struct textfile bad = textfile_of("job_id,submit_s,duration_s,gpus\na,0,1,1\nb,x,1,1\n");
+    struct err e3 = { 0 };
+    assert_int_equal(
+        command(&cmd_trace, NULL, &e3, (const char *const[]){ "stat", bad.path, NULL }), ERR_INPUT);
+    assert_non_null(strstr(e3.msg, "1 rows cannot be used"));
+    textfile_close(&bad);
 }
 
 static void exact_decimals(void **state)

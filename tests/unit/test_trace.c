@@ -56,7 +56,7 @@ static void all_columns(void **state)
     struct textfile f = textfile_of(text);
     struct trace_reader *t;
     struct job_row r;
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(trace_open(&t, f.path, names, &e), 0);
     assert_string_equal(trace_comment(t), "origin=hand time_zero=2024-01-01T00:00:00Z");
     assert_int_equal(trace_columns(t), (1u << TRACE_COLUMNS) - 1);
@@ -106,7 +106,7 @@ static void exact_times(void **state)
 {
     (void)state;
     struct job_row r[8];
-    struct err e = {0};
+    struct err e = { 0 };
     const char *text = HEAD "a,3501.7219370,0.0000000014,1\nb,3501.7219370,0.0000000015,1\n"
                             "c,9200000000,9.2e9,0\nd,9200000000.000000000,1e-9,0.001\n";
     assert_int_equal(read_all(text, strlen(text), r, &e), 4);
@@ -122,60 +122,62 @@ static void exact_times(void **state)
 static const struct {
     const char *text, *where, *msg, *hint;
 } mistakes[] = {
-    {"", ":1", "empty file", ""},
-    {" \n\n", ":1", "empty file", ""},
-    {"# only a comment\n", ":1", "found only comments", ""},
-    {HEAD, ":1", "found only a header", ""},
-    {"\xef\xbb\xbf" HEAD "a,0,1\n", ":2", "expected 4 fields as in the header, found 3", "quotes"},
-    {HEAD "a,0,1,1,9\n", ":2:9", "expected 4 fields as in the header, found 5", "quotes"},
-    {HEAD "a,0,nan,1\n", ":2:5",
-     "duration_s: expected seconds such as 12.5, found \"nan\" (not a number)", ""},
-    {HEAD "a,inf,1,1\n", ":2:3", "found \"inf\"", ""},
-    {HEAD "a,0x10,1,1\n", ":2:3", "found \"0x10\"", ""},
-    {HEAD "a,-1,1,1\n", ":2:3", "submit_s: expected seconds >= 0, found \"-1\" (negative)", ""},
-    {HEAD "a,0,-0.5,1\n", ":2:5", "negative", ""},
-    {HEAD "a,0,9200000000.000000001,1\n", ":2:5", "expected at most 9.2e9 seconds", ""},
-    {HEAD "a,1e300,1,1\n", ":2:3", "expected at most 9.2e9 seconds", ""},
-    {HEAD "a,0,1,0.0001\n", ":2:7", "finer than a thousandth", ""},
-    {HEAD "a,0,1,1.5\n", ":2:7", "neither a fraction nor whole", ""},
-    {HEAD "a,0,1,-1\n", ":2:7", "negative", ""},
-    {HEAD "a,0,1,3000000\n", ":2:7", "at most 2147483 cards", ""},
-    {HEAD "a,0,1,two\n", ":2:7", "gpus: expected 0, a fraction of one card such as 0.25", ""},
-    {HEAD "a,0,1,\n", ":2:7", "gpus: expected a value, found an empty cell", ""},
-    {HEAD ",0,1,1\n", ":2:1", "job_id: expected a value", ""},
-    {HEAD "a,5,1,1\nb,4.5,1,1\n", ":3:3", "expected at least 5 (line 2), found 4.5",
-     "gpusim import native"},
-    {"job_id,submit,duration_s,gpus\na,0,1,1\n", ":1:8", "found \"submit\"",
-     "did you mean \"submit_s\"?"},
-    {"job_id,submit_s,duration_s,gpus,gpus\n", ":1:33", "\"gpus\" is there twice", ""},
-    {"job_id,submit_s\na,0\n", ":1", "the header lacks duration_s, gpus", "required"},
-    {"a,0,1,1\n", ":1:1", "found \"a\"", "first row must name"},
-    {"{\"jobs\": []}\n", ":1", "found JSON", "import auto"},
-    {"; Version: 2\n1 0 1\n", ":1", "Standard Workload Format", "import auto"},
-    {"arrival_s,input_tokens,output_tokens\n0,1,2\n", ":1", "request trace", "service"},
-    {"JobID|State\n1|COMPLETED\n", ":1", "found '|'", "sacct"},
-    {"name,cpu_milli,memory_mib,num_gpu,gpu_milli\n", ":1:1", "found \"name\"", "import openb"},
-    {"job_id,num_gpu,submit_time\n", ":1:8", "num_gpu", "import tiresias"},
-    {"job_id,submit_s,duration_s,gpus,class\na,0,1,1,trainning\n", ":2:9",
-     "expected training, inference, dev, hpc, graphics, found \"trainning\"",
-     "did you mean \"training\"?"},
-    {"job_id,submit_s,duration_s,gpus,status\na,0,1,1,DONE\n", ":2:9", "status: expected completed",
-     ""},
-    {"job_id,submit_s,duration_s,gpus,slots\na,0,1,1,0\n", ":2:9", "slots >= 1", ""},
-    {"job_id,submit_s,duration_s,gpus,priority\na,0,1,1,1.5\n", ":2:9", "whole number", ""},
-    {"job_id,submit_s,duration_s,gpus,gpu_mem_bytes\na,0,1,1,80 GiB\n", ":2:9", "whole bytes", ""},
-    {"job_id,submit_s,duration_s,gpus,mem_bytes\na,0,1,1,1.5\n", ":2:9", "too many decimal places",
-     ""},
-    {"job_id,submit_s,duration_s,gpus,cpus\na,0,1,1,-1\n", ":2:9", "cores", ""},
-    {"job_id,submit_s,duration_s,gpus,min_gpus,max_gpus\na,0,1,2,4,2\n", ":2:9", "at most max_gpus",
-     ""},
+    { "", ":1", "empty file", "" },
+    { " \n\n", ":1", "empty file", "" },
+    { "# only a comment\n", ":1", "found only comments", "" },
+    { HEAD, ":1", "found only a header", "" },
+    { "\xef\xbb\xbf" HEAD "a,0,1\n", ":2", "expected 4 fields as in the header, found 3",
+      "quotes" },
+    { HEAD "a,0,1,1,9\n", ":2:9", "expected 4 fields as in the header, found 5", "quotes" },
+    { HEAD "a,0,nan,1\n", ":2:5",
+      "duration_s: expected seconds such as 12.5, found \"nan\" (not a number)", "" },
+    { HEAD "a,inf,1,1\n", ":2:3", "found \"inf\"", "" },
+    { HEAD "a,0x10,1,1\n", ":2:3", "found \"0x10\"", "" },
+    { HEAD "a,-1,1,1\n", ":2:3", "submit_s: expected seconds >= 0, found \"-1\" (negative)", "" },
+    { HEAD "a,0,-0.5,1\n", ":2:5", "negative", "" },
+    { HEAD "a,0,9200000000.000000001,1\n", ":2:5", "expected at most 9.2e9 seconds", "" },
+    { HEAD "a,1e300,1,1\n", ":2:3", "expected at most 9.2e9 seconds", "" },
+    { HEAD "a,0,1,0.0001\n", ":2:7", "finer than a thousandth", "" },
+    { HEAD "a,0,1,1.5\n", ":2:7", "neither a fraction nor whole", "" },
+    { HEAD "a,0,1,-1\n", ":2:7", "negative", "" },
+    { HEAD "a,0,1,3000000\n", ":2:7", "at most 2147483 cards", "" },
+    { HEAD "a,0,1,two\n", ":2:7", "gpus: expected 0, a fraction of one card such as 0.25", "" },
+    { HEAD "a,0,1,\n", ":2:7", "gpus: expected a value, found an empty cell", "" },
+    { HEAD ",0,1,1\n", ":2:1", "job_id: expected a value", "" },
+    { HEAD "a,5,1,1\nb,4.5,1,1\n", ":3:3", "expected at least 5 (line 2), found 4.5",
+      "gpusim import native" },
+    { "job_id,submit,duration_s,gpus\na,0,1,1\n", ":1:8", "found \"submit\"",
+      "did you mean \"submit_s\"?" },
+    { "job_id,submit_s,duration_s,gpus,gpus\n", ":1:33", "\"gpus\" is there twice", "" },
+    { "job_id,submit_s\na,0\n", ":1", "the header lacks duration_s, gpus", "required" },
+    { "a,0,1,1\n", ":1:1", "found \"a\"", "first row must name" },
+    { "{\"jobs\": []}\n", ":1", "found JSON", "import auto" },
+    { "; Version: 2\n1 0 1\n", ":1", "Standard Workload Format", "import auto" },
+    { "arrival_s,input_tokens,output_tokens\n0,1,2\n", ":1", "request trace", "service" },
+    { "JobID|State\n1|COMPLETED\n", ":1", "found '|'", "sacct" },
+    { "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n", ":1:1", "found \"name\"", "import openb" },
+    { "job_id,num_gpu,submit_time\n", ":1:8", "num_gpu", "import tiresias" },
+    { "job_id,submit_s,duration_s,gpus,class\na,0,1,1,trainning\n", ":2:9",
+      "expected training, inference, dev, hpc, graphics, found \"trainning\"",
+      "did you mean \"training\"?" },
+    { "job_id,submit_s,duration_s,gpus,status\na,0,1,1,DONE\n", ":2:9",
+      "status: expected completed", "" },
+    { "job_id,submit_s,duration_s,gpus,slots\na,0,1,1,0\n", ":2:9", "slots >= 1", "" },
+    { "job_id,submit_s,duration_s,gpus,priority\na,0,1,1,1.5\n", ":2:9", "whole number", "" },
+    { "job_id,submit_s,duration_s,gpus,gpu_mem_bytes\na,0,1,1,80 GiB\n", ":2:9", "whole bytes",
+      "" },
+    { "job_id,submit_s,duration_s,gpus,mem_bytes\na,0,1,1,1.5\n", ":2:9", "too many decimal places",
+      "" },
+    { "job_id,submit_s,duration_s,gpus,cpus\na,0,1,1,-1\n", ":2:9", "cores", "" },
+    { "job_id,submit_s,duration_s,gpus,min_gpus,max_gpus\na,0,1,2,4,2\n", ":2:9",
+      "at most max_gpus", "" },
 };
 
 static void every_mistake(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct err e = {0};
+        struct err e = { 0 };
         int rc = read_all(mistakes[i].text, strlen(mistakes[i].text), NULL, &e);
         char place[300];
         snprintf(place, sizeof place, "%s$", e.where);
@@ -185,7 +187,7 @@ static void every_mistake(void **state)
             !strstr(e.hint, mistakes[i].hint))
             fail_msg("mistake %zu: rc %d, %s: %s (%s)", i, rc, e.where, e.msg, e.hint);
     }
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(read_all(HEAD "a\0b,0,1,1\n", sizeof HEAD + 9, NULL, &e), ERR_INPUT);
     assert_non_null(strstr(e.msg, "looks binary"));
 }
@@ -248,7 +250,7 @@ static void write_then_read(void **state)
     for (int i = 0; i < 3; i++) trace_write_row(to, ~0u, &in[i], names);
     fclose(to);
     assert_true(trace_sniff(text, len) > 0);
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(read_all(text, len, out, &e), 3);
     char *again = NULL; /* the same rows give the same bytes */
     size_t again_len;
