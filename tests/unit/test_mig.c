@@ -136,6 +136,9 @@ static void start_rules(void **state)
     /* at 6 a 1g blocks: 1g@6, 1g.10gb@6, 3g@4, 7g@0; at 0 it also blocks 4g and a 2g */
     assert_int_equal(mig_place(g, 0, one, MIG_BEST_REMAINING), 6);
     assert_int_equal(mig_place(g, 0, three, MIG_BEST_REMAINING), 4);
+    /* four equal quarters: a tie goes to the lowest */
+    const struct mig_geometry *pro = gpu_find(cards, "rtxpro6000bw-se", NULL)->mig;
+    assert_int_equal(mig_place(pro, 0, mig_profile_find(pro, "1g.24gb"), MIG_BEST_REMAINING), 0);
     assert_int_equal(mig_place(g, 0x0f, three, MIG_LOWEST), 4);
     assert_int_equal(mig_place(g, 0x10, three, MIG_HIGHEST), 0);
     assert_int_equal(mig_place(g, 0x11, three, MIG_LOWEST), -1);
@@ -166,6 +169,12 @@ static void enough_slices_free(void **state)
     assert_int_equal(mig_largest_placeable(g, busy), mig_profile_find(g, "1g.5gb"));
     assert_int_equal(mig_unlock(g, &on, two, unlock), 1);
     assert_int_equal(on.slice[unlock[0]].start, 0);
+
+    /* each of three would do: the earlier in the order given, not the lower start */
+    const int one = on.slice[0].profile;
+    on = (struct mig_running){ .slice = { { one, 4 }, { one, 2 }, { one, 0 } }, .n = 3 };
+    assert_int_equal(mig_unlock(g, &on, two, unlock), 1);
+    assert_int_equal(unlock[0], 0);
 
     on = sevens_without((const int[]){ 1, 2 }, 2); /* adjacent but unaligned */
     assert_int_equal(mig_place(g, mig_busy_mask(g, &on), two, MIG_LOWEST), -1);
