@@ -13,6 +13,7 @@
 #ifndef GPUSIM_MODEL_SYNTH_H
 #define GPUSIM_MODEL_SYNTH_H
 
+#include "base/cfg.h"
 #include "model/job.h"
 #include "model/synth_arrival.h"
 #include "model/synth_dist.h"
