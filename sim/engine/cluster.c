@@ -483,6 +483,19 @@ bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, st
     return false;
 }
 
+bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p)
+{
+    if (r->demand->cards == 0) return node_holds(&c->node[p->node], r, 1);
+    for (size_t i = 0; i < p->card.n;) {
+        const struct node *node = &c->node[c->card[p->card.v[i]].node];
+        int64_t on_node = 0;
+        for (; i < p->card.n && c->card[p->card.v[i]].node == node->index; i++, on_node++)
+            if (!cluster_card_fits(c, p->card.v[i], r->demand)) return false;
+        if (!node_holds(node, r, on_node)) return false;
+    }
+    return true;
+}
+
 /* ---- changes ---- */
 
 static void node_change(struct cluster *c, int32_t index, const struct place_request *r,

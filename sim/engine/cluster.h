@@ -84,6 +84,8 @@ bool cluster_is_whole(const struct cluster *c);
 /* Of one card, for the shares of card time: capacity units in use and stranded. */
 int32_t cluster_used_units(const struct cluster *c, uint32_t card);
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
+/* Could exactly this pick be taken now? (Plain units and CPU-only jobs.) */
+bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p);
 /* Would the demand fit on this card now (node limits aside)? */
 bool cluster_card_fits(const struct cluster *c, uint32_t card, const struct demand *d);
 

@@ -39,7 +39,10 @@ struct job {
     enum job_state state;
     bool oom;
     const char *reason; /* why rejected or failed */
+    int64_t rank;           /* in the queue, by the order policy */
     RB_ENTRY(job) waiting;
+    RB_ENTRY(job) releasing;
+    simtime limit_end;      /* end that its limit promises; SIM_NEVER: none */
 
     int group;               /* of the fleet, once placed */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */

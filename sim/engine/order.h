@@ -7,9 +7,9 @@
 
 struct order_ops {
     const char *name, *help;
-    /* < 0: a goes first, > 0: b does, 0: the order of submission decides. A total preorder that does
-     * not change while a job waits. */
-    int (*compare)(const struct job *a, const struct job *b);
+    /* Smaller goes first; equal ranks in order of submission. Asked once, when the job begins to
+     * wait. */
+    int64_t (*rank)(const struct job *j);
 };
 
 extern const struct order_ops *const order_all[]; /* NULL-terminated, sorted by name */

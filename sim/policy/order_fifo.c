@@ -1,13 +1,13 @@
 /* policy/order_fifo.c - first come, first served. */
 #include "engine/order.h"
 
-static int compare(const struct job *a, const struct job *b)
+static int64_t rank(const struct job *j)
 {
-    return (a->row.submit > b->row.submit) - (a->row.submit < b->row.submit);
+    return j->row.submit;
 }
 
 const struct order_ops order_fifo = {
     .name = "fifo",
     .help = "first come, first served",
-    .compare = compare,
+    .rank = rank,
 };

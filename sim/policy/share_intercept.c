@@ -126,6 +126,7 @@ const struct share_ops share_intercept = {
     .uses = uses,
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
+    .bills_memory = true,
     .keeps_duty = true,
     .bind = bind,
     .capacity = capacity,

@@ -161,6 +161,7 @@ const struct share_ops share_mps = {
     .uses = uses,
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
+    .spatial_cap = true,
     .keeps_duty = true,
     .bind = bind,
     .capacity = capacity,

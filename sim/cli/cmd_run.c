@@ -1,0 +1,272 @@
+/* gpusim run: replay every policy of a scenario, write the result folder, print the comparison. */
+#include "base/csv.h"
+#include "base/log.h"
+#include "base/outfile.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "cli/command.h"
+#include "cli/problems.h"
+#include "metrics/sink_csv.h"
+#include "metrics/table.h"
+#include "whatif/runner.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#ifndef GPUSIM_VERSION /* set by the Makefile */
+#define GPUSIM_VERSION "0.1.0"
+#endif
+
+struct options {
+    const char *out;
+    int64_t jobs;
+    const char *seed;
+    struct opt_list set, policy;
+    bool no_report, resolved, quiet;
+    int format;
+};
+
+static const struct opt opts[] = {
+    { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
+      "where to write (default out/<scenario name>)", NULL },
+    { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
+      "policies replayed at a time (default: cores)", NULL },
+    { "seed", 0, OPT_TEXT, offsetof(struct options, seed), "S", "instead of the scenario's", NULL },
+    { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE",
+      "change the scenario, e.g. --set fleet.a100.nodes=6 (repeatable)", NULL },
+    { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME",
+      "only this policy (repeatable)", NULL },
+    { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
+      "leave out report.html and the plots", NULL },
+    { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
+      "print the scenario with every default filled in, and stop", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+      "of the comparison on standard output", out_format_names },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
+    { 0 },
+};
+
+/* ---- files ---- */
+
+static const char *in_dir(struct runner *r, const char *dir, const char *name)
+{
+    return arena_printf(r->arena, "%s/%s", dir, name);
+}
+
+static int write_json(const char *path, const json_t *v, struct err *e)
+{
+    struct strbuf b = { 0 };
+    json_write(v, &b);
+    const int rc = outfile_write(path, b.s, b.len, e);
+    strbuf_fini(&b);
+    return rc;
+}
+
+/* The header, then each policy's rows in scenario order. */
+static int write_rows(const char *path, const char *header, FILE **part, size_t n, struct err *e)
+{
+    struct outfile o = { 0 };
+    char buf[1 << 16];
+    size_t got;
+    int rc = outfile_open(&o, path, e);
+    if (rc != 0) return rc;
+    fputs(header, o.f);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (fflush(part[i]) || fseeko(part[i], 0, SEEK_SET))
+            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back the rows of policy %zu", path, i);
+        while (rc == 0 && (got = fread(buf, 1, sizeof buf, part[i])) > 0) fwrite(buf, 1, got, o.f);
+        if (rc == 0 && ferror(part[i]))
+            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back the rows of policy %zu", path, i);
+    }
+    if (rc == 0) rc = outfile_commit(&o, e);
+    outfile_abandon(&o);
+    return rc;
+}
+
+static int write_tco_csv(const char *path, const struct result *r, struct err *e)
+{
+    struct outfile o = { 0 };
+    int rc = outfile_open(&o, path, e);
+    if (rc != 0) return rc;
+    fputs("policy,line,name,driver,quantity,usd,card_hours,energy_kwh,source,date,confidence\n", o.f);
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        for (size_t i = 0; i < x->tco.n_items; i++) {
+            const struct cost_item_result *c = &x->tco.item[i];
+            const char *text[] = { c->source, c->date, c->confidence };
+            fprintf(o.f, "%s,item,", x->name);
+            csv_put(o.f, c->name, strlen(c->name));
+            fprintf(o.f, ",%s,%.9g,%.6f,,", c->driver, c->quantity, c->usd);
+            for (size_t k = 0; k < 3; k++) {
+                fputc(',', o.f);
+                if (text[k]) csv_put(o.f, text[k], strlen(text[k]));
+            }
+            fputc('\n', o.f);
+        }
+        for (size_t i = 0; i < x->tco.n_charges; i++) {
+            const struct charge *c = &x->tco.charge[i];
+            fprintf(o.f, "%s,charge,", x->name);
+            csv_put(o.f, c->name, strlen(c->name));
+            fprintf(o.f, ",,,%.6f,%.6f,%.6f,,,\n", c->usd, c->card_hours, c->energy_kwh);
+        }
+    }
+    rc = outfile_commit(&o, e);
+    outfile_abandon(&o);
+    return rc;
+}
+
+/* What differs from machine to machine stays out of result.json. */
+static int write_timing(const char *path, double wall_s, const struct result *r, unsigned threads,
+                        struct err *e)
+{
+    struct rusage u;
+    double rows = 0;
+    getrusage(RUSAGE_SELF, &u);
+    for (size_t p = 0; p < r->n_policies; p++) rows += (double)r->policy[p].trace_rows;
+    json_t *v = json_pack("{s:s, s:o, s:o, s:i, s:o}", "format", "gpusim-timing/1", "wall_s",
+                          json_num(wall_s), "peak_memory_bytes",
+                          json_num((double)u.ru_maxrss * 1024), "threads", (int)threads,
+                          "trace_rows_per_s", json_num(rows / wall_s));
+    const int rc = write_json(path, v, e);
+    json_decref(v);
+    return rc;
+}
+
+static int write_result(struct runner *r, const char *dir, struct err *e)
+{
+    json_t *v = result_to_json(&r->result);
+    int rc = write_json(in_dir(r, dir, "result.json"), v, e);
+    json_decref(v);
+    if (rc == 0) rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
+    if (rc == 0 && r->jobs)
+        rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, e);
+    if (rc == 0)
+        rc = write_rows(in_dir(r, dir, "series.csv"), series_csv_header, r->series, r->n, e);
+    if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
+    return rc;
+}
+
+/* plots/ is not ours to call: the report is the command of that name. */
+static int build_report(const char *dir, struct err *e)
+{
+    for (size_t i = 0; cmd_all[i]; i++) {
+        if (strcmp(cmd_all[i]->name, "report") != 0) continue;
+        char name[] = "report";
+        char *argv[] = { name, (char *)(uintptr_t)dir, NULL };
+        return cmd_all[i]->run(cmd_all[i], 2, argv, e);
+    }
+    return 0;
+}
+
+static void print_comparison(const struct result *r, int format)
+{
+    struct strbuf b = { 0 };
+    if (format == FORMAT_JSON) {
+        json_t *v = result_to_json(r);
+        json_write(v, &b);
+        json_decref(v);
+    } else if (format == FORMAT_CSV) {
+        table_csv(r, &b);
+    } else {
+        table_text(r, &b);
+    }
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+}
+
+static void warn(const struct result *r)
+{
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        if (!x->stable) log_warn("policy %s is unstable: %s", x->name, x->unstable_reason);
+        if (x->jobs.rejected)
+            log_warn("policy %s rejected %llu of %llu jobs: %s", x->name,
+                     (unsigned long long)x->jobs.rejected, (unsigned long long)x->jobs.submitted,
+                     x->rejected_reason);
+        if (x->jobs.failed_oom)
+            log_warn("policy %s: %llu jobs ran out of card memory", x->name,
+                     (unsigned long long)x->jobs.failed_oom);
+    }
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int replay(struct runner *r, const struct options *o, struct err *e)
+{
+    const unsigned threads = o->jobs > 0 ? (unsigned)o->jobs : thread_cores();
+    const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
+    const double begin = seconds();
+    r->result.version = GPUSIM_VERSION;
+    int rc = outfile_mkdirs(dir, e);
+    if (rc == 0) rc = runner_run(r, dir, threads, e);
+    if (rc != 0) return rc;
+    const double wall_s = seconds() - begin;
+    rc = write_result(r, dir, e);
+    if (rc == 0) rc = write_timing(in_dir(r, dir, "timing.json"), wall_s, &r->result, threads, e);
+    if (rc != 0) return rc;
+    warn(&r->result);
+    print_comparison(&r->result, o->format);
+    if (!o->no_report) rc = build_report(dir, e);
+    if (rc < 0) return rc;
+    log_info("wrote %s/%s", dir, o->no_report ? "result.json" : "report.html");
+    return rc;
+}
+
+static int print_resolved(const struct runner *r)
+{
+    struct strbuf b = { 0 };
+    json_write(r->resolved, &b);
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+    return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { 0 };
+    struct runner r = { 0 };
+    struct diag d;
+    char **operand;
+    int n;
+    int rc = opt_parse(self, argc, argv, &o, &operand, &n, e);
+    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    diag_init(&d);
+    if (o.quiet) log_set_level(LOG_QUIET);
+    if (n != 1) {
+        rc = err_set(e, ERR_USAGE, NULL, "expected one scenario, found %d operands", n);
+        goto out;
+    }
+    struct strbuf seed = { 0 };
+    VEC(const char *) set = { 0 };
+    for (size_t i = 0; i < o.set.n; i++) vec_push(&set, o.set.v[i]);
+    if (o.seed) {
+        strbuf_addf(&seed, "seed=%s", o.seed);
+        vec_push(&set, seed.s);
+    }
+    rc = runner_load(&r, operand[0], set.v, set.n, o.policy.v, o.policy.n, &d, e);
+    if (rc == 0 && d.count > 0) rc = problems_first(&d, e);
+    if (rc == 0) rc = o.resolved ? print_resolved(&r) : replay(&r, &o, e);
+    vec_fini(&set);
+    strbuf_fini(&seed);
+out:
+    runner_fini(&r);
+    diag_fini(&d);
+    opt_fini(opts, &o);
+    return rc;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .args = "SCENARIO",
+    .help = "replay the work under every policy; compare, price and report",
+    .example = "gpusim run scenarios/mixed.json",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,34 @@
+#include "engine/meters.h"
+
+#include <math.h>
+
+void meters_settle(struct meter_group *g, simtime now)
+{
+    const wide elapsed = now - g->settled;
+    if (elapsed == 0) return;
+    for (int m = 0; m < METERS; m++) g->integral[m] += (wide)g->now[m] * elapsed;
+    g->settled = now;
+}
+
+void meters_move(struct meter_group *g, const int64_t old[METERS], const int64_t next[METERS],
+                 simtime now)
+{
+    meters_settle(g, now);
+    for (int m = 0; m < METERS; m++) g->now[m] += next[m] - old[m];
+}
+
+void meters_reset(struct meter_group *g, simtime now)
+{
+    meters_settle(g, now);
+    for (int m = 0; m < METERS; m++) g->integral[m] = 0;
+}
+
+double meter_card_s(wide integral)
+{
+    return (double)integral / (double)METER_CARD / 1e9;
+}
+
+int64_t meter_share(double share)
+{
+    return llround(share * (double)METER_CARD);
+}

@@ -1,0 +1,444 @@
+#include "engine/residents.h"
+
+#include "base/err.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct resident {
+    struct job *job;
+    bool active;
+    uint64_t bytes;    /* allocated, context included */
+    double card_rate;  /* share of the card it is charged for */
+    double power_W;    /* likewise */
+};
+
+struct live_card {
+    struct resident *resident;
+    uint16_t n, cap;
+    simtime settled;
+    ev_id finish;
+    uint64_t used_bytes;
+    int64_t share[METERS];
+};
+
+struct residents {
+    const struct plan *plan;
+    const struct cluster *cluster;
+    struct evq *q;
+    uint16_t finish_kind;
+    struct live_card *card;
+    struct meter_group *meters;
+    double *charged_J; /* by group */
+    struct tenant_totals *tenant;
+    size_t n_tenants;
+    /* scratch for the policy's question */
+    struct resident_view *view;
+    double *speed;
+    size_t cap;
+};
+
+struct residents *residents_create(const struct plan *plan, const struct cluster *cluster,
+                                   struct evq *q, uint16_t finish_kind)
+{
+    struct residents *r = xcalloc(1, sizeof *r);
+    r->plan = plan;
+    r->cluster = cluster;
+    r->q = q;
+    r->finish_kind = finish_kind;
+    r->card = xcalloc((size_t)plan->cards, sizeof *r->card);
+    r->meters = xcalloc(plan->n_groups, sizeof *r->meters);
+    r->charged_J = xcalloc(plan->n_groups, sizeof *r->charged_J);
+    return r;
+}
+
+void residents_destroy(struct residents *r)
+{
+    if (!r) return;
+    for (int64_t i = 0; i < r->plan->cards; i++) free(r->card[i].resident);
+    free(r->card);
+    free(r->meters);
+    free(r->charged_J);
+    free(r->tenant);
+    free(r->view);
+    free(r->speed);
+    free(r);
+}
+
+/* ---- jobs: work done and time to finish ---- */
+
+static void job_settle(struct job *j, simtime now)
+{
+    const simtime elapsed = now - j->settled;
+    j->settled = now;
+    if (elapsed == 0 || j->speed == 0) return;
+    if (j->speed == 1.0 && j->work_credit == 0) { /* exact, however long the job */
+        j->work_left -= elapsed;
+    } else {
+        const double done = (double)elapsed * j->speed + j->work_credit;
+        const double whole = floor(done);
+        j->work_left -= (int64_t)whole;
+        j->work_credit = done - whole;
+    }
+    if (j->work_left < 0) j->work_left = 0;
+}
+
+static simtime job_finish_time(const struct job *j, simtime now)
+{
+    if (j->speed == 0) return SIM_NEVER;
+    if (j->work_left == 0) return now;
+    if (j->speed == 1.0 && j->work_credit == 0)
+        return j->work_left < SIM_NEVER - now ? now + j->work_left : SIM_NEVER - 1;
+    /* Up to the next whole ns; a thousandth of one absorbs rounding in the division. */
+    const double needed = ceil(((double)j->work_left - j->work_credit) / j->speed - 1e-3);
+    if (needed >= (double)(SIM_NEVER - now)) return SIM_NEVER - 1;
+    return now + (simtime)fmax(needed, 0);
+}
+
+static void job_retime(struct job *j, simtime now)
+{
+    double speed = INFINITY;
+    for (int32_t i = 0; i < j->n_holdings; i++) speed = fmin(speed, j->holding[i].speed);
+    job_settle(j, now);
+    j->speed = speed;
+    j->finish = job_finish_time(j, now);
+}
+
+static uint32_t home(const struct job *j)
+{
+    return j->holding[0].card;
+}
+
+static struct holding *holding_on(struct job *j, uint32_t card)
+{
+    int32_t low = 0, high = j->n_holdings; /* ascending */
+    while (high - low > 1) {
+        const int32_t mid = low + (high - low) / 2;
+        if (j->holding[mid].card <= card) low = mid;
+        else high = mid;
+    }
+    return &j->holding[low];
+}
+
+/* ---- charges ---- */
+
+static struct tenant_totals *tenant_of(struct residents *r, sym user)
+{
+    if (user >= r->n_tenants) {
+        const size_t n = user + 1 > 2 * r->n_tenants ? user + 1 : 2 * r->n_tenants;
+        r->tenant = xreallocarray(r->tenant, n, sizeof *r->tenant);
+        memset(r->tenant + r->n_tenants, 0, (n - r->n_tenants) * sizeof *r->tenant);
+        r->n_tenants = n;
+    }
+    return &r->tenant[user];
+}
+
+static void card_settle(struct residents *r, uint32_t index, simtime now)
+{
+    struct live_card *c = &r->card[index];
+    const double elapsed = simtime_s(now - c->settled);
+    c->settled = now;
+    if (elapsed == 0) return;
+    for (uint16_t i = 0; i < c->n; i++) {
+        struct job *j = c->resident[i].job;
+        const double card_s = c->resident[i].card_rate * elapsed;
+        const double energy_J = c->resident[i].power_W * elapsed;
+        struct tenant_totals *t = tenant_of(r, j->row.user);
+        j->card_s += card_s;
+        j->energy_J += energy_J;
+        t->card_s += card_s;
+        t->energy_J += energy_J;
+        r->charged_J[j->group] += energy_J;
+    }
+}
+
+/* ---- one card asked anew ---- */
+
+static void next_finish(struct residents *r, uint32_t index)
+{
+    struct live_card *c = &r->card[index];
+    simtime first = SIM_NEVER;
+    for (uint16_t i = 0; i < c->n; i++) {
+        const struct job *j = c->resident[i].job;
+        if (home(j) == index && j->finish < first) first = j->finish;
+    }
+    if (!evq_move(r->q, c->finish, first) && first != SIM_NEVER)
+        c->finish = evq_at(r->q, first, EV_FINISH, r->finish_kind, index);
+}
+
+static size_t ask(struct residents *r, uint32_t index, const struct plan_group *g, double *duty)
+{
+    struct live_card *c = &r->card[index];
+    size_t n = 0;
+    if (r->cap < c->n) {
+        r->cap = c->n;
+        r->view = xreallocarray(r->view, r->cap, sizeof *r->view);
+        r->speed = xreallocarray(r->speed, r->cap, sizeof *r->speed);
+    }
+    for (uint16_t i = 0; i < c->n; i++) {
+        if (!c->resident[i].active) continue;
+        const struct job *j = c->resident[i].job;
+        const struct fit *fit = &j->shape->fit[j->group];
+        const int profile = fit->demand.mig_profile;
+        r->view[n++] = (struct resident_view){
+            .sig = &fit->sig,
+            .demand = &fit->demand,
+            .slice = profile < 0 ? NULL : &g->type.gpu->mig->profile[profile],
+        };
+    }
+    const struct share_view v = { .type = &g->type, .resident = r->view, .n = n };
+    *duty = 0;
+    if (n == 0) return 0;
+    r->plan->share->speeds(g->params, &v, r->speed);
+    double idle = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (!(r->speed[i] > 0 && r->speed[i] <= 1.0 + 1e-9))
+            BUG("%s: speed %g of resident %zu of %zu is outside (0, 1]", r->plan->share->name,
+                r->speed[i], i, n);
+        idle *= r->speed[i] * r->view[i].sig->host;
+    }
+    *duty = r->plan->share->duty ? r->plan->share->duty(g->params, &v, r->speed) : 1.0 - idle;
+    return n;
+}
+
+/* SM activity of a resident, in cards. A spatial cap (a slice, an MPS client's share) makes compute
+ * phases longer and all phases narrower; without one this is speed x (compute + memory) x width. */
+static double sm_active(const struct share_ops *share, const struct gpu_spec *gpu,
+                        const struct resident_view *v, double speed)
+{
+    const struct signature *s = v->sig;
+    const double cap = v->slice ? mig_sm_share(gpu, v->demand->mig_profile, NULL)
+                       : share->spatial_cap ? v->demand->core_cap : 1.0;
+    return speed * (s->compute * fmax(1.0, s->sm_width / cap) + s->memory) *
+           fmin(s->sm_width, cap);
+}
+
+/* What the card is doing, in shares of it, and what each resident is charged. */
+static void measure(struct residents *r, uint32_t index, const struct plan_group *g, double duty)
+{
+    struct live_card *c = &r->card[index];
+    const struct gpu_spec *gpu = g->type.gpu;
+    int64_t share[METERS] = { 0 };
+    double weight = 0, sm_sum = 0;
+    size_t active = 0;
+    const double used = (double)cluster_used_units(r->cluster, index) / g->capacity;
+    /* Interception sells compute and memory: the larger of the two shares is held. */
+    const uint64_t free_bytes = cluster_card(r->cluster, index)->free_bytes;
+    const bool two_sided = g->capacity > 1 && !r->plan->share->instances &&
+                           free_bytes < gpu->usable_bytes && r->plan->share->bills_memory;
+    const double reserved = 1.0 - (double)free_bytes / (double)gpu->usable_bytes;
+    const double allocated = two_sided ? fmax(used, reserved) : used;
+    for (uint16_t i = 0; i < c->n; i++) {
+        const struct demand *d = &c->resident[i].job->shape->fit[c->resident[i].job->group].demand;
+        const double units = (double)d->units / g->capacity;
+        const double bytes = (double)d->reserve_bytes / (double)gpu->usable_bytes;
+        c->resident[i].card_rate = two_sided ? fmax(units, bytes) : units;
+        weight += c->resident[i].card_rate;
+    }
+    for (uint16_t i = 0; i < c->n; i++) {
+        struct resident *x = &c->resident[i];
+        x->card_rate *= weight > 0 ? allocated / weight : 0;
+        x->power_W = 0;
+        if (!x->active) continue;
+        const double sm = sm_active(r->plan->share, gpu, &r->view[active], r->speed[active]);
+        x->power_W = sm * (gpu->busy_W - gpu->idle_context_W);
+        sm_sum += sm;
+        active++;
+    }
+    for (uint16_t i = 0; i < c->n; i++)
+        if (c->resident[i].active) c->resident[i].power_W += gpu->idle_context_W / (double)active;
+    if (sm_sum > 1.0 + 1e-6) BUG("card %u: SM activity %g of a whole card", index, sm_sum);
+    share[METER_ALLOCATED] = meter_share(allocated);
+    share[METER_STRANDED] =
+        meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
+    share[METER_DUTY] = meter_share(fmin(duty, 1.0));
+    share[METER_SM] = meter_share(sm_sum);
+    share[METER_MEMORY] = meter_share((double)c->used_bytes / (double)gpu->usable_bytes);
+    share[METER_CONTEXT] = active > 0 ? METER_CARD : 0;
+    meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, share, c->settled);
+    memcpy(c->share, share, sizeof share);
+}
+
+/* Ask the policy for the speeds on a card and move what depends on them. The finish of `later`, a
+ * gang that is being added card by card, is worked out by the caller once all its speeds are known. */
+static void card_refresh(struct residents *r, uint32_t index, simtime now, const struct job *later)
+{
+    struct live_card *c = &r->card[index];
+    const struct plan_group *g = &r->plan->group[cluster_card(r->cluster, index)->group];
+    double duty;
+    size_t active = 0;
+    ask(r, index, g, &duty);
+    for (uint16_t i = 0; i < c->n; i++) {
+        struct job *j = c->resident[i].job;
+        if (!c->resident[i].active) continue;
+        struct holding *h = holding_on(j, index);
+        const double speed = fmin(r->speed[active++], 1.0);
+        const bool same = h->speed == speed;
+        h->speed = speed;
+        if (same || j == later) continue;
+        job_retime(j, now);
+        if (home(j) != index) next_finish(r, home(j));
+    }
+    measure(r, index, g, duty);
+    next_finish(r, index);
+}
+
+/* ---- jobs come and go ---- */
+
+void residents_hold(struct residents *r, struct job *j, simtime now, bool waits)
+{
+    j->settled = now;
+    j->speed = 0;
+    j->finish = SIM_NEVER;
+    for (int32_t i = 0; i < j->n_holdings; i++) {
+        const uint32_t index = j->holding[i].card;
+        struct live_card *c = &r->card[index];
+        card_settle(r, index, now);
+        if (c->n == c->cap) {
+            c->cap = (uint16_t)(c->cap ? 2 * c->cap : 2);
+            c->resident = xreallocarray(c->resident, c->cap, sizeof *c->resident);
+        }
+        c->resident[c->n++] = (struct resident){ .job = j };
+        if (waits) card_refresh(r, index, now, NULL);
+    }
+}
+
+static struct resident *resident_of(struct live_card *c, const struct job *j)
+{
+    for (uint16_t i = 0; i < c->n; i++)
+        if (c->resident[i].job == j) return &c->resident[i];
+    BUG("a job is not on its card");
+}
+
+/* All cards or none: `bytes` more for the job, `stated` of them count against its own limit. */
+static bool allocate(struct residents *r, struct job *j, uint64_t bytes, uint64_t stated)
+{
+    const struct demand *d = &j->shape->fit[j->group].demand;
+    const struct plan_group *g = &r->plan->group[j->group];
+    if (stated > d->limit_bytes) return false;
+    for (int32_t i = 0; i < j->n_holdings; i++) {
+        const struct live_card *c = &r->card[j->holding[i].card];
+        if (bytes > g->type.gpu->usable_bytes - c->used_bytes) return false;
+    }
+    for (int32_t i = 0; i < j->n_holdings; i++) {
+        struct live_card *c = &r->card[j->holding[i].card];
+        resident_of(c, j)->bytes += bytes;
+        c->used_bytes += bytes;
+    }
+    return true;
+}
+
+static uint64_t stated_bytes(const struct residents *r, const struct job *j)
+{
+    const uint64_t all = j->shape->fit[j->group].demand.alloc_bytes;
+    const uint64_t context = r->plan->group[j->group].type.context_bytes;
+    return all > context ? all - context : 0;
+}
+
+bool residents_begin(struct residents *r, struct job *j, simtime now)
+{
+    const uint64_t stated = stated_bytes(r, j);
+    const uint64_t all = j->shape->fit[j->group].demand.alloc_bytes;
+    const bool later = j->shape->sig.mem_grow > 0;
+    for (int32_t i = 0; i < j->n_holdings; i++) card_settle(r, j->holding[i].card, now);
+    if (!allocate(r, j, later ? all - stated : all, later ? 0 : stated)) return false;
+    for (int32_t i = 0; i < j->n_holdings; i++)
+        resident_of(&r->card[j->holding[i].card], j)->active = true;
+    for (int32_t i = 0; i < j->n_holdings; i++) card_refresh(r, j->holding[i].card, now, j);
+    job_retime(j, now);
+    next_finish(r, home(j));
+    return true;
+}
+
+bool residents_grow(struct residents *r, struct job *j, simtime now)
+{
+    const uint64_t stated = stated_bytes(r, j);
+    for (int32_t i = 0; i < j->n_holdings; i++) card_settle(r, j->holding[i].card, now);
+    if (!allocate(r, j, stated, stated)) return false;
+    for (int32_t i = 0; i < j->n_holdings; i++) card_refresh(r, j->holding[i].card, now, NULL);
+    return true;
+}
+
+void residents_leave(struct residents *r, struct job *j, simtime now)
+{
+    job_settle(j, now);
+    j->speed = 0;
+    for (int32_t i = 0; i < j->n_holdings; i++) {
+        const uint32_t index = j->holding[i].card;
+        struct live_card *c = &r->card[index];
+        card_settle(r, index, now);
+        struct resident *x = resident_of(c, j);
+        c->used_bytes -= x->bytes;
+        /* Keep the order of arrival: results must not depend on who left before. */
+        memmove(x, x + 1, (size_t)(c->resident + c->n - (x + 1)) * sizeof *x);
+        c->n--;
+        card_refresh(r, index, now, NULL);
+    }
+}
+
+void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n)
+{
+    const struct live_card *c = &r->card[card];
+    for (uint16_t i = 0; i < c->n; i++) {
+        struct job *j = c->resident[i].job;
+        if (home(j) != card || j->finish > now) continue;
+        *list = xreallocarray(*list, *n + 1, sizeof **list);
+        (*list)[(*n)++] = j;
+    }
+}
+
+/* ---- totals ---- */
+
+void residents_settle_all(struct residents *r, simtime now)
+{
+    for (int64_t i = 0; i < r->plan->cards; i++) card_settle(r, (uint32_t)i, now);
+    for (size_t g = 0; g < r->plan->n_groups; g++) meters_settle(&r->meters[g], now);
+}
+
+void residents_reset(struct residents *r, simtime now)
+{
+    residents_settle_all(r, now);
+    for (size_t g = 0; g < r->plan->n_groups; g++) {
+        meters_reset(&r->meters[g], now);
+        r->charged_J[g] = 0;
+    }
+    memset(r->tenant, 0, r->n_tenants * sizeof *r->tenant);
+}
+
+const struct meter_group *residents_meters(struct residents *r, size_t group, simtime now)
+{
+    meters_settle(&r->meters[group], now);
+    return &r->meters[group];
+}
+
+double residents_energy_J(const struct plan *plan, size_t group, const struct meter_group *m,
+                          simtime length)
+{
+    const struct gpu_spec *gpu = plan->group[group].type.gpu;
+    const double all = (double)plan->group[group].cards * simtime_s(length);
+    const double context = meter_card_s(m->integral[METER_CONTEXT]);
+    return gpu->idle_W * (all - context) + gpu->idle_context_W * context +
+           (gpu->busy_W - gpu->idle_context_W) * meter_card_s(m->integral[METER_SM]);
+}
+
+const struct tenant_totals *residents_tenants(const struct residents *r, size_t *n)
+{
+    *n = r->n_tenants;
+    return r->tenant;
+}
+
+double residents_charged_J(const struct residents *r, size_t group)
+{
+    return r->charged_J[group];
+}
+
+bool residents_none(const struct residents *r)
+{
+    for (int64_t i = 0; i < r->plan->cards; i++)
+        if (r->card[i].n || r->card[i].used_bytes) return false;
+    for (size_t g = 0; g < r->plan->n_groups; g++)
+        for (int m = 0; m < METERS; m++)
+            if (m != METER_STRANDED && r->meters[g].now[m]) return false;
+    return true;
+}

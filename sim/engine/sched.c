@@ -1,0 +1,216 @@
+#include "engine/sched.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+
+static int queue_compare(const struct job *a, const struct job *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+RB_HEAD(queue, job);
+TREE_GENERATE(queue, job, waiting, queue_compare)
+
+static int releases_compare(const struct job *a, const struct job *b)
+{
+    if (a->limit_end != b->limit_end) return a->limit_end < b->limit_end ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+RB_HEAD(releases, job);
+TREE_GENERATE(releases, job, releasing, releases_compare)
+
+struct sched {
+    const struct plan *plan;
+    struct cluster *cluster;
+    sched_start_fn *start;
+    void *ctx;
+    struct queue queue;
+    struct releases running; /* by the end that limits promise; kept only for backfill */
+    uint64_t waiting, limited; /* jobs that wait; those of them with a limit */
+    bool needs_run;
+    struct pick pick;
+};
+
+struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
+                           void *ctx)
+{
+    struct sched *s = xcalloc(1, sizeof *s);
+    *s = (struct sched){ .plan = plan, .cluster = cluster, .start = start, .ctx = ctx };
+    RB_INIT(&s->queue);
+    RB_INIT(&s->running);
+    return s;
+}
+
+void sched_destroy(struct sched *s)
+{
+    if (!s) return;
+    vec_fini(&s->pick.card);
+    free(s);
+}
+
+struct place_request sched_request(const struct plan *plan, const struct job *j, int group)
+{
+    return (struct place_request){
+        .group = group,
+        .demand = &j->shape->fit[group].demand,
+        .any_node = plan->gang == GANG_ANY || plan->share->pooled,
+        .cpus_milli = j->row.cpus_milli,
+        .host_bytes = j->row.mem_bytes,
+    };
+}
+
+void sched_pick_of(const struct job *j, struct pick *out)
+{
+    out->card.n = 0;
+    for (int32_t i = 0; i < j->n_holdings; i++) vec_push(&out->card, j->holding[i].card);
+    out->node = j->node;
+    out->slice = j->n_holdings ? j->holding[0].slice : (struct mig_slice){ .profile = -1 };
+    out->prepare = 0;
+}
+
+/* Find a place in the first group that has one now. */
+static bool place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
+                  struct pick *out)
+{
+    for (size_t g = 0; g < s->plan->n_groups; g++) {
+        if (!j->shape->fit[g].feasible) continue;
+        const struct place_request r = sched_request(s->plan, j, (int)g);
+        if (!s->plan->place->pick(c, &r, out)) continue;
+        *group = (int)g;
+        return true;
+    }
+    return false;
+}
+
+static void start_at(struct sched *s, struct job *j, int group)
+{
+    const struct place_request r = sched_request(s->plan, j, group);
+    RB_REMOVE(queue, &s->queue, j);
+    s->waiting--;
+    s->limited -= j->row.walltime != JOB_NO_TIME;
+    cluster_take(s->cluster, &r, &s->pick);
+    j->group = group;
+    s->start(s->ctx, j, &s->pick);
+}
+
+void sched_submit(struct sched *s, struct job *j)
+{
+    j->rank = s->plan->order->rank(j);
+    RB_INSERT(queue, &s->queue, j);
+    s->waiting++;
+    s->limited += j->row.walltime != JOB_NO_TIME;
+    /* Strict order: a newcomer can start only at the head. Backfill may take it out of turn. */
+    if (RB_MIN(queue, &s->queue) == j || s->plan->backfill != BACKFILL_NONE) s->needs_run = true;
+}
+
+void sched_wake(struct sched *s)
+{
+    s->needs_run = true;
+}
+
+bool sched_needs_run(const struct sched *s)
+{
+    return s->needs_run && s->waiting > 0;
+}
+
+uint64_t sched_waiting(const struct sched *s)
+{
+    return s->waiting;
+}
+
+struct job *sched_next(const struct sched *s, struct job *j)
+{
+    return j ? RB_NEXT(queue, &s->queue, j) : RB_MIN(queue, (struct queue *)(uintptr_t)&s->queue);
+}
+
+void sched_started(struct sched *s, struct job *j)
+{
+    if (s->plan->backfill == BACKFILL_NONE) return;
+    j->limit_end = SIM_NEVER;
+    if (j->row.walltime != JOB_NO_TIME && j->row.walltime < SIM_NEVER - j->allocated)
+        j->limit_end = j->allocated + j->row.walltime;
+    RB_INSERT(releases, &s->running, j);
+}
+
+void sched_ended(struct sched *s, struct job *j)
+{
+    if (s->plan->backfill != BACKFILL_NONE) RB_REMOVE(releases, &s->running, j);
+}
+
+/* ---- EASY backfill ---- */
+
+/* The fleet as it will be when the head starts. */
+struct reservation {
+    struct cluster *then;
+    simtime when;
+    struct pick pick;
+};
+
+/* Play the promised ends on a copy of the fleet until the head fits. False: no end is promised that
+ * makes room. */
+static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out)
+{
+    struct job *j;
+    out->then = cluster_create(s->plan);
+    RB_FOREACH(j, releases, &s->running)
+    {
+        const struct place_request r = sched_request(s->plan, j, j->group);
+        sched_pick_of(j, &out->pick);
+        cluster_take(out->then, &r, &out->pick);
+    }
+    for (j = RB_MIN(releases, &s->running); j && j->limit_end != SIM_NEVER;) {
+        /* A job that overran its limit is expected to end at any moment. */
+        out->when = j->limit_end > now ? j->limit_end : now;
+        for (; j && (j->limit_end > now ? j->limit_end : now) == out->when;
+             j = RB_NEXT(releases, &s->running, j)) {
+            const struct place_request r = sched_request(s->plan, j, j->group);
+            sched_pick_of(j, &out->pick);
+            cluster_give(out->then, &r, &out->pick);
+        }
+        int group;
+        if (!place(s, out->then, head, &group, &out->pick)) continue;
+        const struct place_request r = sched_request(s->plan, head, group);
+        cluster_take(out->then, &r, &out->pick);
+        return true;
+    }
+    return false;
+}
+
+static void backfill_easy(struct sched *s, simtime now)
+{
+    struct job *head = RB_MIN(queue, &s->queue), *next;
+    struct reservation r = { 0 };
+    if (s->limited == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
+    if (reserve(s, head, now, &r)) {
+        for (struct job *j = RB_NEXT(queue, &s->queue, head); j; j = next) {
+            int group;
+            next = RB_NEXT(queue, &s->queue, j);
+            if (j->row.walltime == JOB_NO_TIME || !place(s, s->cluster, j, &group, &s->pick))
+                continue;
+            const simtime held = s->pick.prepare + j->row.walltime;
+            if (held > r.when - now) {
+                /* It would outlast the reservation: only beside the head, on the very cards it
+                 * would get now. Instances made by then are not known, so slices never do. */
+                const struct place_request request = sched_request(s->plan, j, group);
+                if (s->plan->share->instances || !cluster_holds(r.then, &request, &s->pick))
+                    continue;
+                cluster_take(r.then, &request, &s->pick);
+            }
+            start_at(s, j, group);
+        }
+    }
+    cluster_destroy(r.then);
+    vec_fini(&r.pick.card);
+}
+
+void sched_run(struct sched *s, simtime now)
+{
+    int group;
+    s->needs_run = false;
+    for (struct job *head = RB_MIN(queue, &s->queue); head; head = RB_MIN(queue, &s->queue)) {
+        if (!place(s, s->cluster, head, &group, &s->pick)) break;
+        start_at(s, head, group);
+    }
+    if (s->plan->backfill == BACKFILL_EASY && s->waiting > 1) backfill_easy(s, now);
+}

@@ -1,0 +1,48 @@
+/* engine/sched.h - who waits, who starts, and where: the queue in the order of the policy, placement
+ * through the indices, backfill.
+ *
+ * fifo with backfill none is strict head of line: nobody overtakes. EASY (Lifka 1995): the head gets
+ * a reservation at the earliest time at which it fits if running jobs end at their limits; a job
+ * behind it may start if it ends before that by its own limit, or fits beside the head then. A job
+ * without a limit never backfills, and while one without a limit blocks the head, nobody does.
+ *
+ * Complexity: a start attempt costs one placement query; the head is tried again only after something
+ * was given back. EASY walks the waiting jobs with a limit and the running jobs once per such
+ * instant.
+ * Threads: one run, one thread. */
+#ifndef GPUSIM_ENGINE_SCHED_H
+#define GPUSIM_ENGINE_SCHED_H
+
+#include "engine/cluster.h"
+#include "engine/job.h"
+
+struct sched;
+
+/* `start` is called for a job that was placed; the cluster has been taken, the job has left the
+ * queue. The pick is lent. */
+typedef void sched_start_fn(void *ctx, struct job *j, const struct pick *p);
+
+struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
+                           void *ctx);
+void sched_destroy(struct sched *s); /* accepts NULL */
+
+void sched_submit(struct sched *s, struct job *j); /* it waits */
+/* Start whoever can start now. Call after everything of the instant has happened. */
+void sched_run(struct sched *s, simtime now);
+/* Something was given back since: the head may fit now. */
+void sched_wake(struct sched *s);
+bool sched_needs_run(const struct sched *s);
+uint64_t sched_waiting(const struct sched *s);
+
+/* Where and when a started job will give back, for reservations. */
+void sched_started(struct sched *s, struct job *j);
+void sched_ended(struct sched *s, struct job *j);
+
+/* The waiting job after `j` in queue order (NULL: the first); NULL at the end. */
+struct job *sched_next(const struct sched *s, struct job *j);
+
+/* The placement request of a job on a group, and its pick as it was made. */
+struct place_request sched_request(const struct plan *plan, const struct job *j, int group);
+void sched_pick_of(const struct job *j, struct pick *out); /* fills out->card anew */
+
+#endif

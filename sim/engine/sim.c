@@ -1,0 +1,548 @@
+#include "engine/sim.h"
+
+#include "base/err.h"
+#include "engine/residents.h"
+#include "engine/sched.h"
+#include "engine/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+    KIND_CARD_FINISH, /* arg: card */
+    KIND_JOB_FINISH,  /* arg: job without cards */
+    KIND_ARRIVAL,
+    KIND_READY,       /* arg: job; its instances exist, its library is up */
+    KIND_GROW,        /* arg: job; allocates its footprint */
+    KIND_WARM,        /* statistics start here */
+    KIND_SAMPLE,
+    KIND_MARK,        /* end of a batch of the last quarter */
+    KIND_STOP,        /* the horizon */
+};
+
+enum {
+    FRAG_SHAPES = 32,       /* most frequent request shapes looked at */
+    FRAG_CARDS = 4096,      /* cards looked at; larger fleets are sampled evenly */
+    FRAG_EVALUATIONS = 1024 /* thinned by half whenever this many were made */
+};
+
+struct run {
+    const struct plan *plan;
+    const struct sim_options *opt;
+    struct sim_totals *out;
+    struct symtab *names;
+    struct source *source;
+    struct job_row next; /* the next arrival; lent by the source */
+    bool more;           /* there is one */
+    struct job_pool *pool;
+    struct shape_table *shapes;
+    struct cluster *cluster;
+    struct residents *residents;
+    struct sched *sched;
+    struct evq *q;
+    struct pick pick;      /* scratch */
+    VEC(struct job *) ended; /* at this instant, for the sinks */
+    struct job **done;     /* scratch: jobs a card has finished */
+    bool stopped, warm;
+    simtime now;
+    uint64_t order;
+    /* conservation */
+    uint64_t submitted, left, present;
+    wide present_ns, stay_ns, waiting_ns;
+    /* sampling */
+    simtime sampled;
+    wide (*before)[METERS]; /* integrals at the last sample, per group */
+    int mark;
+    wide mark_ns;
+    uint64_t frag_seen, frag_stride, frag_made;
+    double frag_sum;
+    int rc;
+    struct err *e;
+};
+
+static simtime horizon(const struct run *r)
+{
+    return r->plan->scenario->horizon == CFG_NO_TIME ? SIM_NEVER : r->plan->scenario->horizon;
+}
+
+static void fail(struct run *r, int rc)
+{
+    if (r->rc == 0) r->rc = rc;
+    r->stopped = true;
+}
+
+/* ---- jobs come to their end ---- */
+
+static void end_job(struct run *r, struct job *j, enum job_state state)
+{
+    j->state = state;
+    j->end = r->now;
+    r->stay_ns += j->end - j->row.submit;
+    r->present--;
+    r->left++;
+    vec_push(&r->ended, j);
+}
+
+static void count_useful(struct run *r, const struct job *j)
+{
+    const struct fit *fit = &j->shape->fit[j->group];
+    const struct gpu_spec *gpu = r->plan->group[j->group].type.gpu;
+    const int prec = fit->sig.precision;
+    double rate = fit->flops_per_s;
+    if (j->n_holdings == 0 || j->row.submit < r->plan->scenario->warmup) return;
+    if (isnan(rate)) {
+        r->out->unknown_flops++;
+        rate = gpu->peak[prec].dense_ops * fit->sig.compute * fit->sig.sm_width;
+    }
+    const double isolated_s = simtime_s(j->row.duration) * fit->transfer;
+    if (!isnan(rate)) r->out->useful_ops[prec] += rate * isolated_s * j->n_holdings;
+}
+
+/* Give everything back. */
+static void release(struct run *r, struct job *j)
+{
+    const struct place_request request = sched_request(r->plan, j, j->group);
+    sched_pick_of(j, &r->pick);
+    cluster_give(r->cluster, &request, &r->pick);
+    if (j->n_holdings) residents_leave(r->residents, j, r->now);
+    evq_cancel(r->q, j->event);
+    sched_ended(r->sched, j);
+    sched_wake(r->sched);
+}
+
+static void finish(struct run *r, struct job *j)
+{
+    release(r, j);
+    j->work_left = 0;
+    count_useful(r, j);
+    end_job(r, j, JOB_COMPLETED);
+}
+
+static void out_of_memory(struct run *r, struct job *j)
+{
+    release(r, j);
+    j->oom = true;
+    j->reason = "out of memory";
+    end_job(r, j, JOB_FAILED);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void tell_job(struct run *r, const struct job *j)
+{
+    for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
+        const struct sink *s = &r->opt->sinks[i];
+        const int rc = s->job ? s->job(s->self, r->plan, r->names, j, r->e) : 0;
+        if (rc < 0) fail(r, rc);
+    }
+}
+
+static void tell_ended(struct run *r)
+{
+    if (r->ended.n > 1) qsort(r->ended.v, r->ended.n, sizeof *r->ended.v, by_order);
+    for (size_t i = 0; i < r->ended.n; i++) {
+        tell_job(r, r->ended.v[i]);
+        shape_drop(r->shapes, r->ended.v[i]->shape);
+        job_free(r->pool, r->ended.v[i]);
+    }
+    r->ended.n = 0;
+}
+
+/* ---- jobs begin ---- */
+
+static void begin(struct run *r, struct job *j)
+{
+    j->state = JOB_RUNNING;
+    if (j->n_holdings == 0) {
+        j->finish = r->now + j->work_left;
+        j->event = evq_at(r->q, j->finish, EV_FINISH, KIND_JOB_FINISH, j->index);
+        return;
+    }
+    if (!residents_begin(r->residents, j, r->now)) {
+        out_of_memory(r, j);
+        return;
+    }
+    if (j->shape->sig.mem_grow > 0)
+        j->event = evq_at(r->q, r->now + j->shape->sig.mem_grow, EV_POLICY, KIND_GROW, j->index);
+}
+
+static simtime startup(const struct run *r, const struct job *j)
+{
+    const struct plan_group *g = &r->plan->group[j->group];
+    if (!r->plan->share->startup || j->n_holdings == 0) return 0;
+    const int32_t there = cluster_card(r->cluster, j->holding[0].card)->tenants - 1;
+    return r->plan->share->startup(g->params, &g->type, (size_t)there);
+}
+
+/* sched_start_fn: the job has been placed. */
+static void start(void *ctx, struct job *j, const struct pick *p)
+{
+    struct run *r = ctx;
+    const struct fit *fit = &j->shape->fit[j->group];
+    const int32_t n = (int32_t)p->card.n;
+    j->node = p->node;
+    j->n_holdings = n;
+    j->holding = n > 1 ? xcalloc((size_t)n, sizeof *j->holding) : &j->one;
+    for (int32_t i = 0; i < n; i++)
+        j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
+    j->state = JOB_STARTING;
+    j->allocated = r->now;
+    j->start = r->now + p->prepare;
+    j->work_left = j->row.duration;
+    if (fit->transfer != 1.0) {
+        const double scaled = (double)j->row.duration * fit->transfer;
+        j->work_left = scaled < 9.2e18 ? llround(scaled) : SIM_NEVER - 1;
+    }
+    sched_started(r->sched, j);
+    const simtime ready = j->start + startup(r, j);
+    if (n) residents_hold(r->residents, j, r->now, ready > r->now);
+    if (ready == r->now)
+        begin(r, j);
+    else
+        j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
+}
+
+/* ---- arrivals ---- */
+
+static void fetch(struct run *r)
+{
+    const int rc = source_next(r->source, &r->next, r->e);
+    if (rc < 0) {
+        fail(r, rc);
+        return;
+    }
+    /* Rows come sorted, so the first one beyond the horizon ends the arrivals. */
+    r->more = rc > 0 && r->next.submit < horizon(r);
+    if (r->more) evq_at(r->q, r->next.submit, EV_ARRIVE, KIND_ARRIVAL, 0);
+}
+
+static void arrive(struct run *r)
+{
+    const char *why = NULL;
+    struct shape *shape = shape_of(r->shapes, &r->next, &why);
+    if (!shape) {
+        const bool profile = r->next.profile && strstr(why, "work profile");
+        fail(r, source_row_error(r->source, profile ? "profile" : "gpu_model", r->e, why));
+        return;
+    }
+    struct job *j = job_new(r->pool, &r->next);
+    j->order = r->order++;
+    j->shape = shape;
+    r->submitted++;
+    r->present++;
+    r->out->rows++;
+    if (shape->rejected) {
+        j->reason = shape->reason;
+        end_job(r, j, JOB_REJECTED);
+    } else {
+        sched_submit(r->sched, j);
+    }
+    fetch(r);
+}
+
+/* ---- samples ---- */
+
+/* Expected share of the fleet that is free but of no use to a job drawn from those submitted so far
+ * (FGD's measure, Weng et al., ATC 2023, over whole cards' capacity). */
+static double fragmentation(const struct run *r)
+{
+    const struct shape *shape[FRAG_SHAPES + 1];
+    const size_t n = shape_frequent(r->shapes, shape, FRAG_SHAPES);
+    const int64_t step = (r->plan->cards + FRAG_CARDS - 1) / FRAG_CARDS;
+    double weight = 0, unusable = 0;
+    for (size_t i = 0; i < n; i++) {
+        double lost = 0;
+        int64_t looked = 0;
+        if (shape[i]->rejected || shape[i]->request.gpus_milli == 0) continue;
+        for (int64_t c = 0; c < r->plan->cards; c += step, looked++) {
+            const int group = cluster_card(r->cluster, (uint32_t)c)->group;
+            const struct fit *fit = &shape[i]->fit[group];
+            if (fit->feasible && cluster_card_fits(r->cluster, (uint32_t)c, &fit->demand)) continue;
+            const int32_t capacity = r->plan->group[group].capacity;
+            lost += 1.0 - (double)cluster_used_units(r->cluster, (uint32_t)c) / capacity;
+        }
+        weight += (double)shape[i]->submitted;
+        unusable += (double)shape[i]->submitted * lost / (double)looked;
+    }
+    return weight > 0 ? unusable / weight : 0;
+}
+
+static void sample_fragmentation(struct run *r)
+{
+    if (r->frag_seen++ % r->frag_stride != 0) return;
+    r->frag_sum += fragmentation(r);
+    if (++r->frag_made % FRAG_EVALUATIONS == 0) r->frag_stride *= 2;
+}
+
+static void sample(struct run *r)
+{
+    struct sample s = { .t = r->now, .length = r->now - r->sampled,
+                        .queued = sched_waiting(r->sched),
+                        .running = r->present - sched_waiting(r->sched) };
+    double total[METERS] = { 0 }, energy_J = 0;
+    if (s.length == 0) return;
+    for (size_t g = 0; g < r->plan->n_groups; g++) {
+        const struct meter_group *m = residents_meters(r->residents, g, r->now);
+        struct meter_group part = { 0 };
+        for (int k = 0; k < METERS; k++) {
+            part.integral[k] = m->integral[k] - r->before[g][k];
+            r->before[g][k] = m->integral[k];
+            total[k] += meter_card_s(part.integral[k]);
+        }
+        energy_J += residents_energy_J(r->plan, g, &part, s.length);
+    }
+    const double all = (double)r->plan->cards * simtime_s(s.length);
+    s.allocated = total[METER_ALLOCATED] / all;
+    s.duty = r->plan->share->keeps_duty ? total[METER_DUTY] / all : NAN;
+    s.sm_active = total[METER_SM] / all;
+    s.memory = total[METER_MEMORY] / all;
+    s.stranded = total[METER_STRANDED] / all;
+    s.down = total[METER_DOWN] / all;
+    s.free_share = fmax(0, 1.0 - s.allocated - s.stranded - s.down);
+    s.power_W = energy_J / simtime_s(s.length);
+    r->sampled = r->now;
+    if (r->warm) sample_fragmentation(r);
+    for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
+        const struct sink *k = &r->opt->sinks[i];
+        const int rc = k->sample ? k->sample(k->self, r->plan, &s, r->e) : 0;
+        if (rc < 0) fail(r, rc);
+    }
+    if (r->opt->progress && horizon(r) != SIM_NEVER)
+        r->opt->progress(r->opt->progress_ctx, (double)r->now / (double)horizon(r));
+}
+
+static void warm(struct run *r)
+{
+    residents_reset(r->residents, r->now);
+    memset(r->before, 0, r->plan->n_groups * sizeof *r->before);
+    r->warm = true;
+}
+
+static simtime mark_time(const struct run *r, int i)
+{
+    const simtime h = horizon(r), quarter = h / 4;
+    return h - quarter + quarter / (QUEUE_MARKS - 1) * i;
+}
+
+static void mark(struct run *r)
+{
+    if (r->mark > 0) {
+        const simtime length = mark_time(r, r->mark) - mark_time(r, r->mark - 1);
+        r->out->queue_batch[r->mark - 1] =
+            length > 0 ? (double)(r->waiting_ns - r->mark_ns) / (double)length : 0;
+    } else if (r->now > 0) {
+        r->out->queue_before = (double)r->waiting_ns / (double)r->now;
+    }
+    r->mark_ns = r->waiting_ns;
+    r->out->has_queue_batches = ++r->mark == QUEUE_MARKS;
+    if (r->mark < QUEUE_MARKS) evq_at(r->q, mark_time(r, r->mark), EV_SAMPLE, KIND_MARK, 0);
+}
+
+/* ---- the loop ---- */
+
+static void card_finished(struct run *r, uint32_t card)
+{
+    size_t n = 0;
+    residents_done(r->residents, card, r->now, &r->done, &n);
+    for (size_t i = 0; i < n; i++) finish(r, r->done[i]);
+}
+
+static void handle(struct run *r, const struct event *ev)
+{
+    switch ((enum kind)ev->kind) {
+    case KIND_CARD_FINISH: card_finished(r, ev->arg); break;
+    case KIND_JOB_FINISH: finish(r, job_at(r->pool, ev->arg)); break;
+    case KIND_ARRIVAL: arrive(r); break;
+    case KIND_READY: begin(r, job_at(r->pool, ev->arg)); break;
+    case KIND_GROW:
+        if (!residents_grow(r->residents, job_at(r->pool, ev->arg), r->now))
+            out_of_memory(r, job_at(r->pool, ev->arg));
+        break;
+    case KIND_WARM: warm(r); break;
+    case KIND_MARK: mark(r); break;
+    case KIND_SAMPLE:
+        sample(r);
+        evq_at(r->q, r->now + r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);
+        break;
+    case KIND_STOP: r->stopped = true; break;
+    }
+}
+
+static void advance_clock(struct run *r, simtime when)
+{
+    const wide elapsed = when - r->now;
+    if (elapsed == 0) {
+        r->out->ties++;
+        return;
+    }
+    tell_ended(r);
+    r->present_ns += (wide)r->present * elapsed;
+    r->waiting_ns += (wide)sched_waiting(r->sched) * elapsed;
+    r->now = when;
+}
+
+static void loop(struct run *r)
+{
+    struct event ev;
+    while (!r->stopped && (r->more || r->present > 0 || horizon(r) != SIM_NEVER) &&
+           evq_pop(r->q, &ev)) {
+        r->out->events++;
+        advance_clock(r, ev.when);
+        handle(r, &ev);
+        /* Whoever may start does so once the instant's ends, faults and arrivals are through. */
+        while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now)
+            sched_run(r->sched, r->now);
+    }
+    tell_ended(r);
+}
+
+/* ---- the end ---- */
+
+static void tell_unfinished(struct run *r)
+{
+    VEC(struct job *) rest = { 0 };
+    for (uint32_t i = 0; i < job_pool_high_water(r->pool); i++) {
+        struct job *j = job_at(r->pool, i);
+        if (j->state < JOB_COMPLETED) vec_push(&rest, j); /* freed ones have ended */
+    }
+    if (rest.n > 1) qsort(rest.v, rest.n, sizeof *rest.v, by_order);
+    for (size_t i = 0; i < rest.n; i++) {
+        r->stay_ns += r->now - rest.v[i]->row.submit;
+        r->out->never_started += rest.v[i]->state == JOB_QUEUED;
+        tell_job(r, rest.v[i]);
+    }
+    if (rest.n != r->present && r->rc == 0)
+        fail(r, err_set(r->e, ERR_CHECK, NULL, "%llu jobs are present, %zu were found",
+                        (unsigned long long)r->present, rest.n));
+    vec_fini(&rest);
+}
+
+static bool differs(double a, double b)
+{
+    return fabs(a - b) > 1e-6 * fmax(1.0, fmax(fabs(a), fabs(b)));
+}
+
+/* P01, P02, P04, P12 of USERS.md and exact Little. */
+static void check_conservation(struct run *r)
+{
+    const char *law = NULL;
+    size_t n_tenants;
+    const struct tenant_totals *tenant = residents_tenants(r->residents, &n_tenants);
+    double charged_s = 0, allocated_s = 0;
+    if (r->submitted != r->left + r->present) law = "jobs submitted = ended + present";
+    if (r->present_ns != r->stay_ns) law = "Little: integral of jobs present = sum of stays";
+    if (r->present == 0 && (!cluster_is_whole(r->cluster) || !residents_none(r->residents)))
+        law = "capacity is back after the last job";
+    for (size_t i = 0; i < n_tenants; i++) charged_s += tenant[i].card_s;
+    for (size_t g = 0; g < r->plan->n_groups; g++) {
+        const struct meter_group *m = residents_meters(r->residents, g, r->now);
+        const struct gpu_spec *gpu = r->plan->group[g].type.gpu;
+        const double load = gpu->idle_context_W * meter_card_s(m->integral[METER_CONTEXT]) +
+                            (gpu->busy_W - gpu->idle_context_W) *
+                                meter_card_s(m->integral[METER_SM]);
+        allocated_s += meter_card_s(m->integral[METER_ALLOCATED]);
+        if (differs(load, residents_charged_J(r->residents, g)))
+            law = "energy of the jobs = energy of the busy cards";
+        if (m->integral[METER_ALLOCATED] + m->integral[METER_STRANDED] + m->integral[METER_DOWN] >
+            (wide)r->plan->group[g].cards * METER_CARD * (r->now + 1))
+            law = "allocated + stranded + down <= cards x time";
+    }
+    if (differs(charged_s, allocated_s)) law = "card time of the users = card time allocated";
+    if (law && r->rc == 0)
+        fail(r, err_set(r->e, ERR_CHECK, NULL, "policy %s: conservation broken: %s",
+                        r->plan->spec->name, law));
+}
+
+static void total_up(struct run *r)
+{
+    struct sim_totals *out = r->out;
+    const simtime from = r->warm ? r->plan->scenario->warmup : r->now;
+    out->end = r->now;
+    out->fragmentation = r->frag_made ? r->frag_sum / (double)r->frag_made : NAN;
+    out->group = xcalloc(r->plan->n_groups, sizeof *out->group);
+    for (size_t g = 0; g < r->plan->n_groups; g++) {
+        const struct meter_group *m = residents_meters(r->residents, g, r->now);
+        for (int k = 0; k < METERS; k++) out->group[g].card_s[k] = meter_card_s(m->integral[k]);
+        out->group[g].energy_J = residents_energy_J(r->plan, g, m, r->now - from);
+        out->group[g].charged_J = residents_charged_J(r->residents, g);
+    }
+    const struct tenant_totals *tenant = residents_tenants(r->residents, &out->n_tenants);
+    out->tenant = xcalloc(out->n_tenants + 1, sizeof *out->tenant);
+    if (out->n_tenants) memcpy(out->tenant, tenant, out->n_tenants * sizeof *tenant);
+}
+
+static void set_up(struct run *r)
+{
+    const struct scenario *s = r->plan->scenario;
+    r->pool = job_pool_create();
+    r->shapes = shape_table_create(r->plan, r->names);
+    r->cluster = cluster_create(r->plan);
+    r->q = evq_create(1024);
+    r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
+    r->sched = sched_create(r->plan, r->cluster, start, r);
+    r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
+    r->frag_stride = 1;
+    r->warm = s->warmup == 0;
+    if (!r->warm) evq_at(r->q, s->warmup, EV_SAMPLE, KIND_WARM, 0);
+    if (r->opt->sample) evq_at(r->q, r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);
+    if (horizon(r) == SIM_NEVER) return;
+    evq_at(r->q, horizon(r), EV_STOP, KIND_STOP, 0);
+    evq_at(r->q, mark_time(r, 0), EV_SAMPLE, KIND_MARK, 0);
+}
+
+static void tear_down(struct run *r)
+{
+    sched_destroy(r->sched);
+    residents_destroy(r->residents);
+    evq_destroy(r->q);
+    cluster_destroy(r->cluster);
+    shape_table_destroy(r->shapes);
+    job_pool_destroy(r->pool);
+    source_close(r->source);
+    vec_fini(&r->ended);
+    vec_fini(&r->pick.card);
+    free(r->done);
+    free(r->before);
+}
+
+int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_totals *out,
+            struct err *e)
+{
+    struct run r = { .plan = plan, .opt = opt, .out = out, .names = symtab_create(), .e = e };
+    *out = (struct sim_totals){ .names = r.names };
+    int rc = source_open(&r.source, plan->scenario, opt->replication, r.names, e);
+    if (rc != 0) {
+        symtab_destroy(r.names);
+        *out = (struct sim_totals){ 0 };
+        return rc;
+    }
+    set_up(&r);
+    fetch(&r);
+    loop(&r);
+    if (r.rc == 0) {
+        residents_settle_all(r.residents, r.now);
+        if (r.opt->sample) sample(&r);
+        tell_unfinished(&r);
+        check_conservation(&r);
+        total_up(&r);
+    }
+    if (r.rc == 0 && r.present > 0 && horizon(&r) == SIM_NEVER)
+        r.rc = err_set(e, ERR_CHECK, NULL, "policy %s: %llu jobs wait for ever", plan->spec->name,
+                       (unsigned long long)r.present);
+    tear_down(&r);
+    if (r.rc != 0) sim_totals_fini(out);
+    return r.rc;
+}
+
+void sim_totals_fini(struct sim_totals *t)
+{
+    symtab_destroy(t->names);
+    free(t->group);
+    free(t->tenant);
+    *t = (struct sim_totals){ 0 };
+}

@@ -1,0 +1,58 @@
+/* engine/sim.h - replay the work of a scenario under one policy.
+ *
+ * The loop, on each event that touches a card: settle (credit residents with speed x elapsed), change
+ * (admit, finish, fail), ask the policy for new speeds, move that card's next finish. A finish is
+ * rounded up to a whole ns. Equal times: ends, faults, arrivals, policy.
+ *
+ * Determinism: a pure function of (plan, replication). Memory: the jobs in the system.
+ * Threads: one run, one thread; runs share only the read-only plan and world. */
+#ifndef GPUSIM_ENGINE_SIM_H
+#define GPUSIM_ENGINE_SIM_H
+
+#include "engine/sink.h"
+
+struct sim_options {
+    uint64_t replication;
+    struct sink *sinks;
+    size_t n_sinks;
+    simtime sample; /* interval of the series; 0: none */
+    void (*progress)(void *ctx, double share); /* of the horizon, when there is one; NULL */
+    void *progress_ctx;
+};
+
+/* One group's card time since the end of the warm-up, in card-seconds. */
+struct group_totals {
+    double card_s[METERS];
+    double energy_J;  /* at the boards */
+    double charged_J; /* part of it charged to jobs */
+};
+
+struct tenant_totals {
+    double card_s, energy_J; /* since the end of the warm-up */
+};
+
+enum { QUEUE_MARKS = 33 }; /* end points of 32 batches of the last quarter */
+
+struct sim_totals {
+    struct symtab *names;  /* owned: users, groups ... of the run */
+    struct group_totals *group;    /* owned, one per group */
+    struct tenant_totals *tenant;  /* owned, by user symbol */
+    size_t n_tenants;
+    simtime end;           /* of the run */
+    uint64_t rows, events, ties; /* ties: events at the same time as the one before */
+    double fragmentation;  /* time average over the samples; NAN: none */
+    uint64_t unknown_flops; /* jobs that ran without flops_per_s */
+    double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
+    uint64_t never_started; /* jobs still queued at the end */
+    /* Mean number of waiting jobs in each batch of the last quarter of a run with a horizon. */
+    double queue_batch[QUEUE_MARKS - 1];
+    double queue_before; /* mean number before the last quarter */
+    bool has_queue_batches;
+};
+
+/* 0; ERR_INPUT / ERR_IO from traces; ERR_CHECK when a conservation law is broken (a bug). */
+int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_totals *out,
+            struct err *e);
+void sim_totals_fini(struct sim_totals *t); /* harmless on {0} */
+
+#endif

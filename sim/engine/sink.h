@@ -1,0 +1,30 @@
+/* engine/sink.h - who listens to a run. Sinks are told what happened and can change nothing, so
+ * metrics may be added or dropped without moving a result.
+ *
+ * Hooks may be NULL. Jobs that ended at one instant are told in order of submission; jobs are lent
+ * for the call. A hook that fails (a full disk) returns a negative err_code and stops the run.
+ * Threads: called by the run's thread. */
+#ifndef GPUSIM_ENGINE_SINK_H
+#define GPUSIM_ENGINE_SINK_H
+
+#include "engine/job.h"
+#include "engine/meters.h"
+#include "engine/plan.h"
+
+/* One interval of the series, ending at t. Fractions of card time in (t - length, t]. */
+struct sample {
+    simtime t, length;
+    double allocated, duty, sm_active, memory, stranded, down, free_share;
+    double power_W;  /* mean over the interval, at the boards */
+    uint64_t queued, running; /* at t */
+};
+
+struct sink {
+    void *self;
+    /* A job came to its end, or had not when the run stopped (state queued, starting, running). */
+    int (*job)(void *self, const struct plan *plan, const struct symtab *names, const struct job *j,
+               struct err *e);
+    int (*sample)(void *self, const struct plan *plan, const struct sample *s, struct err *e);
+};
+
+#endif

@@ -1,0 +1,98 @@
+#include "engine/source.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "model/synth.h"
+#include "model/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct feed {
+    const struct work_item *item;
+    struct trace_reader *trace;
+    struct synth *synth;
+    struct job_row next;
+    bool done;
+};
+
+struct source {
+    struct feed *feed;
+    size_t n;
+    size_t last; /* the feed of the row last returned */
+    bool started;
+};
+
+/* The next row of one item into feed->next. */
+static int advance(struct feed *f, struct err *e)
+{
+    const int rc = f->trace ? trace_next(f->trace, &f->next, e) : synth_next(f->synth, &f->next, e);
+    f->done = rc == 0;
+    if (rc > 0 && f->item->load != 1.0)
+        f->next.submit = (simtime)llround((double)f->next.submit / f->item->load);
+    return rc < 0 ? rc : 0;
+}
+
+int source_open(struct source **out, const struct scenario *s, uint64_t replication,
+                struct symtab *names, struct err *e)
+{
+    struct source *src = xcalloc(1, sizeof *src);
+    int rc = 0;
+    src->feed = xcalloc(s->n_work, sizeof *src->feed);
+    src->n = s->n_work;
+    for (size_t i = 0; i < s->n_work && rc == 0; i++) {
+        struct feed *f = &src->feed[i];
+        f->item = &s->work[i];
+        rc = f->item->kind == WORK_JOBS
+                 ? trace_open(&f->trace, f->item->trace, names, e)
+                 : synth_open(&f->synth, f->item->spec,
+                              rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names, e);
+        if (rc == 0) rc = advance(f, e);
+    }
+    if (rc != 0) {
+        source_close(src);
+        return rc;
+    }
+    *out = src;
+    return 0;
+}
+
+void source_close(struct source *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->n; i++) {
+        trace_close(s->feed[i].trace);
+        synth_close(s->feed[i].synth);
+    }
+    free(s->feed);
+    free(s);
+}
+
+int source_next(struct source *s, struct job_row *row, struct err *e)
+{
+    if (s->started) { /* the row lent last time may now be overwritten */
+        const int rc = advance(&s->feed[s->last], e);
+        if (rc < 0) return rc;
+    }
+    s->started = true;
+    size_t first = s->n;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->feed[i].done &&
+            (first == s->n || s->feed[i].next.submit < s->feed[first].next.submit))
+            first = i;
+    s->last = first;
+    if (first == s->n) {
+        s->started = false;
+        return 0;
+    }
+    *row = s->feed[first].next;
+    return 1;
+}
+
+int source_row_error(const struct source *s, const char *column, struct err *e, const char *why)
+{
+    const struct feed *f = &s->feed[s->last];
+    if (f->trace) return trace_row_error(f->trace, column, e, "%s", why);
+    const struct loc at = { .file = f->item->spec };
+    return err_set(e, ERR_INPUT, &at, "%s (job %.*s)", why, (int)f->next.id_len, f->next.id);
+}

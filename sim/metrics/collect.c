@@ -1,0 +1,419 @@
+#include "metrics/collect.h"
+
+#include "cost/tco.h"
+#include "metrics/dist.h"
+#include "metrics/stability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line of statistics: all jobs, a class, a user. */
+struct tally {
+    struct job_counts count;
+    struct dist wait, turnaround, slowdown;
+    uint64_t wait_censored, end_censored;
+    double card_s, useful_s;
+};
+
+struct collect {
+    const struct plan *plan;
+    struct dist_pool pool;
+    struct tally all, by_class[CLASS_COUNT];
+    struct tally *by_user;
+    size_t n_users;
+    /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
+    VEC(struct reason {
+        char text[120];
+        uint64_t n;
+    }) reason;
+};
+
+static void tally_init(struct tally *t, struct dist_pool *pool)
+{
+    *t = (struct tally){ .wait.pool = pool, .turnaround.pool = pool, .slowdown.pool = pool };
+}
+
+static void tally_fini(struct tally *t)
+{
+    dist_fini(&t->wait);
+    dist_fini(&t->turnaround);
+    dist_fini(&t->slowdown);
+}
+
+struct collect *collect_create(const struct plan *plan)
+{
+    struct collect *c = xcalloc(1, sizeof *c);
+    c->plan = plan;
+    c->pool.budget = DIST_POOL_BYTES;
+    tally_init(&c->all, NULL);
+    for (int k = 0; k < CLASS_COUNT; k++) tally_init(&c->by_class[k], &c->pool);
+    return c;
+}
+
+void collect_destroy(struct collect *c)
+{
+    if (!c) return;
+    tally_fini(&c->all);
+    for (int k = 0; k < CLASS_COUNT; k++) tally_fini(&c->by_class[k]);
+    for (size_t i = 0; i < c->n_users; i++) tally_fini(&c->by_user[i]);
+    free(c->by_user);
+    vec_fini(&c->reason);
+    free(c);
+}
+
+static struct tally *user_tally(struct collect *c, sym user)
+{
+    if (user >= c->n_users) {
+        const size_t n = user + 1 > 2 * c->n_users ? user + 1 : 2 * c->n_users;
+        c->by_user = xreallocarray(c->by_user, n, sizeof *c->by_user);
+        for (size_t i = c->n_users; i < n; i++) tally_init(&c->by_user[i], &c->pool);
+        c->n_users = n;
+    }
+    return &c->by_user[user];
+}
+
+static void count_state(struct job_counts *n, const struct job *j)
+{
+    n->submitted++;
+    switch (j->state) {
+    case JOB_QUEUED: n->queued++; break;
+    case JOB_STARTING:
+    case JOB_RUNNING: n->running++; break;
+    case JOB_COMPLETED: n->completed++; break;
+    case JOB_FAILED:
+        n->failed++;
+        n->failed_oom += j->oom;
+        break;
+    case JOB_KILLED: n->killed++; break;
+    case JOB_REJECTED: n->rejected++; break;
+    }
+}
+
+/* Design section 7: slowdown = turnaround / max(duration, 1 s). */
+static double slowdown_of(const struct job *j)
+{
+    const simtime d = j->row.duration > SIM_SECOND ? j->row.duration : SIM_SECOND;
+    return (double)(j->end - j->row.submit) / (double)d;
+}
+
+static void tally_job(struct tally *t, const struct job *j, bool covered)
+{
+    count_state(&t->count, j);
+    if (!covered || j->state == JOB_REJECTED) return;
+    t->card_s += j->card_s;
+    if (j->state == JOB_QUEUED)
+        t->wait_censored++;
+    else
+        dist_add_ns(&t->wait, j->start - j->row.submit);
+    if (j->state == JOB_COMPLETED) {
+        dist_add_ns(&t->turnaround, j->end - j->row.submit);
+        dist_add(&t->slowdown, slowdown_of(j));
+        t->useful_s += simtime_s(j->row.duration) * j->row.gpus_milli / 1000.0;
+    } else {
+        t->end_censored++;
+    }
+}
+
+static void note_rejection(struct collect *c, const char *why)
+{
+    for (size_t i = 0; i < c->reason.n; i++)
+        if (strncmp(c->reason.v[i].text, why, sizeof c->reason.v[i].text - 1) == 0) {
+            c->reason.v[i].n++;
+            return;
+        }
+    struct reason r = { .n = 1 };
+    snprintf(r.text, sizeof r.text, "%s", why);
+    vec_push(&c->reason, r);
+}
+
+static int on_job(void *self, const struct plan *plan, const struct symtab *names,
+                  const struct job *j, struct err *e)
+{
+    struct collect *c = self;
+    const bool covered = j->row.submit >= plan->scenario->warmup;
+    (void)names, (void)e;
+    tally_job(&c->all, j, covered);
+    tally_job(&c->by_class[j->row.klass], j, covered);
+    tally_job(user_tally(c, j->row.user), j, covered);
+    if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);
+    return 0;
+}
+
+struct sink collect_sink(struct collect *c)
+{
+    return (struct sink){ .self = c, .job = on_job };
+}
+
+/* ---- the result ---- */
+
+/* What a run that never settles would say of the steady state is nothing. */
+static void suppress_percentiles(struct stat *s)
+{
+    s->p50 = s->p90 = s->p95 = s->p99 = NAN;
+}
+
+static struct job_stats stats_of(struct tally *t, bool stable)
+{
+    struct job_stats s;
+    dist_stat(&t->wait, t->wait_censored, &s.wait_s);
+    dist_stat(&t->turnaround, t->end_censored, &s.turnaround_s);
+    dist_stat(&t->slowdown, t->end_censored, &s.slowdown);
+    if (!stable) {
+        suppress_percentiles(&s.wait_s);
+        suppress_percentiles(&s.turnaround_s);
+        suppress_percentiles(&s.slowdown);
+    }
+    return s;
+}
+
+static struct job_group_result line_of(struct tally *t, const char *name, bool stable)
+{
+    return (struct job_group_result){ .name = name, .count = t->count,
+                                      .stats = stats_of(t, stable),
+                                      .gpu_hours = t->card_s / 3600,
+                                      .useful_gpu_hours = t->useful_s / 3600 };
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct job_group_result *)a)->name,
+                  ((const struct job_group_result *)b)->name);
+}
+
+static void lines(struct collect *c, const struct sim_totals *t, struct arena *a,
+                  struct policy_result *out)
+{
+    struct job_group_result *klass = arena_array(a, CLASS_COUNT, sizeof *klass);
+    struct job_group_result *user = arena_array(a, c->n_users + 1, sizeof *user);
+    for (int k = 0; k < CLASS_COUNT; k++)
+        if (c->by_class[k].count.submitted)
+            klass[out->n_classes++] =
+                line_of(&c->by_class[k], k ? job_class_names[k] : "(none)", out->stable);
+    for (size_t i = 0; i < c->n_users; i++)
+        if (c->by_user[i].count.submitted)
+            user[out->n_users++] = line_of(
+                &c->by_user[i], i ? arena_strdup(a, symtab_name(t->names, (sym)i)) : "(none)",
+                out->stable);
+    qsort(user, out->n_users, sizeof *user, by_name);
+    out->by_class = klass;
+    out->by_user = user;
+}
+
+static int tenant_by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct usage_tenant *)a)->name, ((const struct usage_tenant *)b)->name);
+}
+
+static void fill_usage(const struct collect *c, const struct sim_totals *t, struct arena *a,
+                       struct policy_result *out)
+{
+    const struct plan *p = c->plan;
+    struct usage *u = &out->usage;
+    struct usage_group *group = arena_array(a, p->n_groups, sizeof *group);
+    struct usage_tenant *tenant = arena_array(a, t->n_tenants + 1, sizeof *tenant);
+    u->hours = out->window_s / 3600;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const double *s = t->group[g].card_s;
+        const double all = (double)p->group[g].cards * u->hours;
+        group[g] = (struct usage_group){
+            .name = arena_strdup(a, p->group[g].spec->name),
+            .gpu = p->group[g].type.gpu,
+            .nodes = p->group[g].spec->nodes,
+            .cards = p->group[g].cards,
+            .allocated_h = s[METER_ALLOCATED] / 3600,
+            .stranded_h = s[METER_STRANDED] / 3600,
+            .down_h = s[METER_DOWN] / 3600,
+            .context_h = s[METER_CONTEXT] / 3600,
+            .sm_active_h = s[METER_SM] / 3600,
+            .duty_h = p->share->keeps_duty ? s[METER_DUTY] / 3600 : NAN,
+            .memory_h = s[METER_MEMORY] / 3600,
+            .energy_kwh = t->group[g].energy_J / 3.6e6,
+            .idle_energy_kwh = (t->group[g].energy_J - t->group[g].charged_J) / 3.6e6,
+        };
+        struct usage_group *x = &group[g];
+        x->free_h = fmax(0, all - x->allocated_h - x->stranded_h - x->down_h);
+        x->no_context_h = fmax(0, all - x->down_h - x->context_h);
+        x->idle_energy_kwh = fmax(0, x->idle_energy_kwh); /* rounding of the last bit */
+    }
+    for (size_t i = 0; i < t->n_tenants; i++) {
+        if (t->tenant[i].card_s == 0 && t->tenant[i].energy_J == 0) continue;
+        const struct tally *of = i < c->n_users ? &c->by_user[i] : NULL;
+        tenant[u->n_tenants++] = (struct usage_tenant){
+            .name = arena_strdup(a, symtab_name(t->names, (sym)i)),
+            .jobs = of ? of->count.submitted : 0,
+            .allocated_h = t->tenant[i].card_s / 3600,
+            .useful_h = of ? of->useful_s / 3600 : 0,
+            .energy_kwh = t->tenant[i].energy_J / 3.6e6,
+        };
+    }
+    qsort(tenant, u->n_tenants, sizeof *tenant, tenant_by_name);
+    u->group = group;
+    u->n_groups = p->n_groups;
+    u->tenant = tenant;
+    u->jobs_completed = c->all.turnaround.n;
+    u->useful_gpu_hours = out->useful_gpu_hours;
+    for (size_t g = 0; g < p->n_groups; g++) u->gpu_hours += group[g].allocated_h;
+    out->gpu_hours = u->gpu_hours;
+}
+
+static void fill_gpu(const struct collect *c, const struct sim_totals *t, struct policy_result *out)
+{
+    const struct plan *p = c->plan;
+    struct gpu_result *g = &out->gpu;
+    double sum[METERS] = { 0 }, energy_J = 0;
+    const double all = (double)p->cards * out->window_s;
+    g->count = (uint64_t)p->cards;
+    for (int k = 0; k < PREC_COUNT; k++) {
+        g->effective_ops[k] = t->useful_ops[k] > 0 ? t->useful_ops[k] / out->window_s : NAN;
+        g->peak_ops[k] = 0;
+    }
+    for (size_t i = 0; i < p->n_groups; i++) {
+        for (int m = 0; m < METERS; m++) sum[m] += t->group[i].card_s[m];
+        energy_J += t->group[i].energy_J;
+        for (int k = 0; k < PREC_COUNT; k++)
+            g->peak_ops[k] += p->group[i].type.gpu->peak[k].dense_ops * (double)p->group[i].cards;
+    }
+    g->allocated = sum[METER_ALLOCATED] / all;
+    g->duty = p->share->keeps_duty ? sum[METER_DUTY] / all : NAN;
+    g->sm_active = sum[METER_SM] / all;
+    g->memory = sum[METER_MEMORY] / all;
+    g->stranded = sum[METER_STRANDED] / all;
+    g->down = sum[METER_DOWN] / all;
+    g->free_share = fmax(0, 1 - g->allocated - g->stranded - g->down);
+    g->energy_kwh = energy_J / 3.6e6;
+    g->fragmentation = t->fragmentation;
+    g->effective_is_upper_bound = t->unknown_flops > 0;
+}
+
+void collect_result(struct collect *c, const struct sim_totals *t, struct arena *a,
+                    struct policy_result *out)
+{
+    const struct plan *p = c->plan;
+    const simtime warmup = p->scenario->warmup;
+    *out = (struct policy_result){ .name = p->spec->name, .kind = p->share->name, .stable = true };
+    out->window_s = simtime_s(t->end > warmup ? t->end - warmup : 0);
+    out->end_s = simtime_s(t->end);
+    out->events = t->events;
+    out->trace_rows = t->rows;
+    memcpy(out->provenance, p->provenance, sizeof out->provenance);
+    if (t->has_queue_batches &&
+        !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before)) {
+        out->stable = false;
+        out->unstable_reason = "the queue still grew in the last quarter of the run";
+    }
+    out->jobs = c->all.count;
+    out->stats = stats_of(&c->all, out->stable);
+    out->useful_gpu_hours = c->all.useful_s / 3600;
+    lines(c, t, a, out);
+    fill_usage(c, t, a, out);
+    fill_gpu(c, t, out);
+    uint64_t most = 0;
+    for (size_t i = 0; i < c->reason.n; i++)
+        if (c->reason.v[i].n > most) {
+            most = c->reason.v[i].n;
+            out->rejected_reason = arena_strdup(a, c->reason.v[i].text);
+        }
+    if (p->priced) out->tco = tco_price(&out->usage, p->share->name, &p->prices, a);
+}
+
+/* ---- policies against each other ---- */
+
+struct metric {
+    const char *name, *unit;
+    double (*of)(const struct policy_result *p);
+    bool less_is_better;
+};
+
+static double wait_mean(const struct policy_result *p) { return p->stats.wait_s.mean; }
+static double wait_p95(const struct policy_result *p) { return p->stats.wait_s.p95; }
+static double turnaround_mean(const struct policy_result *p) { return p->stats.turnaround_s.mean; }
+static double slowdown_p95(const struct policy_result *p) { return p->stats.slowdown.p95; }
+static double completed(const struct policy_result *p) { return (double)p->jobs.completed; }
+static double not_served(const struct policy_result *p)
+{
+    return (double)(p->jobs.failed + p->jobs.killed + p->jobs.rejected);
+}
+static double allocated(const struct policy_result *p) { return p->gpu.allocated; }
+static double sm_active(const struct policy_result *p) { return p->gpu.sm_active; }
+static double energy(const struct policy_result *p) { return p->gpu.energy_kwh; }
+static double cost(const struct policy_result *p)
+{
+    return p->tco.priced ? p->tco.usd_per_useful_gpu_hour : NAN;
+}
+
+static const struct metric metrics[] = {
+    { "wait_s.mean", "s", wait_mean, true },
+    { "wait_s.p95", "s", wait_p95, true },
+    { "turnaround_s.mean", "s", turnaround_mean, true },
+    { "slowdown.p95", "ratio", slowdown_p95, true },
+    { "completed", "jobs", completed, false },
+    { "failed_killed_rejected", "jobs", not_served, true },
+    { "allocated", "ratio", allocated, false },
+    { "sm_active", "ratio", sm_active, false },
+    { "energy_kwh", "kWh", energy, true },
+    { "usd_per_useful_gpu_hour", "USD/h", cost, true },
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static void compare_to_first(struct result *r, struct arena *a)
+{
+    struct comparison_row *row = arena_array(a, r->n_policies * N_METRICS, sizeof *row);
+    for (size_t p = 1; p < r->n_policies; p++)
+        for (size_t m = 0; m < N_METRICS; m++) {
+            const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
+            row[r->n_comparisons++] = (struct comparison_row){
+                .policy = r->policy[p].name, .metric = metrics[m].name, .unit = metrics[m].unit,
+                .first = first, .value = value, .difference = value - first,
+                .low = NAN, .high = NAN,
+            };
+        }
+    r->comparison = row;
+}
+
+static const struct policy_result *best(const struct result *r, const struct metric *m)
+{
+    const struct policy_result *b = NULL;
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const double v = m->of(&r->policy[p]);
+        if (isnan(v)) continue;
+        if (!b || (m->less_is_better ? v < m->of(b) : v > m->of(b))) b = &r->policy[p];
+    }
+    return b;
+}
+
+static void advise(struct result *r, struct arena *a)
+{
+    const char **say = arena_array(a, 4 + 2 * r->n_policies, sizeof *say);
+    size_t n = 0;
+    const struct policy_result *b = r->n_policies > 1 ? best(r, &metrics[N_METRICS - 1]) : NULL;
+    if (b)
+        say[n++] = arena_printf(a, "Least cost per useful GPU-hour: %s at %.2f USD (one replay of "
+                                   "this work; no interval yet).", b->name, cost(b));
+    b = r->n_policies > 1 ? best(r, &metrics[1]) : NULL;
+    if (b)
+        say[n++] = arena_printf(a, "Shortest waits: %s, 95 %% of the jobs started within %.0f s.",
+                                b->name, b->stats.wait_s.p95);
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        if (!x->stable)
+            say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.", x->name,
+                                    x->unstable_reason);
+        if (not_served(x) > 0)
+            say[n++] = arena_printf(
+                a, "%s did not serve %.0f of %llu jobs: %llu failed (%llu out of memory), %llu "
+                   "rejected%s%s.", x->name, not_served(x),
+                (unsigned long long)x->jobs.submitted, (unsigned long long)x->jobs.failed,
+                (unsigned long long)x->jobs.failed_oom, (unsigned long long)x->jobs.rejected,
+                x->rejected_reason ? ", mostly: " : "",
+                x->rejected_reason ? x->rejected_reason : "");
+    }
+    r->advice = say;
+    r->n_advice = n;
+}
+
+void collect_compare(struct result *r, struct arena *a)
+{
+    compare_to_first(r, a);
+    advise(r, a);
+}

@@ -1,0 +1,26 @@
+/* metrics/collect.h - listens to a run and turns it into the result of a policy: job statistics over
+ * all, by class and by user; card time, energy and cost.
+ *
+ * Ownership: collect_create/_destroy heap; collect_result() puts what it returns into the arena.
+ * Threads: one collector, one run. Memory: O(users), samples in bounded memory (metrics/dist.h). */
+#ifndef GPUSIM_METRICS_COLLECT_H
+#define GPUSIM_METRICS_COLLECT_H
+
+#include "engine/sim.h"
+#include "model/result.h"
+
+struct collect;
+
+struct collect *collect_create(const struct plan *plan);
+void collect_destroy(struct collect *c); /* accepts NULL */
+struct sink collect_sink(struct collect *c);
+
+/* After the run. */
+void collect_result(struct collect *c, const struct sim_totals *t, struct arena *a,
+                    struct policy_result *out);
+
+/* Differences of every further policy to the first, and sentences that say who is best at what and
+ * what to beware of; filled into `r` from its policies. */
+void collect_compare(struct result *r, struct arena *a);
+
+#endif

@@ -1,0 +1,124 @@
+#include "metrics/sink_csv.h"
+
+#include "base/dec.h"
+
+#include <math.h>
+#include <string.h>
+
+const char jobs_csv_header[] =
+    "policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s,turnaround_s,slowdown,gpus,cards,"
+    "attempts,cost_usd,energy_kwh,reason\n";
+const char series_csv_header[] =
+    "policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W\n";
+
+static void add_decimal(struct strbuf *b, int64_t value, int digits)
+{
+    char text[40];
+    strbuf_add(b, text, dec_print(text, sizeof text, value, digits));
+}
+
+static void add_time(struct strbuf *b, simtime t)
+{
+    if (t != JOB_NO_TIME) add_decimal(b, t, 9);
+    strbuf_addc(b, ',');
+}
+
+static void add_text(struct strbuf *b, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        strbuf_addz(b, s);
+        return;
+    }
+    strbuf_addc(b, '"');
+    for (; *s; s++) {
+        if (*s == '"') strbuf_addc(b, '"');
+        strbuf_addc(b, *s);
+    }
+    strbuf_addc(b, '"');
+}
+
+static void add_cards(struct strbuf *b, const struct plan *plan, const struct job *j)
+{
+    char name[256];
+    for (int32_t i = 0; i < j->n_holdings; i++) {
+        const struct holding *h = &j->holding[i];
+        if (i) strbuf_addc(b, ' ');
+        strbuf_addz(b, plan_card_name(plan, h->card, name, sizeof name));
+        if (h->slice.profile < 0) continue;
+        const struct mig_geometry *g = plan->group[j->group].type.gpu->mig;
+        strbuf_addf(b, ":%s@%d", g->profile[h->slice.profile].name, h->slice.start);
+    }
+}
+
+static const char *state_of(const struct job *j)
+{
+    return job_state_names[j->state == JOB_STARTING ? JOB_RUNNING : j->state];
+}
+
+static int on_job(void *self, const struct plan *plan, const struct symtab *names,
+                  const struct job *j, struct err *e)
+{
+    struct jobs_csv *c = self;
+    struct strbuf *b = &c->row;
+    const bool started = j->allocated != JOB_NO_TIME, ended = j->end != JOB_NO_TIME;
+    const bool ran = started && ended;
+    (void)names;
+    strbuf_clear(b);
+    strbuf_addz(b, plan->spec->name);
+    strbuf_addc(b, ',');
+    add_text(b, j->row.id);
+    strbuf_addf(b, ",%s,", state_of(j));
+    add_time(b, j->row.submit);
+    add_time(b, started ? j->start : JOB_NO_TIME);
+    add_time(b, j->end);
+    add_time(b, started ? j->start - j->row.submit : JOB_NO_TIME);
+    add_time(b, ran ? j->end - j->start : JOB_NO_TIME);
+    add_time(b, ran ? j->end - j->row.submit : JOB_NO_TIME);
+    if (j->state == JOB_COMPLETED) {
+        const simtime d = j->row.duration > SIM_SECOND ? j->row.duration : SIM_SECOND;
+        strbuf_addf(b, "%.9g", (double)(j->end - j->row.submit) / (double)d);
+    }
+    strbuf_addc(b, ',');
+    add_decimal(b, j->row.gpus_milli, 3);
+    strbuf_addc(b, ',');
+    add_cards(b, plan, j);
+    strbuf_addf(b, ",%d,", started);
+    const double kwh = j->energy_J / 3.6e6;
+    if (started && !isnan(c->usd_per_card_hour))
+        strbuf_addf(b, "%.6f", j->card_s / 3600 * c->usd_per_card_hour + kwh * c->usd_per_kwh);
+    strbuf_addc(b, ',');
+    if (started) strbuf_addf(b, "%.6f", kwh);
+    strbuf_addc(b, ',');
+    if (j->reason) add_text(b, j->reason);
+    strbuf_addc(b, '\n');
+    if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
+    return err_set(e, ERR_IO, NULL, "cannot write jobs.csv");
+}
+
+struct sink jobs_csv_sink(struct jobs_csv *c)
+{
+    return (struct sink){ .self = c, .job = on_job };
+}
+
+void jobs_csv_fini(struct jobs_csv *c)
+{
+    strbuf_fini(&c->row);
+}
+
+static int on_sample(void *self, const struct plan *plan, const struct sample *s, struct err *e)
+{
+    char t[40], duty[40] = "";
+    FILE *to = self;
+    dec_print(t, sizeof t, s->t, 9);
+    if (!isnan(s->duty)) snprintf(duty, sizeof duty, "%.9g", s->duty);
+    const int rc = fprintf(to, "%s,%s,%.9g,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%llu,%llu,%.9g\n",
+                           plan->spec->name, t, s->allocated, duty, s->sm_active, s->memory,
+                           s->stranded, s->free_share, s->down, (unsigned long long)s->queued,
+                           (unsigned long long)s->running, s->power_W);
+    return rc < 0 ? err_set(e, ERR_IO, NULL, "cannot write series.csv") : 0;
+}
+
+struct sink series_csv_sink(FILE *to)
+{
+    return (struct sink){ .self = to, .sample = on_sample };
+}

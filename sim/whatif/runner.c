@@ -1,0 +1,234 @@
+#include "whatif/runner.h"
+
+#include "base/instream.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "cost/tco.h"
+#include "metrics/collect.h"
+#include "metrics/sink_csv.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool chosen(const char *name, const char *const *only, size_t n_only)
+{
+    for (size_t i = 0; i < n_only; i++)
+        if (strcmp(only[i], name) == 0) return true;
+    return n_only == 0;
+}
+
+static int check_choice(const struct scenario *s, const char *const *only, size_t n_only,
+                        struct err *e)
+{
+    for (size_t i = 0; i < n_only; i++) {
+        const char *names[256];
+        size_t n = 0;
+        bool found = false;
+        for (size_t p = 0; p < s->n_policies && n < 256; p++) {
+            names[n++] = s->policy[p].name;
+            found |= strcmp(only[i], s->policy[p].name) == 0;
+        }
+        if (found) continue;
+        char list[200];
+        err_set(e, ERR_USAGE, NULL, "--policy: the scenario has no policy '%s'", only[i]);
+        err_hint(e, "it has: %s", str_list(list, sizeof list, names, n));
+        return ERR_USAGE;
+    }
+    return 0;
+}
+
+/* Usage of the fleet as far as the cost engine needs it before a run. */
+static struct usage fleet_of(const struct plan *p, struct arena *a)
+{
+    struct usage_group *g = arena_array(a, p->n_groups, sizeof *g);
+    for (size_t i = 0; i < p->n_groups; i++)
+        g[i] = (struct usage_group){ .name = p->group[i].spec->name, .gpu = p->group[i].type.gpu,
+                                     .nodes = p->group[i].spec->nodes,
+                                     .cards = p->group[i].cards };
+    return (struct usage){ .group = g, .n_groups = p->n_groups };
+}
+
+static void check_prices(const struct plan *p, struct arena *a, struct diag *d)
+{
+    struct err e = { 0 };
+    const struct usage fleet = fleet_of(p, a);
+    if (p->priced && tco_check(&fleet, p->share->name, &p->prices, &e) != 0) diag_add_err(d, &e);
+}
+
+static int hash_inputs(struct runner *r, struct err *e)
+{
+    const struct scenario *s = &r->scenario;
+    const char **hash = arena_array(r->arena, s->n_work, sizeof *hash);
+    for (size_t i = 0; i < s->n_work; i++) {
+        char *hex = arena_alloc(r->arena, 65);
+        const char *path = s->work[i].kind == WORK_JOBS ? s->work[i].trace : s->work[i].spec;
+        const int rc = instream_file_sha256(path, hex, e);
+        if (rc != 0) return rc;
+        hash[i] = hex;
+    }
+    r->result.trace_sha256 = hash;
+    r->result.n_traces = s->n_work;
+    return 0;
+}
+
+int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
+                const char *const *only, size_t n_only, struct diag *d, struct err *e)
+{
+    *r = (struct runner){ .arena = arena_create() };
+    int rc = scenario_load(&r->scenario, path, set, n_set, d, e);
+    if (rc == 0) rc = world_load(&r->world, e);
+    if (rc != 0 || d->count > 0) return rc;
+    if ((rc = check_choice(&r->scenario, only, n_only, e)) != 0) return rc;
+    const struct scenario *s = &r->scenario;
+    json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);
+    r->plan = xcalloc(s->n_policies, sizeof *r->plan);
+    for (size_t p = 0; p < s->n_policies; p++) {
+        struct plan *plan = &r->plan[r->n];
+        plan_build(plan, &r->world, s, p, d);
+        if (d->count == 0) check_prices(plan, r->arena, d);
+        share[p] = json_incref(plan->share_json);
+        if (chosen(s->policy[p].name, only, n_only)) r->n++;
+        else plan_fini(plan);
+    }
+    if (d->count == 0) r->resolved = scenario_resolved(s, share);
+    for (size_t p = 0; p < s->n_policies; p++) json_decref(share[p]);
+    if (d->count > 0) return 0;
+    r->result.scenario_name = s->name;
+    r->result.scenario_sha256 = s->sha256;
+    r->result.seed = (uint64_t)s->seed;
+    r->result.scenario = r->resolved;
+    return hash_inputs(r, e);
+}
+
+/* A file without a name: gone with the process, whatever happens. */
+static FILE *scratch(const char *dir, struct err *e)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/.gpusim-XXXXXX", dir);
+    const int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (fd >= 0) unlink(path);
+    if (!f) {
+        if (fd >= 0) close(fd);
+        err_set(e, ERR_IO, NULL, "%s: cannot make a scratch file: %s", dir, strerror(errno));
+    }
+    return f;
+}
+
+struct task {
+    struct runner *r;
+    struct policy_result *result;
+    struct err *error;
+};
+
+static void show_progress(void *ctx, double share)
+{
+    log_progress(ctx, share);
+}
+
+static int run_one(void *ctx, size_t i)
+{
+    const struct task *t = ctx;
+    struct runner *r = t->r;
+    struct plan *plan = &r->plan[i];
+    struct sink sinks[3];
+    struct sim_totals totals = { 0 };
+    struct collect *collect = collect_create(plan);
+    struct jobs_csv jobs = { .usd_per_card_hour = NAN, .usd_per_kwh = NAN };
+    size_t n = 0;
+    if (plan->priced) {
+        const struct usage fleet = fleet_of(plan, plan->arena);
+        jobs.usd_per_card_hour = tco_fleet_hour_usd(&plan->prices, plan->share->name, &fleet);
+        jobs.usd_per_kwh = tco_kwh_usd(&plan->prices);
+    }
+    sinks[n++] = collect_sink(collect);
+    if (r->jobs) {
+        jobs.to = r->jobs[i];
+        sinks[n++] = jobs_csv_sink(&jobs);
+    }
+    if (r->series) sinks[n++] = series_csv_sink(r->series[i]);
+    char *what = arena_printf(plan->arena, "%s/%s", r->scenario.name, plan->spec->name);
+    const struct sim_options opt = { .sinks = sinks, .n_sinks = n, .sample = r->scenario.sample,
+                                     .progress = show_progress, .progress_ctx = what };
+    const int rc = sim_run(plan, &opt, &totals, &t->error[i]);
+    if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
+    sim_totals_fini(&totals);
+    jobs_csv_fini(&jobs);
+    collect_destroy(collect);
+    return rc;
+}
+
+static int open_scratch(struct runner *r, const char *dir, struct err *e)
+{
+    if (!dir) return 0;
+    if (r->scenario.write_jobs) r->jobs = xcalloc(r->n, sizeof *r->jobs);
+    r->series = xcalloc(r->n, sizeof *r->series);
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->jobs && !(r->jobs[i] = scratch(dir, e))) return ERR_IO;
+        if (!(r->series[i] = scratch(dir, e))) return ERR_IO;
+    }
+    return 0;
+}
+
+/* P03: what is charged adds up to the cost, and nobody is paid for being idle. */
+static int check_money(const struct policy_result *p, struct err *e)
+{
+    double sum = 0;
+    if (!p->tco.priced) return 0;
+    for (size_t i = 0; i < p->tco.n_charges; i++) {
+        sum += p->tco.charge[i].usd;
+        if (p->tco.charge[i].usd < -1e-9)
+            return err_set(e, ERR_CHECK, NULL, "policy %s: the charge to %s is negative", p->name,
+                           p->tco.charge[i].name);
+    }
+    if (fabs(sum - p->tco.total_usd) > 1e-6 * fmax(1.0, fabs(sum)))
+        return err_set(e, ERR_CHECK, NULL, "policy %s: charges of %.9g USD for a cost of %.9g USD",
+                       p->name, sum, p->tco.total_usd);
+    return 0;
+}
+
+int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e)
+{
+    struct err *error = xcalloc(r->n, sizeof *error);
+    struct policy_result *result = arena_array(r->arena, r->n, sizeof *result);
+    struct task t = { r, result, error };
+    int rc = open_scratch(r, dir, e);
+    if (rc == 0) {
+        rc = parallel_for(r->n, threads, run_one, &t);
+        log_progress_done();
+        for (size_t i = 0; rc != 0 && i < r->n; i++)
+            if (error[i].code == (enum err_code)rc) {
+                *e = error[i];
+                break;
+            }
+    }
+    r->result.policy = result;
+    r->result.n_policies = r->n;
+    for (size_t i = 0; rc == 0 && i < r->n; i++) rc = check_money(&result[i], e);
+    if (rc == 0) collect_compare(&r->result, r->arena);
+    free(error);
+    return rc;
+}
+
+static void close_all(FILE **f, size_t n)
+{
+    for (size_t i = 0; f && i < n; i++)
+        if (f[i]) fclose(f[i]);
+    free(f);
+}
+
+void runner_fini(struct runner *r)
+{
+    close_all(r->jobs, r->n);
+    close_all(r->series, r->n);
+    for (size_t i = 0; i < r->n; i++) plan_fini(&r->plan[i]);
+    free(r->plan);
+    json_decref(r->resolved);
+    scenario_fini(&r->scenario);
+    world_fini(&r->world);
+    arena_destroy(r->arena);
+    *r = (struct runner){ 0 };
+}
