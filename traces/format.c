@@ -41,16 +41,45 @@ static int read_head(const char *path, char *head, size_t *len, struct err *e)
     return 0;
 }
 
+/* What people hand in by mistake, told by the first bytes or by a word among them. */
+static const struct {
+    const char *prefix, *within, *what;
+} other_kinds[] = {
+    { "{", NULL, "JSON" },
+    { "[", NULL, "JSON" },
+    { "<", NULL, "XML or HTML" },
+    { "%PDF", NULL, "a PDF document" },
+    { "PK\x03\x04", NULL, "a zip archive" },
+    { "# HELP", NULL, "Prometheus metrics" },
+    { "apiVersion:", NULL, "a Kubernetes object in YAML" },
+    { "", "arrival_s,", "a request trace of gpusim, not a job trace" },
+    { "", "TIMESTAMP,", "a request trace, not a job trace" },
+    { "", "JobID|", "Slurm accounting (sacct)" },
+    { "", "JobIDRaw|", "Slurm accounting (sacct)" },
+    { "", "resource_time_0", "a Muri trace" },
+};
+
+static const char *kind_of(const char *head, size_t len)
+{
+    if (len == 0) return "an empty file";
+    if (memchr(head, '\0', len)) return "binary data";
+    const char *nl = memchr(head, '\n', len);
+    const size_t line = nl ? (size_t)(nl - head) : len;
+    for (size_t i = 0; i < sizeof other_kinds / sizeof *other_kinds; i++) {
+        const char *prefix = other_kinds[i].prefix, *within = other_kinds[i].within;
+        if (len < strlen(prefix) || memcmp(head, prefix, strlen(prefix)) != 0) continue;
+        if (!within || memmem(head, line, within, strlen(within))) return other_kinds[i].what;
+    }
+    return "a file of no known format";
+}
+
 static int no_format(const char *path, const char *head, size_t len, struct err *e)
 {
     const struct loc at = { .file = path };
     struct strbuf list = { 0 };
     for (const struct trace_format *const *f = fmt_all; *f; f++)
         strbuf_addf(&list, "%s%s", f == fmt_all ? "" : ", ", (*f)->name);
-    const char *what = len == 0                  ? "an empty file"
-                       : memchr(head, '\0', len) ? "binary data"
-                                                 : "a file of no known format";
-    int rc = err_set(e, ERR_INPUT, &at, "expected a trace, found %s", what);
+    int rc = err_set(e, ERR_INPUT, &at, "expected a job trace, found %s", kind_of(head, len));
     err_hint(e, "known formats: %s; name one: `gpusim import FORMAT %s`", list.s ? list.s : "none",
              path);
     strbuf_fini(&list);

@@ -560,6 +560,23 @@ static void usage(void **state)
     assert_int_equal(import(&e[7], "auto", junk.path), ERR_INPUT);
     assert_non_null(strstr(e[7].hint, "native, openb"));
     textfile_close(&junk);
+    static const struct {
+        const char *text, *found;
+    } wrong[] = {
+        { "", "an empty file" },
+        { "{\"jobs\": []}", "JSON" },
+        { "<?xml version='1.0'?>", "XML" },
+        { "JobID|State\n1|COMPLETED\n", "sacct" },
+        { "TIMESTAMP,ContextTokens,GeneratedTokens\n", "request trace" },
+        { "# HELP DCGM_FI_DEV_GPU_UTIL\n", "Prometheus" },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct err we = { 0 };
+        struct textfile w = textfile_of(wrong[i].text);
+        assert_int_equal(import(&we, "auto", w.path), ERR_INPUT);
+        if (!strstr(we.msg, wrong[i].found)) fail_msg("%s: %s", wrong[i].found, we.msg);
+        textfile_close(&w);
+    }
     const char *list = in_dir("list.txt");
     assert_int_equal(
         command(&cmd_import, list, NULL, (const char *const[]){ "--format", "list", NULL }), 0);
