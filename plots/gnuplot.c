@@ -122,7 +122,11 @@ static const struct {
     { " color=\"black\"", " color=\"inherit\"", false },
     { "fill=\"black\"", "fill=\"currentColor\"", false },
     { "fill = \"black\"", "fill = \"currentColor\"", false },
+    { "fill=\"rgb(0,0,0)\"", "fill=\"currentColor\"", false },
     { "stroke=\"black\"", "stroke=\"currentColor\"", false },
+    { "stroke='black'", "stroke='currentColor'", false },
+    { "stroke='rgb(  0,   0,   0)'", "stroke='currentColor'", false },
+    { "stroke=\"rgb(  0,   0,   0)\"", "stroke=\"currentColor\"", false },
 };
 
 /* Apply the edit that matches at p; returns the bytes of p used up, 0 for none. */

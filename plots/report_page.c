@@ -165,29 +165,55 @@ static void answer(struct strbuf *out, const struct result *r)
     strbuf_addz(out, "</ul>\n");
 }
 
+static const char *reason_of(const struct policy_result *p)
+{
+    return p->rejected_reason ? p->rejected_reason : "not stored";
+}
+
+/* One line for all policies: they meet the same work, so they mostly reject the same jobs. */
+static void rejections(struct strbuf *out, const struct result *r)
+{
+    const struct policy_result *first = NULL;
+    bool same = true;
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *p = &r->policy[i];
+        if (p->jobs.rejected == 0) continue;
+        if (!first) first = p;
+        same = same && strcmp(reason_of(p), reason_of(first)) == 0;
+    }
+    if (!first) return;
+    strbuf_addz(out, "<p class=\"warn\">Rejected jobs:");
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *p = &r->policy[i];
+        if (p->jobs.rejected == 0) continue;
+        strbuf_addz(out, p == first ? " " : "; ");
+        policy_name(out, r, i);
+        strbuf_addc(out, ' ');
+        html_count(out, p->jobs.rejected);
+        strbuf_addz(out, " of ");
+        html_count(out, p->jobs.submitted);
+        if (same) continue;
+        strbuf_addz(out, " (");
+        html_text(out, reason_of(p));
+        strbuf_addc(out, ')');
+    }
+    strbuf_addz(out, same ? ". Commonest reason: " : ".");
+    if (same) html_text(out, reason_of(first));
+    strbuf_addz(out, "</p>\n");
+}
+
 static void warnings(struct strbuf *out, const struct result *r)
 {
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct policy_result *p = &r->policy[i];
-        if (!p->stable) {
-            strbuf_addz(out, "<p class=\"warn\">");
-            policy_name(out, r, i);
-            strbuf_addz(out, " is not stable, so its waits depend on the length of the run: ");
-            html_text(out, p->unstable_reason ? p->unstable_reason : "no reason was stored");
-            strbuf_addz(out, ".</p>\n");
-        }
-        if (p->jobs.rejected) {
-            strbuf_addz(out, "<p class=\"warn\">");
-            policy_name(out, r, i);
-            strbuf_addz(out, " rejected ");
-            html_count(out, p->jobs.rejected);
-            strbuf_addz(out, " of ");
-            html_count(out, p->jobs.submitted);
-            strbuf_addz(out, " jobs; the commonest reason: ");
-            html_text(out, p->rejected_reason ? p->rejected_reason : "not stored");
-            strbuf_addz(out, ".</p>\n");
-        }
+        if (p->stable) continue;
+        strbuf_addz(out, "<p class=\"warn\">");
+        policy_name(out, r, i);
+        strbuf_addz(out, " is not stable, so its waits depend on the length of the run: ");
+        html_text(out, p->unstable_reason ? p->unstable_reason : "no reason was stored");
+        strbuf_addz(out, ".</p>\n");
     }
+    rejections(out, r);
 }
 
 static void comparison(struct strbuf *out, const struct result *r)
@@ -201,7 +227,7 @@ static void comparison(struct strbuf *out, const struct result *r)
     static const struct column main_columns[] = {
         { "completed", "jobs", COUNT, AT(jobs.completed), false, true },
         { "failed", "jobs", COUNT, AT(jobs.failed), false, false },
-        { "of memory", "jobs", COUNT, AT(jobs.failed_oom), false, false },
+        { "out of memory", "jobs", COUNT, AT(jobs.failed_oom), false, false },
         { "rejected", "jobs", COUNT, AT(jobs.rejected), false, false },
         { "p50", NULL, SECONDS, AT(stats.wait_s.p50), false, true },
         { "p95", NULL, SECONDS, AT(stats.wait_s.p95), false, false },
@@ -212,23 +238,26 @@ static void comparison(struct strbuf *out, const struct result *r)
         { "memory", "%", PERCENT, AT(gpu.memory), false, false },
         { "at the board", "kWh", FIGURE, AT(gpu.energy_kwh), false, true },
         { "total", "USD", MONEY, AT(tco.total_usd), true, true },
-        { "useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
+        { "per useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
     };
-    static const struct column more_columns[] = {
+    static const struct column card_columns[] = {
         { "cards", "", COUNT, AT(gpu.count), false, true },
         { "stranded", "%", PERCENT, AT(gpu.stranded), false, false },
         { "free", "%", PERCENT, AT(gpu.free_share), false, false },
         { "down", "%", PERCENT, AT(gpu.down), false, false },
         { "fragmentation", "%", PERCENT, AT(gpu.fragmentation), false, false },
-        { "held", "GPU-h", FIGURE, AT(gpu_hours), false, true },
-        { "useful", "GPU-h", FIGURE, AT(useful_gpu_hours), false, false },
-        { "mean wait", NULL, SECONDS, AT(stats.wait_s.mean), false, true },
-        { "longest wait", NULL, SECONDS, AT(stats.wait_s.max), false, false },
+        { "held", "GPU-hours", FIGURE, AT(gpu_hours), false, true },
+        { "useful", "GPU-hours", FIGURE, AT(useful_gpu_hours), false, false },
+    };
+    static const struct column job_columns[] = {
+        { "wait, mean", NULL, SECONDS, AT(stats.wait_s.mean), false, true },
+        { "wait, longest", NULL, SECONDS, AT(stats.wait_s.max), false, false },
         { "turnaround p50", NULL, SECONDS, AT(stats.turnaround_s.p50), false, false },
         { "turnaround p95", NULL, SECONDS, AT(stats.turnaround_s.p95), false, false },
         { "slowdown p50", "x", FIGURE, AT(stats.slowdown.p50), false, true },
         { "slowdown p95", "x", FIGURE, AT(stats.slowdown.p95), false, false },
-        { "still running", "jobs", COUNT, AT(jobs.running), false, true },
+        { "killed", "jobs", COUNT, AT(jobs.killed), false, true },
+        { "still running", "jobs", COUNT, AT(jobs.running), false, false },
         { "still queued", "jobs", COUNT, AT(jobs.queued), false, false },
     };
     heading(out, "comparison", "Comparison");
@@ -238,8 +267,16 @@ static void comparison(struct strbuf *out, const struct result *r)
         "cycle (time with any kernel resident; the hardware cannot tell under MIG), SM activity "
         "(part of the SMs at work) and memory. n/a: not known.",
         groups, main_columns, sizeof main_columns / sizeof *main_columns);
-    policy_table(out, r, "Further figures.", NULL, more_columns,
-                 sizeof more_columns / sizeof *more_columns);
+    policy_table(
+        out, r,
+        "Cards: stranded is free capacity that no job may use where it lies; useful hours count "
+        "the work of completed jobs as if each ran alone.",
+        NULL, card_columns, sizeof card_columns / sizeof *card_columns);
+    policy_table(
+        out, r,
+        "Jobs: turnaround is end less submission; slowdown is turnaround over the time the job "
+        "takes alone; both of completed jobs.",
+        NULL, job_columns, sizeof job_columns / sizeof *job_columns);
 }
 
 static void differences(struct strbuf *out, const struct result *r)
@@ -536,9 +573,9 @@ static void money(struct strbuf *out, const struct result *r)
         { "energy", "USD", MONEY, AT(tco.energy_usd), true, false },
         { "net present value", "USD over the term", MONEY, AT(tco.npv_usd), true, true },
         { "equivalent annual cost", "USD a year", MONEY, AT(tco.eac_usd), true, false },
-        { "provisioned GPU-hour", "USD", MONEY, AT(tco.usd_per_gpu_hour), true, true },
-        { "useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
-        { "completed job", "USD", MONEY, AT(tco.usd_per_job), true, false },
+        { "per provisioned GPU-hour", "USD", MONEY, AT(tco.usd_per_gpu_hour), true, true },
+        { "per useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
+        { "per completed job", "USD", MONEY, AT(tco.usd_per_job), true, false },
     };
     bool priced = false;
     for (size_t i = 0; i < r->n_policies; i++) priced = priced || r->policy[i].tco.priced;

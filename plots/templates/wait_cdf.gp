@@ -22,5 +22,5 @@ set xtics ("1 ms" 1e-3, "10 ms" 1e-2, "0.1 s" 0.1, "1 s" 1, "10 s" 10, "1 min" 6
            "1 h" 3600, "6 h" 21600, "1 d" 86400, "7 d" 604800, "30 d" 2592000, "1 y" 31536000)
 set xtics add ("0" edge)
 plot for [b = 0:blocks - 1] data index b using 1:(100 * $2) with lines linetype b + 1 title columnheader(1), \
-     for [b = 0:blocks - 1] data index b using 1:(100 * $2) every ::1::1 with points linetype b + 1 \
+     for [b = 0:blocks - 1] data index b using 1:(100 * $2) every ::0::0 with points linetype b + 1 \
         pointtype 7 pointsize 0.7 notitle

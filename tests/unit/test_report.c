@@ -2,6 +2,7 @@
  * still there when gnuplot is not. */
 #include "support/support.h"
 
+#include "base/csv.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "plots/gnuplot.h"
@@ -43,7 +44,8 @@ static void write_result(const struct result *r, const char *dir)
 
 static void put_csv_name(FILE *f, const char *name)
 {
-    fprintf(f, strpbrk(name, ",\"") ? "\"%s\"," : "%s,", name);
+    csv_put(f, name, strlen(name));
+    fputc(',', f);
 }
 
 /* A week of jobs and samples under each policy, drawn from a fixed sequence. */
@@ -120,7 +122,8 @@ static void page_has_everything(void **state)
         "<code>42</code>",
         "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;",
         "mps &amp; &lt;b&gt;more&lt;/b&gt;",
-        "2 of 857 jobs",
+        "2 of 857",
+        "largest pool has 8",
         "at most ",
         "TOPS"
     };
