@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void diag_init(struct diag *d)
 {
@@ -26,6 +27,19 @@ static struct err *next(struct diag *d)
     return e;
 }
 
+/* The problem just added, or the earlier one that says the same: policies share a fleet, and a
+ * reader that meets it six times need not say so six times. */
+static struct err *once(struct diag *d)
+{
+    struct err *e = &d->problem[d->count <= DIAG_KEPT ? d->count - 1 : DIAG_KEPT];
+    for (struct err *other = d->problem; other < e; other++)
+        if (strcmp(other->where, e->where) == 0 && strcmp(other->msg, e->msg) == 0) {
+            d->count--;
+            return other;
+        }
+    return e;
+}
+
 struct err *diag_add(struct diag *d, const struct loc *at, const char *fmt, ...)
 {
     struct err *e = next(d);
@@ -34,13 +48,14 @@ struct err *diag_add(struct diag *d, const struct loc *at, const char *fmt, ...)
     va_start(ap, fmt);
     err_vset(e, ERR_INPUT, at, fmt, ap);
     va_end(ap);
-    return e;
+    return once(d);
 }
 
 void diag_add_err(struct diag *d, const struct err *e)
 {
     BUG_ON(e->code == ERR_OK);
     *next(d) = *e;
+    once(d);
 }
 
 int diag_result(const struct diag *d, struct err *e)

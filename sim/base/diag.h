@@ -1,7 +1,7 @@
 /* base/diag.h - a list of problems, for readers that report all of them (`gpusim check`).
  *
  * Ownership: diag_fini() frees the list. Threads: one thread. Problems beyond `DIAG_KEPT` are
- * counted, not kept. */
+ * counted, not kept. A problem already kept, same place and same words, is not added again. */
 #ifndef GPUSIM_BASE_DIAG_H
 #define GPUSIM_BASE_DIAG_H
 

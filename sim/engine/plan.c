@@ -10,38 +10,6 @@ enum { POINTER = 300 };
 
 /* ---- world: the catalogue and the shipped work signatures ---- */
 
-static void read_library(struct world *w, const struct json_doc *doc, struct diag *d)
-{
-    static const char *const keys[] = { "format", "note", "classes", "profiles" };
-    json_t *classes = json_object_get(doc->root, "classes"), *v;
-    json_t *named = json_object_get(doc->root, "profiles");
-    const char *key;
-    char at[POINTER];
-    json_known_keys(d, doc, doc->root, "", keys, sizeof keys / sizeof *keys);
-    json_object_foreach(classes, key, v)
-    {
-        int c = CLASS_COUNT - 1;
-        while (c > CLASS_none && strcmp(job_class_names[c], key) != 0) c--;
-        json_pointer_key(at, sizeof at, "/classes", key);
-        if (c == CLASS_none) {
-            json_problem(d, doc, at, "no such job class");
-            continue;
-        }
-        struct signature *sig = arena_alloc(w->arena, sizeof *sig);
-        signature_read(sig, w->arena, doc, v, at, d);
-        w->class_default[c] = sig;
-    }
-    struct library_signature *list =
-        arena_array(w->arena, json_object_size(named) + 1, sizeof *list);
-    json_object_foreach(named, key, v)
-    {
-        json_pointer_key(at, sizeof at, "/profiles", key);
-        list[w->n_library].name = arena_strdup(w->arena, key);
-        signature_read(&list[w->n_library++].sig, w->arena, doc, v, at, d);
-    }
-    w->library = list;
-}
-
 int world_load(struct world *w, struct err *e)
 {
     char path[4096];
@@ -53,7 +21,7 @@ int world_load(struct world *w, struct err *e)
     if (rc == 0)
         rc = json_doc_load(&doc, datadir_path(path, sizeof path, "workloads/classes.json"), e);
     if (rc == 0) {
-        read_library(w, &doc, &d);
+        worklib_read(&w->works, w->arena, &doc, &d);
         rc = diag_result(&d, e);
     }
     json_doc_fini(&doc);
@@ -258,7 +226,7 @@ static void count_provenance(struct plan *p)
 static void resolve_signatures(struct builder *b)
 {
     const struct scenario *s = b->p->scenario;
-    struct library_signature *list = arena_array(b->p->arena, s->n_signatures + 1, sizeof *list);
+    struct named_work *list = arena_array(b->p->arena, s->n_signatures + 1, sizeof *list);
     for (size_t i = 0; i < s->n_signatures; i++) {
         list[i].name = s->signature[i].name;
         signature_read(&list[i].sig, b->p->arena, b->doc, s->signature[i].json,
@@ -315,8 +283,8 @@ const struct signature *plan_signature(const struct plan *p, const char *name)
 {
     for (size_t i = 0; i < p->n_named; i++)
         if (strcmp(p->named[i].name, name) == 0) return &p->named[i].sig;
-    for (size_t i = 0; i < p->world->n_library; i++)
-        if (strcmp(p->world->library[i].name, name) == 0) return &p->world->library[i].sig;
+    for (size_t i = 0; i < p->world->works.n_named; i++)
+        if (strcmp(p->world->works.named[i].name, name) == 0) return &p->world->works.named[i].sig;
     return NULL;
 }
 
@@ -325,8 +293,8 @@ const char *plan_signature_nearest(const struct plan *p, const char *name)
     const char *names[256];
     size_t n = 0;
     for (size_t i = 0; i < p->n_named && n < 256; i++) names[n++] = p->named[i].name;
-    for (size_t i = 0; i < p->world->n_library && n < 256; i++)
-        names[n++] = p->world->library[i].name;
+    for (size_t i = 0; i < p->world->works.n_named && n < 256; i++)
+        names[n++] = p->world->works.named[i].name;
     return str_nearest(name, names, n);
 }
 

@@ -11,20 +11,14 @@
 #include "engine/share.h"
 #include "model/price.h"
 #include "model/scenario.h"
+#include "model/worklib.h"
 
 /* What all policies of a process share: the catalogue, and the work signatures that ship with
  * gpusim (class defaults and named ones). */
 struct world {
     struct arena *arena;
     struct gpu_catalogue *gpus;
-    const struct signature *class_default[CLASS_COUNT]; /* NULL: none */
-    const struct library_signature *library;
-    size_t n_library;
-};
-
-struct library_signature {
-    const char *name;
-    struct signature sig;
+    struct worklib works;
 };
 
 int world_load(struct world *w, struct err *e);
@@ -60,7 +54,7 @@ struct plan {
     struct plan_group *group;
     size_t n_groups;
     int64_t cards, nodes;
-    const struct library_signature *named; /* the scenario's "profiles" */
+    const struct named_work *named; /* the scenario's "profiles" */
     size_t n_named;
     bool priced;
     struct price_book prices;

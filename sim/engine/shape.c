@@ -165,7 +165,7 @@ static void fit_group(struct shape_table *t, const struct plan_group *g, const s
 /* The signature of a row, or NULL with t->why. */
 static const struct signature *signature_of(struct shape_table *t, const struct job_row *row)
 {
-    if (!row->profile) return t->plan->world->class_default[row->klass];
+    if (!row->profile) return t->plan->world->works.class_default[row->klass];
     const char *name = symtab_name(t->names, row->profile);
     const struct signature *sig = plan_signature(t->plan, name);
     if (sig) return sig;

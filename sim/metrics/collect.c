@@ -1,6 +1,5 @@
 #include "metrics/collect.h"
 
-#include "cost/tco.h"
 #include "metrics/dist.h"
 #include "metrics/stability.h"
 
@@ -314,7 +313,6 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
             most = c->reason.v[i].n;
             out->rejected_reason = arena_strdup(a, c->reason.v[i].text);
         }
-    if (p->priced) out->tco = tco_price(&out->usage, p->share->name, &p->prices, a);
 }
 
 /* ---- policies against each other ---- */

@@ -15,7 +15,7 @@ struct collect *collect_create(const struct plan *plan);
 void collect_destroy(struct collect *c); /* accepts NULL */
 struct sink collect_sink(struct collect *c);
 
-/* After the run. */
+/* After the run. `tco` is left unpriced: cost/ works on the usage. */
 void collect_result(struct collect *c, const struct sim_totals *t, struct arena *a,
                     struct policy_result *out);
 

@@ -74,13 +74,28 @@ static int hash_inputs(struct runner *r, struct err *e)
     return 0;
 }
 
+/* Is there enough of the scenario to look further, although something is wrong with it? */
+static bool can_plan(const struct scenario *s)
+{
+    for (size_t p = 0; p < s->n_policies; p++) {
+        const struct policy_spec *x = &s->policy[p];
+        if (!x->kind || !x->schedule.order || !x->schedule.place || !x->schedule.backfill ||
+            !x->schedule.gang || x->n_fleet == 0)
+            return false;
+        for (size_t g = 0; g < x->n_fleet; g++)
+            if (!x->fleet[g].gpu || x->fleet[g].nodes < 1 || x->fleet[g].gpus_per_node < 1)
+                return false;
+    }
+    return s->n_policies > 0;
+}
+
 int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
                 const char *const *only, size_t n_only, struct diag *d, struct err *e)
 {
     *r = (struct runner){ .arena = arena_create() };
     int rc = scenario_load(&r->scenario, path, set, n_set, d, e);
     if (rc == 0) rc = world_load(&r->world, e);
-    if (rc != 0 || d->count > 0) return rc;
+    if (rc != 0 || !can_plan(&r->scenario)) return rc;
     if ((rc = check_choice(&r->scenario, only, n_only, e)) != 0) return rc;
     const struct scenario *s = &r->scenario;
     json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);
@@ -155,6 +170,9 @@ static int run_one(void *ctx, size_t i)
                                      .progress = show_progress, .progress_ctx = what };
     const int rc = sim_run(plan, &opt, &totals, &t->error[i]);
     if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
+    if (rc == 0 && plan->priced)
+        t->result[i].tco =
+            tco_price(&t->result[i].usage, plan->share->name, &plan->prices, plan->arena);
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
     collect_destroy(collect);
