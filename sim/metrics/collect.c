@@ -380,18 +380,49 @@ static const struct policy_result *best(const struct result *r, const struct met
     return b;
 }
 
+/* One replay tells no interval, so policies this close together are called a tie. */
+static const double TIE = 0.02;
+
+/* "mig" or "mig, whole, pool": the best and whoever is within the tie, in scenario order. */
+static const char *winners(const struct result *r, const struct metric *m,
+                           const struct policy_result *b, struct arena *a, size_t *n)
+{
+    const char *names = b->name;
+    const double at = m->of(b);
+    *n = 1;
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        if (x == b || !(fabs(m->of(x) - at) <= TIE * fabs(at))) continue;
+        names = arena_printf(a, "%s, %s", names, x->name);
+        ++*n;
+    }
+    return names;
+}
+
+static const char *say_best(const struct result *r, const struct metric *m, const char *what,
+                            const char *unit, struct arena *a)
+{
+    const struct policy_result *b = best(r, m);
+    size_t n;
+    if (!b) return NULL;
+    const char *names = winners(r, m, b, a, &n);
+    return n == 1 ? arena_printf(a, "%s: %s, %.4g %s.", what, names, m->of(b), unit)
+                  : arena_printf(a, "%s: a tie of %s, %.4g %s within %.0f %%.", what, names, m->of(b),
+                                 unit, 100 * TIE);
+}
+
 static void advise(struct result *r, struct arena *a)
 {
     const char **say = arena_array(a, 4 + 2 * r->n_policies, sizeof *say);
+    const char *s;
     size_t n = 0;
-    const struct policy_result *b = r->n_policies > 1 ? best(r, &metrics[N_METRICS - 1]) : NULL;
-    if (b)
-        say[n++] = arena_printf(a, "Least cost per useful GPU-hour: %s at %.2f USD (one replay of "
-                                   "this work; no interval yet).", b->name, cost(b));
-    b = r->n_policies > 1 ? best(r, &metrics[1]) : NULL;
-    if (b)
-        say[n++] = arena_printf(a, "Shortest waits: %s, 95 %% of the jobs started within %.0f s.",
-                                b->name, b->stats.wait_s.p95);
+    if (r->n_policies > 1) {
+        s = say_best(r, &metrics[N_METRICS - 1], "Least cost per useful GPU-hour", "USD", a);
+        if (s) say[n++] = s;
+        s = say_best(r, &metrics[1], "Shortest waits (95 % of the jobs start within)", "s", a);
+        if (s) say[n++] = s;
+        say[n++] = "One replay of this work: there is no interval on these figures yet.";
+    }
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
         if (!x->stable)

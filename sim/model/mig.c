@@ -125,16 +125,24 @@ static bool smaller(const struct mig_profile *a, const struct mig_profile *b)
     return strcmp(a->name, b->name) < 0;
 }
 
-int mig_profile_for(const struct mig_geometry *g, int milli, uint64_t bytes)
+int mig_profile_among(const struct mig_geometry *g, uint32_t allowed, int milli, uint64_t bytes)
 {
     int best = -1;
     for (int i = 0; i < g->n_profiles; i++) {
         const struct mig_profile *p = &g->profile[i];
-        if (!p->plain || p->memory_units * 1000 < milli * g->memory_units) continue;
+        if (!(allowed >> i & 1) || p->memory_units * 1000 < milli * g->memory_units) continue;
         if (p->usable_bytes < bytes) continue;
         if (best < 0 || smaller(p, &g->profile[best])) best = i;
     }
     return best;
+}
+
+int mig_profile_for(const struct mig_geometry *g, int milli, uint64_t bytes)
+{
+    uint32_t plain = 0;
+    for (int i = 0; i < g->n_profiles; i++)
+        if (g->profile[i].plain) plain |= UINT32_C(1) << i;
+    return mig_profile_among(g, plain, milli, bytes);
 }
 
 double mig_sm_share(const struct gpu_spec *gpu, int profile, bool *assumed)

@@ -59,6 +59,8 @@ void mig_reach_table(struct mig_geometry *g, struct arena *a);
  * compute slices, then name. Only plain profiles; one whose usable bytes are unknown serves only a
  * request without bytes. -1: none is large enough. */
 int mig_profile_for(const struct mig_geometry *g, int milli, uint64_t bytes);
+/* The same among the profiles whose bits are set in `allowed`: those that a fixed layout has. */
+int mig_profile_among(const struct mig_geometry *g, uint32_t allowed, int milli, uint64_t bytes);
 
 /* Share of the whole card's SMs (MIG off) and of its bandwidth that one instance has. Where the
  * listing's SM count is unknown: slices over the board's slices, *assumed (may be NULL) set. */

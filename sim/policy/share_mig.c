@@ -1,7 +1,7 @@
 /* policy/share_mig.c - hardware slices with their own SMs and memory (MIG).
  *
  * A fraction takes the smallest profile that is large enough; k >= 1 takes k empty cards with MIG
- * off. On a slice with SM share C and bandwidth share B (from the board's table, never slices over
+ * off. Under a static layout the smallest is sought among the slices that exist. On a slice with SM share C and bandwidth share B (from the board's table, never slices over
  * seven):
  *     time per isolated second = host + compute x max(1, sm_width / C) + memory x max(1, bw_width / B)
  * Slices do not disturb each other; PCIe and board power, which they share, are not modelled yet.
@@ -33,6 +33,7 @@ struct mig {
     const struct gpu_spec *gpu;
     struct layout_run *run;
     size_t n_runs;
+    uint32_t offered; /* profiles of a static layout, a bit each */
 };
 
 enum { FIELD_REPARTITION, FIELD_MODE_CHANGE };
@@ -124,6 +125,8 @@ static const char *layout_read(struct mig *p, struct arena *a)
             return "slices: each entry needs \"cards\" (at least 1) and \"slices\"";
         const char *why = run_read(&p->run[i], a, g, slices);
         if (why) return why;
+        for (int k = 0; k < p->run[i].layout.n; k++)
+            p->offered |= UINT32_C(1) << p->run[i].layout.slice[k].profile;
     }
     return NULL;
 }
@@ -167,8 +170,8 @@ static void instance_rules(const void *params, int64_t card, struct instance_rul
 static const char *demand(const void *params, const struct card_type *type,
                           const struct request *request, struct demand *out)
 {
+    const struct mig *p = params;
     const struct mig_geometry *g = type->gpu->mig;
-    (void)params;
     out->core_cap = 1.0;
     out->mig_profile = -1;
     out->cards = (request->gpus_milli + 999) / 1000;
@@ -177,9 +180,13 @@ static const char *demand(const void *params, const struct card_type *type,
         return bytes_demand(type, request, 1.0, true, out);
     }
     const bool stated = request->bytes != JOB_NO_BYTES;
-    const int profile = mig_profile_for(g, request->gpus_milli,
-                                        stated ? request->bytes + type->context_bytes : 0);
-    if (profile < 0) return "no MIG profile is large enough";
+    const uint64_t bytes = stated ? request->bytes + type->context_bytes : 0;
+    const int profile = p->layout == LAYOUT_STATIC
+                            ? mig_profile_among(g, p->offered, request->gpus_milli, bytes)
+                            : mig_profile_for(g, request->gpus_milli, bytes);
+    if (profile < 0)
+        return p->layout == LAYOUT_STATIC ? "the layout has no slice that is large enough"
+                                          : "no MIG profile is large enough";
     const struct mig_profile *slice = &g->profile[profile];
     const double share = (double)slice->usable_bytes / (double)type->gpu->usable_bytes;
     out->mig_profile = profile;
