@@ -438,6 +438,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     return rc;
 }
 
+static void list_formats(command_show *show, void *ctx)
+{
+    for (size_t i = 0; fmt_all[i]; i++) show(ctx, fmt_all[i]->name, fmt_all[i]->help);
+}
+
 const struct command cmd_import = {
     .name = "import",
     .args = "FORMAT FILE...",
@@ -445,4 +450,6 @@ const struct command cmd_import = {
     .example = "gpusim import auto pods.csv -o trace.csv",
     .opts = common_opts,
     .run = run,
+    .lists = "formats",
+    .list = list_formats,
 };

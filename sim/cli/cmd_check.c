@@ -1,0 +1,210 @@
+/* gpusim check: parse scenarios, traces, profiles, price books, cards and generator specifications
+ * without running; print every problem. Exit 1 if there are any, 4 for a file that cannot be read. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/problems.h"
+#include "model/synth.h"
+#include "whatif/runner.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+    bool explain, quiet;
+    int format;
+};
+
+static const char *const formats[] = { "table", "json", NULL };
+static const struct opt opts[] = {
+    { "explain", 0, OPT_FLAG, offsetof(struct options, explain), NULL,
+      "also say what each file was taken for and what was checked", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+      "how to print the problems", formats },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "problems only", NULL },
+    { 0 },
+};
+
+/* ---- one file of each kind; problems go to `d`, what was found to `note` ---- */
+
+struct finding {
+    struct diag *d;
+    char what[64], note[256];
+};
+
+static int check_trace(const char *path, struct finding *f, struct err *e)
+{
+    struct symtab *names = symtab_create();
+    struct trace_reader *t = NULL;
+    struct job_row row;
+    uint64_t rows = 0;
+    snprintf(f->what, sizeof f->what, "native job trace");
+    int rc = trace_open(&t, path, names, e);
+    while (rc == 0 && f->d->count < 2 * DIAG_KEPT) {
+        struct err at = { 0 };
+        const int got = trace_next(t, &row, &at);
+        if (got == 0) break;
+        rows += got > 0;
+        if (got < 0) diag_add_err(f->d, &at);
+        if (got < 0 && trace_failed(t)) break;
+    }
+    snprintf(f->note, sizeof f->note, "%llu rows, sorted", (unsigned long long)rows);
+    trace_close(t);
+    symtab_destroy(names);
+    return rc;
+}
+
+/* A scenario's own traces and specifications, row by row. */
+static int check_work(const struct scenario *s, struct finding *f, struct err *e)
+{
+    for (size_t i = 0; i < s->n_work; i++) {
+        struct finding inner = { .d = f->d };
+        struct synth *synth = NULL;
+        struct symtab *names = symtab_create();
+        const int rc = s->work[i].kind == WORK_JOBS
+                           ? check_trace(s->work[i].trace, &inner, e)
+                           : synth_open(&synth, s->work[i].spec, 1, 0, names, e);
+        synth_close(synth);
+        symtab_destroy(names);
+        if (rc != 0) return rc;
+    }
+    return 0;
+}
+
+static int check_scenario(const char *path, struct finding *f, struct err *e)
+{
+    struct runner r = { 0 };
+    snprintf(f->what, sizeof f->what, "scenario");
+    int rc = runner_load(&r, path, NULL, 0, NULL, 0, f->d, e);
+    if (rc == 0 && f->d->count == 0) {
+        snprintf(f->note, sizeof f->note,
+                 "%zu policies, %lld cards, %zu work items; card names, profiles, prices, traces and "
+                 "specifications were read", r.n, (long long)r.plan[0].cards, r.scenario.n_work);
+        rc = check_work(&r.scenario, f, e);
+    }
+    runner_fini(&r);
+    return rc;
+}
+
+static void check_document(const struct json_doc *doc, const char *format, struct finding *f)
+{
+    struct arena *a = arena_create();
+    const char *slash = strrchr(doc->file, '/');
+    snprintf(f->what, sizeof f->what, "%.60s", format);
+    if (strcmp(format, "gpusim-profile/1") == 0) {
+        struct gpu_profile profile;
+        profile_defaults(&profile);
+        profile_read(&profile, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-prices/1") == 0) {
+        struct price_book book;
+        price_book_read(&book, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-generate/1") == 0) {
+        struct synth_spec spec;
+        synth_read(&spec, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-gpu/1") == 0) {
+        struct gpu_spec gpu;
+        char *name = arena_strdup(a, slash ? slash + 1 : doc->file);
+        if (str_ends(name, ".json")) name[strlen(name) - 5] = '\0';
+        gpu_read(&gpu, a, doc, name, f->d);
+    } else if (strcmp(format, "gpusim-workload/1") == 0) {
+        struct worklib works;
+        worklib_read(&works, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-result/1") == 0) {
+        struct result result;
+        result_read(&result, a, doc, f->d);
+    } else {
+        struct err *e = json_problem(f->d, doc, "/format", "no such format: \"%s\"", format);
+        err_hint(e, "known: gpusim-scenario/1, -profile/1, -prices/1, -generate/1, "
+                    "-workload/1, -gpu/1, -result/1");
+    }
+    arena_destroy(a);
+}
+
+static int check_json(const char *path, struct finding *f, struct err *e)
+{
+    struct json_doc doc = { 0 };
+    int rc = json_doc_load(&doc, path, e);
+    if (rc != 0) return rc;
+    const char *format = json_string_value(json_object_get(doc.root, "format"));
+    if (!format)
+        json_problem(f->d, &doc, "", "expected a \"format\" such as \"gpusim-scenario/1\"");
+    else if (strcmp(format, "gpusim-scenario/1") == 0)
+        rc = check_scenario(path, f, e);
+    else
+        check_document(&doc, format, f);
+    json_doc_fini(&doc);
+    return rc;
+}
+
+static bool looks_like_json(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    int c = ' ';
+    while (file && (c == ' ' || c == '\n' || c == '\t' || c == '\r')) c = fgetc(file);
+    if (file) fclose(file);
+    return c == '{' || c == '[' || str_ends(path, ".json");
+}
+
+/* ---- the command ---- */
+
+static json_t *problem_json(const char *file, const struct err *p)
+{
+    return json_pack("{s:s, s:s, s:s, s:i, s:s}", "file", file, "where", p->where, "message", p->msg,
+                     "line", p->line, "hint", p->hint);
+}
+
+static int check_one(const char *path, const struct options *o, json_t *list, int worst)
+{
+    struct diag d;
+    struct finding f = { .d = &d };
+    struct err e = { 0 };
+    diag_init(&d);
+    const int rc = access(path, R_OK) != 0
+                       ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
+                   : looks_like_json(path) ? check_json(path, &f, &e)
+                                           : check_trace(path, &f, &e);
+    if (rc != 0) diag_add_err(&d, &e);
+    for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++)
+        json_array_append_new(list, problem_json(path, &d.problem[i]));
+    if (o->format == FORMAT_TABLE) {
+        problems_print(&d);
+        if (o->explain)
+            printf("%s: %s: %s\n", path, f.what[0] ? f.what : "unknown",
+                   d.count ? "has problems" : f.note[0] ? f.note : "good");
+        else if (d.count == 0 && !o->quiet)
+            printf("%s: good\n", path);
+    }
+    const int status = rc == ERR_IO ? 4 : d.count > 0;
+    diag_fini(&d);
+    return status > worst ? status : worst;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { 0 };
+    char **file;
+    int n, status = 0;
+    const int rc = opt_parse(self, argc, argv, &o, &file, &n, e);
+    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    if (n == 0) return err_set(e, ERR_USAGE, NULL, "expected at least one file");
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) status = check_one(file[i], &o, list, status);
+    if (o.format != FORMAT_TABLE) {
+        struct strbuf b = { 0 };
+        json_t *v = json_pack("{s:b, s:O}", "good", status == 0, "problems", list);
+        json_write(v, &b);
+        fwrite(b.s, 1, b.len, stdout);
+        strbuf_fini(&b);
+        json_decref(v);
+    }
+    json_decref(list);
+    return status;
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .args = "FILE...",
+    .help = "parse scenarios, traces, profiles, price books; print every problem",
+    .example = "gpusim check scenarios/mixed.json",
+    .opts = opts,
+    .run = run,
+};
