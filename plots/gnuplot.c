@@ -96,6 +96,9 @@ static int run(const char *dir, const char *name, bool *absent, struct err *e)
     free(script);
     if (rc != 0) {
         *absent = rc == ENOENT;
+        if (*absent)
+            return err_set(e, ERR_IO, NULL,
+                           "gnuplot is not installed: report.html has no pictures");
         return err_set(e, ERR_IO, NULL, "cannot run gnuplot: %s", strerror(rc));
     }
     drain(fd, said, sizeof said);

@@ -78,7 +78,7 @@ static void remove_old(const char *plots, const char *name)
     }
 }
 
-/* One picture. A failure of gnuplot is kept in *drawing and is not this function's failure. */
+/* One picture. A failure to draw is kept in *drawing and is not this function's failure. */
 static int make_picture(struct report_picture *p, const struct page *page, const struct result *r,
                         const char *dir, const char *plots, struct err *drawing, struct err *e)
 {
@@ -93,8 +93,9 @@ static int make_picture(struct report_picture *p, const struct page *page, const
     if (rc == 0) remove_old(plots, page->name);
     if (rc <= 0) goto out;
     p->has_data = true;
-    rc = gnuplot_template(plots, gp, e);
-    if (rc != 0) goto out;
+    rc = 0;
+    unlink(svg); /* of other data */
+    if (gnuplot_template(plots, gp, drawing) != 0) goto out;
     if (gnuplot_draw(plots, page->name, page->heading, &absent, drawing) != 0) {
         if (absent)
             err_hint(drawing,
@@ -117,7 +118,7 @@ static int build(const char *dir, const struct result *r, struct err *e)
     struct strbuf page = { 0 };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     int rc = outfile_mkdirs(plots, e);
-    if (rc == 0) rc = gnuplot_template(plots, "style.gp", e);
+    if (rc == 0) gnuplot_template(plots, "style.gp", &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], r, dir, plots, &drawing, e);
     if (rc == 0) {

@@ -326,7 +326,7 @@ static void many_cost_items_are_added_up(void **state)
     struct policy_result p = { .name = "own" };
     struct result r = { .policy = &p, .n_policies = 1 };
     struct err e = { 0 };
-    char names[14][8];
+    char names[14][16];
     for (int i = 0; i < 14; i++) {
         snprintf(names[i], sizeof names[i], "i%d", i);
         items[i] = (struct cost_item_result){ .name = names[i], .usd = i }; /* i0 is free */

@@ -179,12 +179,70 @@ static void unknown_keys_are_ignored(void **state)
     arena_destroy(a);
 }
 
+/* ---- the published schema and the writer must not drift apart ---- */
+
+static json_t *deref(json_t *schema, json_t *root)
+{
+    const char *ref = json_string_value(json_object_get(schema, "$ref"));
+    if (!ref) return schema;
+    return json_object_get(json_object_get(root, "$defs"), ref + strlen("#/$defs/"));
+}
+
+/* Every key of `v` is described, and every required key is there. The scenario has a schema of
+ * its own. */
+static void described(json_t *v, json_t *schema, json_t *root, const char *at)
+{
+    json_t *props, *extra, *one, *key;
+    const char *name;
+    size_t i;
+    schema = deref(schema, root);
+    if ((one = json_object_get(schema, "oneOf")) && !json_is_null(v))
+        schema = deref(json_array_get(one, json_array_size(one) - 1), root);
+    props = json_object_get(schema, "properties");
+    extra = json_object_get(schema, "additionalProperties");
+    json_array_foreach(v, i, one) described(one, json_object_get(schema, "items"), root, at);
+    if (!json_is_object(v) || strcmp(at, "scenario") == 0) return;
+    json_object_foreach(v, name, one)
+    {
+        json_t *next = json_object_get(props, name);
+        if (!next) next = extra;
+        if (!next) fail_msg("\"%s\" in %s is not in the schema", name, at);
+        described(one, next, root, name);
+    }
+    json_array_foreach(json_object_get(schema, "required"), i, key)
+    {
+        if (!json_object_get(v, json_string_value(key)))
+            fail_msg("\"%s\" is required in %s and not written", json_string_value(key), at);
+    }
+}
+
+static void the_schema_describes_every_key(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct json_doc schema;
+    struct result made;
+    struct err e = { 0 };
+    if (json_doc_load(&schema, "scenarios/schema/result.schema.json", &e) != 0)
+        fail_msg("%s", e.msg);
+    fake_result(&made, a);
+    json_t *v = result_to_json(&made);
+    described(v, schema.root, schema.root, "the result");
+    json_decref(v);
+    json_doc_fini(&schema);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip_is_byte_identical), cmocka_unit_test(null_stands_for_not_known),
-        cmocka_unit_test(names_need_not_be_utf8),       cmocka_unit_test(broken_results_are_named),
+        cmocka_unit_test(round_trip_is_byte_identical),
+        cmocka_unit_test(null_stands_for_not_known),
+        cmocka_unit_test(names_need_not_be_utf8),
+        cmocka_unit_test(broken_results_are_named),
         cmocka_unit_test(unknown_keys_are_ignored),
+        cmocka_unit_test(the_schema_describes_every_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
