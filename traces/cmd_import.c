@@ -438,7 +438,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     return rc;
 }
 
-static void list_formats(command_show *show, void *ctx)
+static void show_formats(command_show *show, void *ctx)
 {
     for (size_t i = 0; fmt_all[i]; i++) show(ctx, fmt_all[i]->name, fmt_all[i]->help);
 }
@@ -451,5 +451,5 @@ const struct command cmd_import = {
     .opts = common_opts,
     .run = run,
     .lists = "formats",
-    .list = list_formats,
+    .list = show_formats,
 };
