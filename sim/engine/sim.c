@@ -1,6 +1,7 @@
 #include "engine/sim.h"
 
 #include "base/err.h"
+#include "base/log.h"
 #include "engine/residents.h"
 #include "engine/sched.h"
 #include "engine/source.h"
@@ -44,7 +45,7 @@ struct run {
     struct pick pick;      /* scratch */
     VEC(struct job *) ended; /* at this instant, for the sinks */
     struct job **done;     /* scratch: jobs a card has finished */
-    bool stopped, warm;
+    bool stopped, warm, warned;
     simtime now;
     uint64_t order;
     /* conservation */
@@ -221,6 +222,28 @@ static void fetch(struct run *r)
     if (r->more) evq_at(r->q, r->next.submit, EV_ARRIVE, KIND_ARRIVAL, 0);
 }
 
+/* Where nobody counts memory, say at the first job of a kind that a full card cannot hold its like:
+ * the mistake that operators make (USERS.md A03). */
+static void warn_of_memory(struct run *r, const struct shape *shape)
+{
+    for (size_t g = 0; g < r->plan->n_groups && !r->warned; g++) {
+        const struct plan_group *pg = &r->plan->group[g];
+        const struct demand *d = &shape->fit[g].demand;
+        const uint64_t usable = pg->type.gpu->usable_bytes;
+        if (!shape->fit[g].feasible || d->cards == 0 || d->reserve_bytes > 0) continue;
+        const int32_t tenants = pg->capacity / d->units;
+        const bool over_limit = d->alloc_bytes > d->limit_bytes &&
+                                d->alloc_bytes - d->limit_bytes > pg->type.context_bytes;
+        if (!over_limit && d->alloc_bytes <= usable / (uint64_t)tenants) continue;
+        r->warned = true;
+        log_warn("policy %s: jobs like %.*s need %.1f GiB; %s", r->plan->spec->name,
+                 (int)r->next.id_len, r->next.id,
+                 (double)d->alloc_bytes / 0x1p30,
+                 over_limit ? "their limit is lower: they will run out of memory"
+                            : "a card full of them holds less: some may run out of memory");
+    }
+}
+
 static void arrive(struct run *r)
 {
     const char *why = NULL;
@@ -240,6 +263,7 @@ static void arrive(struct run *r)
         j->reason = shape->reason;
         end_job(r, j, JOB_REJECTED);
     } else {
+        if (shape->submitted == 1) warn_of_memory(r, shape);
         sched_submit(r->sched, j);
     }
     fetch(r);

@@ -293,11 +293,24 @@ static void read_top(struct reader *r)
     read_policies(r, &top);
 }
 
+/* --set schedule.backfill=none works although the file leaves the section to its defaults. */
+static void make_section(json_t *root, const char *path)
+{
+    static const char *const optional[] = { "schedule", "output", "profiles" };
+    for (size_t i = 0; i < N(optional); i++) {
+        const size_t len = strlen(optional[i]);
+        if (strncmp(path, optional[i], len) == 0 && path[len] == '.' &&
+            !json_object_get(root, optional[i]))
+            json_object_set_new(root, optional[i], json_object());
+    }
+}
+
 static int apply_set(struct scenario *s, const char *text, struct err *e)
 {
     const char *eq = strchr(text, '=');
     if (!eq || eq == text)
         return err_set(e, ERR_USAGE, NULL, "--set: expected PATH=VALUE, found '%s'", text);
+    make_section(s->doc.root, text);
     return json_path_set(s->doc.root, arena_strndup(s->arena, text, (size_t)(eq - text)), eq + 1, e);
 }
 
