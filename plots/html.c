@@ -59,7 +59,7 @@ void html_percent(struct strbuf *out, double share)
 void html_figure(struct strbuf *out, double x)
 {
     double size = fabs(x);
-    if (!isfinite(x) || x == 0 || size >= 1000)
+    if (!isfinite(x) || x == floor(x) || size >= 1000)
         html_number(out, x, 0);
     else if (size >= 1e-4)
         html_number(out, x, 3 - (int)floor(log10(size)));

@@ -15,7 +15,7 @@ void html_text(struct strbuf *out, const char *s);
 void html_count(struct strbuf *out, uint64_t n);
 void html_number(struct strbuf *out, double x, int decimals);
 void html_percent(struct strbuf *out, double share);
-/* Four significant digits, without an exponent below 1e12. */
+/* Four significant digits; whole numbers without decimals; no exponent from 1e-4 up. */
 void html_figure(struct strbuf *out, double x);
 
 /* The unit in which durations up to `longest` seconds read best. */

@@ -27,7 +27,7 @@ static const char style[] =
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
     "font-variant-numeric:tabular-nums;min-width:60%}\n"
     "th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
-    "th{font-weight:600}th:first-child,td.text,th.text{text-align:left}"
+    "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
     "thead th{border-bottom:2px solid var(--line)}thead .unit{font-weight:400;color:var(--soft)}"
     "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}td.first,th.first{border-left:1px solid "
@@ -279,40 +279,70 @@ static void comparison(struct strbuf *out, const struct result *r)
         NULL, job_columns, sizeof job_columns / sizeof *job_columns);
 }
 
+static const struct comparison_row *find_difference(const struct result *r, const char *policy,
+                                                    const char *metric)
+{
+    for (size_t i = 0; i < r->n_comparisons; i++)
+        if (strcmp(r->comparison[i].policy, policy) == 0 &&
+            strcmp(r->comparison[i].metric, metric) == 0)
+            return &r->comparison[i];
+    return NULL;
+}
+
+static void difference_row(struct strbuf *out, const struct result *r,
+                           const struct comparison_row *like)
+{
+    strbuf_addz(out, "<tr><th scope=\"row\">");
+    html_text(out, like->metric);
+    strbuf_addz(out, "</th>");
+    text_cell(out, like->unit);
+    strbuf_addz(out, "<td>");
+    html_figure(out, like->first);
+    strbuf_addz(out, "</td>");
+    for (size_t i = 1; i < r->n_policies; i++) {
+        const struct comparison_row *c = find_difference(r, r->policy[i].name, like->metric);
+        strbuf_addz(out, "<td>");
+        if (c && c->difference > 0) strbuf_addc(out, '+');
+        html_figure(out, c ? c->difference : NAN);
+        if (c && isfinite(c->low)) {
+            strbuf_addz(out, "<br><span class=\"soft\">");
+            html_figure(out, c->low);
+            strbuf_addz(out, " to ");
+            html_figure(out, c->high);
+            strbuf_addz(out, "</span>");
+        }
+        strbuf_addz(out, "</td>");
+    }
+    strbuf_addz(out, "</tr>\n");
+}
+
+/* Differences to the first policy: one row a figure, one column a policy. */
 static void differences(struct strbuf *out, const struct result *r)
 {
     bool intervals = false;
-    if (r->n_comparisons == 0) return;
-    strbuf_addz(out, "<h3>Against the first policy</h3>\n<div class=\"scroll\"><table><thead><tr>"
-                     "<th scope=\"col\">policy</th><th class=\"text\" scope=\"col\">figure</th>"
-                     "<th class=\"text\" scope=\"col\">unit</th><th scope=\"col\">first policy</th>"
-                     "<th scope=\"col\">this policy</th><th scope=\"col\">difference</th>"
-                     "<th scope=\"col\">95 % interval</th></tr></thead><tbody>\n");
-    for (size_t i = 0; i < r->n_comparisons; i++) {
-        const struct comparison_row *c = &r->comparison[i];
-        strbuf_addz(out, "<tr><th scope=\"row\">");
-        html_text(out, c->policy);
+    if (r->n_comparisons == 0 || r->n_policies < 2) return;
+    for (size_t i = 0; i < r->n_comparisons; i++)
+        intervals = intervals || isfinite(r->comparison[i].low);
+    strbuf_addz(out,
+                "<h3>Against the first policy</h3>\n<div class=\"scroll\"><table><caption>Its own "
+                "value, then what the others differ by. ");
+    strbuf_addz(out, intervals ? "Below: 95 % interval; one that holds zero is a tie."
+                               : "One run has no interval: small differences may be chance.");
+    strbuf_addz(out, "</caption><thead><tr><th scope=\"col\">figure</th>"
+                     "<th class=\"text\" scope=\"col\">unit</th>");
+    for (size_t i = 0; i < r->n_policies; i++) {
+        strbuf_addz(out, "<th scope=\"col\">");
+        policy_name(out, r, i);
         strbuf_addz(out, "</th>");
-        text_cell(out, c->metric);
-        text_cell(out, c->unit);
-        strbuf_addz(out, "<td>");
-        html_figure(out, c->first);
-        strbuf_addz(out, "</td><td>");
-        html_figure(out, c->value);
-        strbuf_addz(out, "</td><td>");
-        html_figure(out, c->difference);
-        strbuf_addz(out, "</td><td>");
-        html_figure(out, c->low);
-        if (isfinite(c->low)) {
-            intervals = true;
-            strbuf_addz(out, " to ");
-            html_figure(out, c->high);
-        }
-        strbuf_addz(out, "</td></tr>\n");
     }
-    strbuf_addz(out, "</tbody></table></div>\n<p class=\"soft\">");
-    strbuf_addz(out, intervals ? "An interval that holds zero is a tie.</p>\n"
-                               : "One run has no interval: small differences may be chance.</p>\n");
+    strbuf_addz(out, "</tr></thead><tbody>\n");
+    for (size_t i = 0; i < r->n_comparisons; i++) {
+        bool shown = false;
+        for (size_t k = 0; k < i && !shown; k++)
+            shown = strcmp(r->comparison[k].metric, r->comparison[i].metric) == 0;
+        if (!shown) difference_row(out, r, &r->comparison[i]);
+    }
+    strbuf_addz(out, "</tbody></table></div>\n");
 }
 
 static void picture(struct strbuf *out, const struct report_picture *p)
@@ -349,30 +379,23 @@ static const struct job_group_result *find_group(const struct job_group_result *
     return NULL;
 }
 
-static void class_row(struct strbuf *out, const struct result *r, const char *name,
-                      struct html_duration unit)
+static void class_cells(struct strbuf *out, const struct job_group_result *g,
+                        struct html_duration unit)
 {
-    strbuf_addz(out, "<tr><th scope=\"row\">");
-    html_text(out, *name ? name : "(no class)");
-    strbuf_addz(out, "</th>");
-    for (size_t i = 0; i < r->n_policies; i++) {
-        const struct policy_result *p = &r->policy[i];
-        const struct job_group_result *g = find_group(p->by_class, p->n_classes, name);
-        strbuf_addz(out, "<td class=\"first\">");
-        if (g) html_count(out, g->count.completed);
-        strbuf_addz(out, "</td><td>");
-        html_figure(out, g ? g->stats.wait_s.p50 / unit.seconds : NAN);
-        strbuf_addz(out, "</td><td>");
-        html_figure(out, g ? g->stats.wait_s.p95 / unit.seconds : NAN);
-        strbuf_addz(out, "</td>");
-    }
-    strbuf_addz(out, "</tr>\n");
+    strbuf_addz(out, "<td class=\"first\">");
+    html_count(out, g ? g->count.completed : 0);
+    strbuf_addz(out, "</td><td>");
+    html_figure(out, g ? g->stats.wait_s.p50 / unit.seconds : NAN);
+    strbuf_addz(out, "</td><td>");
+    html_figure(out, g ? g->stats.wait_s.p95 / unit.seconds : NAN);
+    strbuf_addz(out, "</td>");
 }
 
+/* The classes are those of the first policy: all policies meet the same jobs. */
 static void classes(struct strbuf *out, const struct result *r)
 {
     double longest = 0;
-    if (r->n_policies == 0 || r->policy[0].n_classes < 1) return;
+    if (r->n_policies == 0 || r->policy[0].n_classes == 0) return;
     const struct policy_result *first = &r->policy[0];
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_classes; k++)
@@ -380,21 +403,28 @@ static void classes(struct strbuf *out, const struct result *r)
     struct html_duration unit = html_duration_unit(longest);
     strbuf_addz(
         out, "<h3>Waits by class of job</h3>\n<div class=\"scroll\"><table><thead><tr><th></th>");
-    for (size_t i = 0; i < r->n_policies; i++) {
+    for (size_t k = 0; k < first->n_classes; k++) {
+        const char *name = first->by_class[k].name;
         strbuf_addz(out, "<th class=\"group\" colspan=\"3\" scope=\"colgroup\">");
-        policy_name(out, r, i);
+        html_text(out, *name ? name : "(no class)");
         strbuf_addz(out, "</th>");
     }
-    strbuf_addz(out, "</tr><tr><th scope=\"col\">class</th>");
-    for (size_t i = 0; i < r->n_policies; i++)
+    strbuf_addz(out, "</tr><tr><th scope=\"col\">policy</th>");
+    for (size_t k = 0; k < first->n_classes; k++)
         strbuf_addf(
             out,
             "<th class=\"first\" scope=\"col\">completed<br><span class=\"unit\">jobs</span></th>"
-            "<th scope=\"col\">p50<br><span class=\"unit\">%s</span></th>"
-            "<th scope=\"col\">p95<br><span class=\"unit\">%s</span></th>",
+            "<th scope=\"col\">wait p50<br><span class=\"unit\">%s</span></th>"
+            "<th scope=\"col\">wait p95<br><span class=\"unit\">%s</span></th>",
             unit.unit, unit.unit);
     strbuf_addz(out, "</tr></thead><tbody>\n");
-    for (size_t k = 0; k < first->n_classes; k++) class_row(out, r, first->by_class[k].name, unit);
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *p = &r->policy[i];
+        policy_head(out, r, i);
+        for (size_t k = 0; k < first->n_classes; k++)
+            class_cells(out, find_group(p->by_class, p->n_classes, first->by_class[k].name), unit);
+        strbuf_addz(out, "</tr>\n");
+    }
     strbuf_addz(out, "</tbody></table></div>\n");
 }
 

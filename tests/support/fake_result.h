@@ -170,7 +170,7 @@ static void fake_result(struct result *r, struct arena *a)
     };
     static const struct comparison_row rows[] = {
         { "mig", "jobs.wait_s.p95", "s", 1087.5, 1631.25, 543.75, NAN, NAN },
-        { "mps", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 }
+        { "mps & <b>more</b>", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 }
     };
     struct policy_result *p = arena_array(a, 3, sizeof *p);
     fake_policy(&p[0], a, "whole", "whole", 1.0, 0.75);
