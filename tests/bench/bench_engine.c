@@ -1,0 +1,281 @@
+/* bench_engine.c - the whole engine, from the rows of a trace in memory to the collected result.
+ *
+ * Goals (DESIGN section 9), one core: M/M/1 2 million customers/s; FIFO on 1,000 cards 1 million
+ * jobs/s; the cost of a job flat within a factor of 3 from 100 to 100,000 cards and from 10 to
+ * 100,000 waiting jobs; EASY with 100,000 waiting 200,000 jobs/s. The last column is the ratio to
+ * the reference that the line above names.
+ * Mutants: a scan of the fleet in place_best_fit shows in the cards, a list as queue in the waits.
+ * Usage: bench_engine [ROWS], default 1,000,000. */
+#include "tests/bench/bench.h"
+
+#include "base/err.h"
+#include "engine/sim.h"
+#include "engine/source.h"
+#include "metrics/collect.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PATH = 64 };
+
+static struct world world;
+
+/* A file in memory; its path stays good until the process ends. */
+static FILE *memory_file(char path[PATH])
+{
+    const int fd = memfd_create("bench_engine", 0);
+    if (fd < 0) BUG("memfd_create");
+    snprintf(path, PATH, "/proc/self/fd/%d", fd);
+    FILE *f = fopen(path, "w");
+    if (!f) BUG("%s: cannot write", path);
+    return f;
+}
+
+struct load {
+    double gap_s, duration_s; /* means of exponential times */
+    const char *gpus;
+    bool limits;              /* with walltime_s, which backfill needs */
+    double gap_variation;     /* 0: the gaps are equal */
+};
+
+static void write_trace(char path[PATH], long rows, const struct load *l)
+{
+    FILE *f = memory_file(path);
+    uint64_t x = 88172645463325252u;
+    double at = 0;
+    fprintf(f, "job_id,submit_s,duration_s,gpus%s\n", l->limits ? ",walltime_s" : "");
+    for (long i = 0; i < rows; i++) {
+        const double d = -l->duration_s * log(bench_uniform(&x));
+        fprintf(f, "%ld,%.6f,%.6f,%s", i, at, d, l->gpus);
+        if (l->limits) fprintf(f, ",%.6f", 1.25 * d);
+        fputc('\n', f);
+        at += l->gap_variation > 0 ? -l->gap_s * log(bench_uniform(&x)) : l->gap_s;
+    }
+    if (fclose(f)) BUG("the trace does not fit into memory");
+}
+
+static void write_scenario(char path[PATH], const char *trace, long cards, const char *share,
+                           const char *backfill)
+{
+    FILE *f = memory_file(path);
+    const long per_node = cards < 8 ? cards : 8;
+    fprintf(f,
+            "{\"format\": \"gpusim-scenario/1\", \"name\": \"bench\","
+            "\"fleet\": [{\"name\": \"pool\", \"gpu\": \"a100-sxm4-80gb\", \"nodes\": %ld,"
+            " \"gpus_per_node\": %ld}],"
+            "\"work\": [{\"name\": \"w\", \"kind\": \"jobs\", \"trace\": \"%s\"}],"
+            "\"policies\": [{\"name\": \"p\", \"share\": {%s}}],"
+            "\"schedule\": {\"backfill\": \"%s\"}}",
+            cards / per_node, per_node, trace, share, backfill);
+    if (fclose(f)) BUG("the scenario does not fit into memory");
+}
+
+struct setup {
+    struct scenario scenario;
+    struct plan plan;
+};
+
+static void set_up(struct setup *s, const char *path)
+{
+    struct diag d;
+    struct err e = { 0 };
+    diag_init(&d);
+    if (scenario_load(&s->scenario, path, NULL, 0, &d, &e) != 0 || diag_result(&d, &e) != 0)
+        BUG("%s %s", e.where, e.msg);
+    plan_build(&s->plan, &world, &s->scenario, 0, &d);
+    if (diag_result(&d, &e) != 0) BUG("%s %s", e.where, e.msg);
+    diag_fini(&d);
+}
+
+static void tear_down(struct setup *s)
+{
+    plan_fini(&s->plan);
+    scenario_fini(&s->scenario);
+}
+
+/* Seconds of one run, with the collector that every `gpusim run` has. */
+static double run_s(const struct plan *plan, uint64_t *rows)
+{
+    struct collect *c = collect_create(plan);
+    struct sink sink = collect_sink(c);
+    const struct sim_options opt = { .sinks = &sink, .n_sinks = 1 };
+    struct sim_totals totals;
+    struct err e = { 0 };
+    const double begin = bench_now_s();
+    if (sim_run(plan, &opt, &totals, &e) != 0) BUG("%s", e.msg);
+    const double s = bench_now_s() - begin;
+    *rows = totals.rows;
+    sim_totals_fini(&totals);
+    collect_destroy(c);
+    return s;
+}
+
+static double best_run_s(const struct plan *plan, int times, uint64_t *rows)
+{
+    double best = INFINITY;
+    for (int i = 0; i < times; i++) best = fmin(best, run_s(plan, rows));
+    return best;
+}
+
+/* What reading alone takes: the part of every figure below that is not the engine. */
+static double read_s(const struct plan *plan)
+{
+    struct symtab *names = symtab_create();
+    struct source *s;
+    struct job_row row;
+    struct err e = { 0 };
+    const double begin = bench_now_s();
+    if (source_open(&s, plan->scenario, 0, names, &e) != 0) BUG("%s", e.msg);
+    int rc;
+    while ((rc = source_next(s, &row, &e)) > 0) bench_keep((uint64_t)row.duration);
+    if (rc < 0) BUG("%s", e.msg);
+    source_close(s);
+    symtab_destroy(names);
+    return bench_now_s() - begin;
+}
+
+/* Jobs per second of a whole run; prints it against `reference` (jobs per second). */
+static double bench_load(const char *name, long rows, const struct load *l, long cards,
+                         const char *share, const char *backfill, double reference)
+{
+    char trace[PATH], path[PATH];
+    struct setup s;
+    uint64_t done;
+    write_trace(trace, rows, l);
+    write_scenario(path, trace, cards, share, backfill);
+    set_up(&s, path);
+    const double rate = (double)rows / best_run_s(&s.plan, rows > 100000 ? 2 : 1, &done);
+    if (done != (uint64_t)rows) BUG("%llu of %ld rows", (unsigned long long)done, rows);
+    bench_print(name, rate, "jobs/s", reference);
+    tear_down(&s);
+    return rate;
+}
+
+static void bench_reading(long rows)
+{
+    char trace[PATH], path[PATH];
+    struct setup s;
+    const struct load l = { 1, 1, "1", false, 1 };
+    write_trace(trace, rows, &l);
+    write_scenario(path, trace, 1, "\"kind\": \"whole\"", "none");
+    set_up(&s, path);
+    bench_print("rows of the trace alone", (double)rows / read_s(&s.plan), "jobs/s", 0);
+    tear_down(&s);
+}
+
+/* Load 0.9 of the fleet, whole cards; reference: 100 cards. */
+static void bench_cards(long rows)
+{
+    static const long cards[] = { 104, 1000, 10000, 100000 };
+    double first = 0;
+    puts("-- FIFO, whole cards, load 0.9; ratio to 104 cards");
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        char name[64];
+        const struct load l = { 1000.0 / 0.9 / (double)cards[i], 1000, "1", false, 1 };
+        snprintf(name, sizeof name, "fifo, %ld cards", cards[i]);
+        const double rate =
+            bench_load(name, rows, &l, cards[i], "\"kind\": \"whole\"", "none", first);
+        if (i == 0) first = rate;
+    }
+}
+
+/* All jobs but the last tenth arrive at once: that many wait, then one leaves as one comes. */
+static void bench_waiting(long rows, const char *backfill)
+{
+    static const long waiting[] = { 10, 1000, 100000 };
+    const bool easy = strcmp(backfill, "easy") == 0;
+    double first = 0;
+    printf("-- %s with this many waiting, 1,000 cards; ratio to 10\n", backfill);
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
+        char trace[PATH], path[PATH], name[64];
+        struct setup s;
+        uint64_t done;
+        uint64_t x = 2685821657736338717u;
+        double at = 0;
+        const long n = easy ? rows / 100 : rows, more = n > 1000 ? n : 1000;
+        FILE *f = memory_file(trace);
+        fprintf(f, "job_id,submit_s,duration_s,gpus,walltime_s\n");
+        for (long k = 0; k < waiting[i] + 1000 + more; k++) {
+            const double d = -1000 * log(bench_uniform(&x));
+            if (k >= waiting[i] + 1000) at += 1;
+            fprintf(f, "%ld,%.6f,%.6f,1,%.6f\n", k, at, d, 1.25 * d);
+        }
+        if (fclose(f)) BUG("the trace does not fit into memory");
+        write_scenario(path, trace, 1000, "\"kind\": \"whole\"", backfill);
+        set_up(&s, path);
+        const double took = run_s(&s.plan, &done);
+        snprintf(name, sizeof name, "%s, %ld waiting", backfill, waiting[i]);
+        bench_print(name, (double)done / took, "jobs/s", first);
+        if (i == 0) first = (double)done / took;
+        tear_down(&s);
+    }
+}
+
+/* Nanoseconds of the question "how fast is everybody on this card?". */
+static void bench_speeds(void)
+{
+    char trace[PATH], path[PATH];
+    const struct load l = { 1, 1, "1", false, 1 };
+    puts("-- one question for speeds with 1, 4, 8 residents");
+    write_trace(trace, 1, &l);
+    for (size_t k = 0; share_all[k]; k++) {
+        const struct share_ops *share = share_all[k];
+        struct setup s;
+        char text[64];
+        snprintf(text, sizeof text, "\"kind\": \"%s\"", share->name);
+        write_scenario(path, trace, 1, text, "none");
+        set_up(&s, path);
+        const struct plan_group *g = &s.plan.group[0];
+        for (size_t n = 1; n <= 8; n = n == 1 ? 4 : 2 * n) {
+            struct signature sig[8];
+            struct demand demand[8] = { 0 };
+            struct resident_view view[8];
+            double speed[8], sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                sig[i] = signature_default();
+                sig[i].host = 0.1 + 0.05 * (double)i; /* all different: the dear case */
+                sig[i].compute = 0.6 - 0.05 * (double)i;
+                sig[i].memory = 0.3;
+                sig[i].sm_width = sig[i].bw_width = 0.7;
+                const struct request r = { .gpus_milli = 125, .slots = 1, .bytes = 1 << 20,
+                                           .sig = &sig[i] };
+                if (share->demand(g->params, &g->type, &r, &demand[i])) BUG("%s", share->name);
+                view[i] = (struct resident_view){ .sig = &sig[i], .demand = &demand[i] };
+            }
+            const struct share_view v = { .type = &g->type, .resident = view, .n = n };
+            const double begin = bench_now_s();
+            long asked = 0;
+            for (; asked % 64 || bench_now_s() - begin < 0.1; asked++) {
+                share->speeds(g->params, &v, speed);
+                sum += speed[0];
+            }
+            const double ns = (bench_now_s() - begin) / (double)asked * 1e9;
+            bench_keep((uint64_t)sum);
+            char name[64];
+            snprintf(name, sizeof name, "%s, %zu residents", share->name, n);
+            bench_print(name, ns, "ns", 0);
+        }
+        tear_down(&s);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
+    struct err e = { 0 };
+    if (rows < 1) return 2;
+    if (world_load(&world, &e) != 0) BUG("%s %s", e.where, e.msg);
+    bench_reading(rows);
+    puts("-- goals: 2 million and 1 million; ratio to the goal");
+    const struct load mm1 = { 1.0 / 0.7, 1, "1", false, 1 };
+    bench_load("M/M/1, load 0.7", rows, &mm1, 1, "\"kind\": \"whole\"", "none", 2e6);
+    const struct load pool = { 1.0, 900, "1", false, 1 };
+    bench_load("fifo, 1,000 cards, load 0.9", rows, &pool, 1000, "\"kind\": \"whole\"", "none", 1e6);
+    bench_cards(rows);
+    bench_waiting(rows / 2, "none");
+    bench_waiting(rows / 2, "easy");
+    bench_speeds();
+    world_fini(&world);
+    return 0;
+}
