@@ -35,6 +35,8 @@ void account_fini(struct account *a)
     vec_fini(&a->store->ids);
     vec_fini(&a->store->submits);
     vec_fini(&a->store->durations);
+    request_facts_fini(&a->requests);
+    json_decref(a->extras);
     free(a->store);
     a->store = NULL;
 }
@@ -147,7 +149,8 @@ static void count_job(struct account *a, const struct import_row *row)
 void account_add(struct account *a, const struct import_row *row, int file_no)
 {
     a->read++;
-    if (row->asked) count_gpus(&a->asked, row->job.gpus_milli);
+    a->kind = row->kind;
+    if (row->asked && row->kind == IMPORT_JOBS) count_gpus(&a->asked, row->job.gpus_milli);
     if (row->quarantined) {
         a->quarantined++;
         a->not_benign += !row->quarantined->benign;
@@ -160,7 +163,23 @@ void account_add(struct account *a, const struct import_row *row, int file_no)
         a->repaired++;
     else
         a->kept++;
-    count_job(a, row);
+    if (row->kind == IMPORT_REQUESTS) {
+        request_facts_add(&a->requests, &row->request);
+        vec_push(&a->store->submits, row->request.arrival);
+    } else {
+        count_job(a, row);
+    }
+}
+
+void account_add_facts(struct account *a, const char *file, json_t *facts)
+{
+    if (!facts) return;
+    if (!a->extras) a->extras = json_array();
+    json_t *o = json_pack("{s:s}", "file", file);
+    if (!o) o = json_object(); /* a name that is no UTF-8 */
+    json_object_update(o, facts);
+    json_array_append_new(a->extras, o);
+    json_decref(facts);
 }
 
 unsigned account_columns(const struct account *a)
@@ -196,6 +215,7 @@ static void find_peak(struct account *a)
 {
     struct account_store *s = a->store;
     int64_t held = 0;
+    if (s->changes.n == 0) return;
     qsort(s->changes.v, s->changes.n, sizeof *s->changes.v, by_time);
     for (size_t i = 0; i < s->changes.n; i++) {
         held += s->changes.v[i].milli;
@@ -203,12 +223,13 @@ static void find_peak(struct account *a)
         a->facts.peak_milli = held;
         a->facts.peak_at = s->changes.v[i].at;
     }
-    if (s->changes.n) a->facts.last_end = s->changes.v[s->changes.n - 1].at;
+    a->facts.last_end = s->changes.v[s->changes.n - 1].at;
 }
 
 static void count_duplicates(struct account *a)
 {
     struct account_store *s = a->store;
+    if (s->ids.n == 0) return;
     qsort(s->ids.v, s->ids.n, sizeof *s->ids.v, by_u64);
     for (size_t i = 1; i < s->ids.n; i++) a->facts.duplicate_ids += s->ids.v[i] == s->ids.v[i - 1];
 }
@@ -232,11 +253,12 @@ static void study_arrivals(struct account *a)
     f->first_submit = t[0];
     f->last_submit = t[n - 1];
     uint64_t same = 1;
-    f->same_instant = 1;
+    f->same_instant = f->instants = 1;
     double mean = n > 1 ? (double)(t[n - 1] - t[0]) / (double)(n - 1) : 0, squares = 0;
     for (size_t i = 1; i < n; i++) {
         simtime gap = t[i] - t[i - 1];
         same = gap == 0 ? same + 1 : 1;
+        f->instants += gap != 0;
         if (same > f->same_instant) f->same_instant = same;
         if (gap > f->longest_gap) f->longest_gap = gap, f->longest_gap_at = t[i - 1];
         squares += ((double)gap - mean) * ((double)gap - mean);
@@ -258,13 +280,37 @@ static void warn(struct account *a, const char *fmt, ...)
     a->facts.warning[a->facts.warnings++] = xstrdup(text);
 }
 
+static void warn_requests(struct account *a, uint64_t n)
+{
+    const struct account_facts *f = &a->facts;
+    const simtime span = f->last_submit - f->first_submit;
+    if (n > 1 && 2 * f->same_instant > n)
+        warn(a, "%llu of %llu requests arrive at one instant", (unsigned long long)f->same_instant,
+             (unsigned long long)n);
+    else if (n >= 10 && 2 * f->instants < n)
+        warn(a,
+             "%llu requests arrive at only %llu distinct times, %.3g s apart on average: waits "
+             "shorter than that are an artefact unless arrivals are spread (--spread, where the "
+             "format has it)",
+             (unsigned long long)n, (unsigned long long)f->instants,
+             simtime_s(span) / (double)(f->instants - 1));
+    if (n >= 10 && f->longest_gap > span / 10)
+        warn(a, "no request arrives for %.0f s after %.0f s: %.0f %% of the arrival span",
+             simtime_s(f->longest_gap), simtime_s(f->longest_gap_at),
+             100 * simtime_s(f->longest_gap) / simtime_s(span));
+}
+
 static void warn_all(struct account *a, const char *note)
 {
     const struct account_facts *f = &a->facts;
     const uint64_t jobs = a->kept + a->repaired;
     if (note[0]) warn(a, "%s", note);
     if (jobs == 0) {
-        warn(a, "no job is left");
+        warn(a, "no %s is left", a->kind == IMPORT_REQUESTS ? "request" : "job");
+        return;
+    }
+    if (a->kind == IMPORT_REQUESTS) {
+        warn_requests(a, jobs);
         return;
     }
     if (a->static_fill)
@@ -288,10 +334,22 @@ static void warn_all(struct account *a, const char *note)
         warn(a, "%llu jobs start before they are submitted", (unsigned long long)a->negative_waits);
 }
 
+/* The native trace starts at 0, so the account does. */
+static void count_from_zero(struct account_facts *f)
+{
+    const simtime zero = f->time_zero = f->first_submit;
+    f->first_submit = 0;
+    f->last_submit -= zero;
+    if (f->last_end != JOB_NO_TIME) f->last_end -= zero;
+    if (f->peak_milli > 0) f->peak_at -= zero;
+    if (f->longest_gap > 0) f->longest_gap_at -= zero;
+}
+
 void account_finish(struct account *a, int64_t capacity_milli, const char *note)
 {
     struct account_facts *f = &a->facts;
     const size_t jobs = a->store->submits.n;
+    if (a->kind == IMPORT_REQUESTS) capacity_milli = 0; /* requests ask for no card */
     a->capacity_milli = capacity_milli;
     f->first_submit = f->last_submit = f->last_end = JOB_NO_TIME;
     f->load = f->gap_cv = NAN;
@@ -299,10 +357,12 @@ void account_finish(struct account *a, int64_t capacity_milli, const char *note)
     find_peak(a);
     count_duplicates(a);
     study_arrivals(a);
-    f->duration = quantiles(a->store->durations.v, jobs);
+    f->duration = quantiles(a->store->durations.v, a->store->durations.n);
     if (capacity_milli > 0 && jobs && f->last_end > f->first_submit && !a->static_fill)
         f->load = (double)a->gpu_milli_ns /
                   ((double)capacity_milli * (double)(f->last_end - f->first_submit));
+    request_facts_finish(&a->requests);
+    if (a->from_zero && jobs) count_from_zero(f);
     warn_all(a, note);
 }
 
@@ -333,6 +393,16 @@ static json_t *seconds(simtime t)
 static json_t *count(uint64_t n)
 {
     return json_integer((json_int_t)n);
+}
+
+static json_t *quantiles_json(const struct account_quantiles *q)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "p50", seconds(q->p50));
+    json_object_set_new(o, "p90", seconds(q->p90));
+    json_object_set_new(o, "p99", seconds(q->p99));
+    json_object_set_new(o, "max", seconds(q->max));
+    return o;
 }
 
 static json_t *gpus_json(const struct account_gpus *g)
@@ -397,6 +467,35 @@ static json_t *span_json(const struct account_facts *f)
     return o;
 }
 
+/* Requests for each second between the first and the last arrival: the inverse of the mean gap. */
+static double rate_of(const struct account *a)
+{
+    const struct account_facts *f = &a->facts;
+    const double span = simtime_s(f->last_submit - f->first_submit);
+    return a->requests.n > 1 && span > 0 ? (double)(a->requests.n - 1) / span : NAN;
+}
+
+static json_t *requests_json(const struct account *a)
+{
+    const struct account_facts *f = &a->facts;
+    const simtime span = a->requests.n ? f->last_submit - f->first_submit : 0;
+    char text[32];
+    json_t *o = json_object();
+    request_facts_add_json(&a->requests, a->names, o);
+    dec_print(text, sizeof text, span, 9);
+    json_object_set_new(o, "first_arrival_s", seconds(f->first_submit));
+    json_object_set_new(o, "last_arrival_s", seconds(f->last_submit));
+    json_object_set_new(o, "span_s", json_num(simtime_s(span)));
+    json_object_set_new(o, "span_exact", json_string(text));
+    json_object_set_new(o, "rate_per_s", json_num(rate_of(a)));
+    json_object_set_new(o, "gap_s", quantiles_json(&f->gap));
+    json_object_set_new(o, "gap_cv", json_num(f->gap_cv));
+    json_object_set_new(o, "longest_gap_s", seconds(f->longest_gap));
+    json_object_set_new(o, "distinct_arrivals", count(f->instants));
+    json_object_set_new(o, "most_at_one_instant", count(f->same_instant));
+    return o;
+}
+
 static json_t *missing_json(const struct account *a)
 {
     const double jobs = (double)(a->kept + a->repaired);
@@ -409,19 +508,12 @@ static json_t *missing_json(const struct account *a)
     return o;
 }
 
-json_t *account_json(const struct account *a, const char *format, const char *const *files,
-                     int n_files)
+static void add_jobs_json(const struct account *a, json_t *o)
 {
     const struct account_facts *f = &a->facts;
     char text[60];
-    json_t *o = json_object(), *list = json_array(), *warnings = json_array(),
-           *peak = json_object(), *wait = json_object();
-    json_object_set_new(o, "format", json_string("gpusim-account/1"));
-    json_object_set_new(o, "source_format", json_string(format));
-    for (int i = 0; i < n_files; i++) json_array_append_new(list, json_string(files[i]));
-    json_object_set_new(o, "files", list);
+    json_t *peak = json_object(), *wait = json_object();
     json_object_set_new(o, "static_fill", json_boolean(a->static_fill));
-    json_object_set_new(o, "rows", rows_json(a, n_files, files));
     json_object_set_new(o, "span", span_json(f));
     json_object_set_new(o, "asked", gpus_json(&a->asked));
     json_object_set_new(o, "jobs", gpus_json(&a->jobs));
@@ -443,6 +535,28 @@ json_t *account_json(const struct account *a, const char *format, const char *co
     json_object_set_new(o, "wait_s", wait);
     json_object_set_new(o, "duplicate_ids", count(f->duplicate_ids));
     json_object_set_new(o, "missing", missing_json(a));
+}
+
+json_t *account_json(const struct account *a, const char *format, const char *const *files,
+                     int n_files)
+{
+    const struct account_facts *f = &a->facts;
+    char text[60];
+    json_t *o = json_object(), *list = json_array(), *warnings = json_array();
+    json_object_set_new(o, "format", json_string("gpusim-account/1"));
+    json_object_set_new(o, "source_format", json_string(format));
+    for (int i = 0; i < n_files; i++) json_array_append_new(list, json_string(files[i]));
+    json_object_set_new(o, "files", list);
+    json_object_set_new(o, "rows", rows_json(a, n_files, files));
+    if (a->from_zero) {
+        dec_print(text, sizeof text, f->time_zero, 9);
+        json_object_set_new(o, "time_zero_s", json_string(text));
+    }
+    if (a->kind == IMPORT_REQUESTS)
+        json_object_set_new(o, "requests", requests_json(a));
+    else
+        add_jobs_json(a, o);
+    if (a->extras) json_object_set(o, "facts", a->extras);
     for (size_t i = 0; i < f->warnings; i++)
         json_array_append_new(warnings, json_string(f->warning[i]));
     json_object_set_new(o, "warnings", warnings);
@@ -502,6 +616,45 @@ static void print_missing(const struct account *a, FILE *to)
                     100 * (1 - (double)a->present[i] / jobs));
 }
 
+static void print_facts_and_warnings(const struct account *a, FILE *to)
+{
+    size_t i;
+    json_t *of_file, *v;
+    const char *key;
+    json_array_foreach(a->extras, i, of_file)
+    {
+        json_object_foreach(of_file, key, v)
+        {
+            if (json_array_size(a->extras) == 1 && strcmp(key, "file") == 0) continue;
+            if (json_is_string(v))
+                fprintf(to, "  %s: %s\n", key, json_string_value(v));
+            else if (json_is_number(v))
+                fprintf(to, "  %s: %.12g\n", key, json_number_value(v));
+        }
+    }
+    for (size_t k = 0; k < a->facts.warnings; k++)
+        fprintf(to, "warning: %s\n", a->facts.warning[k]);
+}
+
+static void print_requests(const struct account *a, FILE *to)
+{
+    const struct account_facts *f = &a->facts;
+    char t1[32], t2[32], t3[32];
+    const double rate = rate_of(a);
+    if (a->requests.n)
+        fprintf(to, "%-13s arrivals from %s s to %s s: %s s\n", "span",
+                time_text(t1, f->first_submit), time_text(t2, f->last_submit),
+                time_text(t3, f->last_submit - f->first_submit));
+    fprintf(to, "%-13s %llu", "requests", (unsigned long long)a->requests.n);
+    if (!isnan(rate)) fprintf(to, ", %.6g per second", rate);
+    if (!isnan(f->gap_cv))
+        fprintf(to, ", gaps' CV %.3f (standard deviation / mean; 1 for Poisson arrivals)",
+                f->gap_cv);
+    fprintf(to, ", %llu distinct arrival times\n", (unsigned long long)f->instants);
+    request_facts_print(&a->requests, a->names, to);
+    print_facts_and_warnings(a, to);
+}
+
 void account_print(const struct account *a, const char *const *files, int n_files, FILE *to)
 {
     const struct account_facts *f = &a->facts;
@@ -510,6 +663,13 @@ void account_print(const struct account *a, const char *const *files, int n_file
             (unsigned long long)a->read, (unsigned long long)a->kept,
             (unsigned long long)a->repaired, (unsigned long long)a->quarantined);
     print_reasons(a, files, n_files, to);
+    if (a->from_zero)
+        fprintf(to, "%-13s %s s on the file's own clock\n", "time zero",
+                time_text(t1, f->time_zero));
+    if (a->kind == IMPORT_REQUESTS) {
+        print_requests(a, to);
+        return;
+    }
     fprintf(to, "%-13s submits from %s s to %s s, last end %s s\n", "span",
             time_text(t1, f->first_submit), time_text(t2, f->last_submit),
             time_text(t3, f->last_end));
@@ -529,21 +689,12 @@ void account_print(const struct account *a, const char *const *files, int n_file
                 account_decimal(sum, a->wait_ns, 9, 0), time_text(t1, a->max_wait),
                 (unsigned long long)a->waits);
     print_missing(a, to);
-    for (size_t i = 0; i < f->warnings; i++) fprintf(to, "warning: %s\n", f->warning[i]);
-}
-
-static json_t *quantiles_json(const struct account_quantiles *q)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "p50", seconds(q->p50));
-    json_object_set_new(o, "p90", seconds(q->p90));
-    json_object_set_new(o, "p99", seconds(q->p99));
-    json_object_set_new(o, "max", seconds(q->max));
-    return o;
+    print_facts_and_warnings(a, to);
 }
 
 void account_add_stat_json(const struct account *a, json_t *into)
 {
+    if (a->kind == IMPORT_REQUESTS) return; /* account_json() says it all */
     json_t *classes = json_object(), *status = json_object();
     for (int i = 0; i < CLASS_COUNT; i++)
         if (a->by_class[i])
@@ -580,6 +731,7 @@ static void print_words(const char *label, const char *const *words, const uint6
 
 void account_print_stat(const struct account *a, FILE *to)
 {
+    if (a->kind == IMPORT_REQUESTS) return;
     print_quantiles("durations", &a->facts.duration, to);
     print_quantiles("gaps", &a->facts.gap, to);
     if (!isnan(a->facts.gap_cv))

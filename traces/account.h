@@ -1,5 +1,6 @@
 /* traces/account.h - what an import or a summary found: rows by fate and reason, GPUs, GPU-seconds,
- * peak, load, waits, durations, gaps, missing fields, warnings.
+ * peak, load, waits, durations, gaps, missing fields, warnings; of requests arrivals, tokens or sizes,
+ * services and sessions.
  *
  * Sums are exact (128-bit, thousandths of a GPU x ns); shares and percentiles (nearest rank) are not
  * rounded before printing. Memory: 32 bytes for each kept row, plus 8 for its id and 16 for its
@@ -8,10 +9,9 @@
 #define GPUSIM_TRACES_ACCOUNT_H
 
 #include "traces/format.h"
+#include "traces/request_facts.h"
 
 #include <jansson.h>
-
-__extension__ typedef unsigned __int128 account_sum;
 
 enum {
     ACCOUNT_LINES = 20, /* line numbers kept for each reason */
@@ -46,6 +46,8 @@ struct account_facts {                           /* filled by account_finish() *
     double starts_known; /* share of jobs with a recorded start; without one, submit stands in */
     double load; /* GPU-seconds / (capacity x (last_end - first_submit)); NAN: no capacity */
     uint64_t duplicate_ids, same_instant; /* most jobs submitted at one instant */
+    uint64_t instants;                    /* distinct submit times */
+    simtime time_zero; /* what was taken off every time (from_zero); 0: nothing */
     simtime longest_gap, longest_gap_at;
     struct account_quantiles duration, gap;
     double
@@ -65,8 +67,13 @@ struct account {
     uint64_t present[TRACE_COLUMNS]; /* jobs with a value in that column */
     uint64_t by_class[CLASS_COUNT], by_status[STATUS_COUNT];
     uint64_t zero_durations;
-    bool static_fill;
-    int64_t capacity_milli; /* 0: unknown */
+    bool static_fill, from_zero; /* as in import_info: set before account_finish() */
+    int64_t capacity_milli;      /* 0: unknown */
+    enum import_kind kind;       /* of the rows */
+    struct request_facts requests;
+    json_t *extras; /* array, one object for each file with facts of its format */
+    const struct symtab
+        *names; /* of the rows' symbols, for services; set by the owner, may be NULL */
     struct account_facts facts;
     struct account_store *store;
 };
@@ -75,6 +82,8 @@ void account_init(struct account *a);
 void account_fini(struct account *a);
 /* Count a row of the file_no-th file. */
 void account_add(struct account *a, const struct import_row *row, int file_no);
+/* What the format itself found in a file; takes `facts` over (NULL: nothing). */
+void account_add_facts(struct account *a, const char *file, json_t *facts);
 /* Everything that needs all rows. O(n log n). `note` becomes the first warning unless "". */
 void account_finish(struct account *a, int64_t capacity_milli, const char *note);
 unsigned account_columns(const struct account *a); /* TRACE_COL_ bits that some job has */

@@ -5,6 +5,7 @@
  * there, the columns that have values and the order are known, and the trace is written: straight
  * on when the rows came sorted, else by a stable sort of (submit, file order) over an index of 24
  * bytes for each row. So memory holds the account and the index, never the rows themselves. */
+#include "base/dec.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -156,6 +157,7 @@ struct job {
     struct account account;
     struct import_info info; /* of the first file */
     FILE *body;              /* native rows in the order they came */
+    unsigned columns;        /* of the body; 0: its header is not written yet */
     struct outfile quarantine;
     bool sorted;
     simtime last;
@@ -192,6 +194,42 @@ static void put_quarantined(struct job *j, const struct import_row *row, int fil
     putc('\n', to);
 }
 
+static bool of_requests(const struct job *j)
+{
+    return j->info.kind == IMPORT_REQUESTS;
+}
+
+static void put_header(const struct job *j, FILE *to, unsigned columns, const char *comment)
+{
+    if (of_requests(j))
+        requests_write_header(to, columns, comment);
+    else
+        trace_write_header(to, columns, comment);
+}
+
+/* Into the body. A request trace has tokens or sizes: what the first row has. */
+static int put_row(struct job *j, const struct import_row *row, int file, struct err *e)
+{
+    unsigned columns = ~0u;
+    if (of_requests(j))
+        columns = (row->request.size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED) |
+                  REQUESTS_COL(service) | REQUESTS_COL(session);
+    if (!j->columns) put_header(j, j->body, j->columns = columns, NULL);
+    if (columns != j->columns) {
+        const struct loc at = { .file = j->files[file], .line = row->line };
+        return err_set(e, ERR_INPUT, &at,
+                       "requests with tokens and requests with sizes cannot share a trace");
+    }
+    const simtime at = of_requests(j) ? row->request.arrival : row->job.submit;
+    if (at < j->last) j->sorted = false;
+    j->last = at;
+    if (of_requests(j))
+        requests_write_row(j->body, columns, &row->request, j->names);
+    else
+        trace_write_row(j->body, columns, &row->job, j->names);
+    return 1;
+}
+
 static int read_file(struct job *j, int file, struct err *e)
 {
     struct import_stream *s;
@@ -202,16 +240,61 @@ static int read_file(struct job *j, int file, struct err *e)
     if (file == 0) j->info = info;
     while ((rc = import_next(s, &row, e)) > 0) {
         account_add(&j->account, &row, file);
-        if (row.quarantined) {
+        if (row.quarantined)
             put_quarantined(j, &row, file);
-            continue;
-        }
-        if (row.job.submit < j->last) j->sorted = false;
-        j->last = row.job.submit;
-        trace_write_row(j->body, ~0u, &row.job, j->names);
+        else if ((rc = put_row(j, &row, file, e)) < 0)
+            break;
     }
+    if (rc == 0) account_add_facts(&j->account, j->files[file], import_facts(s));
     import_close(s);
     return rc;
+}
+
+/* ---- the body, read back -------------------------------------------------------------------- */
+
+struct rows {
+    struct trace_reader *jobs;
+    struct requests_reader *requests; /* one of the two */
+    struct job_row job;
+    struct request_row request;
+    simtime at; /* submit or arrival */
+};
+
+static void rows_close(struct rows *r)
+{
+    trace_close(r->jobs);
+    requests_close(r->requests);
+}
+
+/* Opens the native reader on the unnamed file. */
+static int rows_open(struct rows *r, const struct job *j, struct err *e)
+{
+    char path[40];
+    int rc;
+    *r = (struct rows){ 0 };
+    if (fflush(j->body) || ferror(j->body)) return io_error(e, "cannot write a temporary file");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(j->body));
+    if (of_requests(j)) {
+        rc = requests_open(&r->requests, path, j->names, e);
+        if (rc == 0) requests_allow_unsorted(r->requests);
+    } else {
+        rc = trace_open(&r->jobs, path, j->names, e);
+        if (rc == 0) trace_allow_unsorted(r->jobs);
+    }
+    return rc;
+}
+
+static int rows_next(struct rows *r, struct err *e)
+{
+    int rc =
+        r->requests ? requests_next(r->requests, &r->request, e) : trace_next(r->jobs, &r->job, e);
+    r->at = r->requests ? r->request.arrival : r->job.submit;
+    return rc;
+}
+
+static uint64_t rows_bytes(const struct rows *r)
+{
+    return r->requests ? requests_bytes(r->requests) : trace_bytes(r->jobs);
 }
 
 static int by_submit(const void *pa, const void *pb)
@@ -221,33 +304,21 @@ static int by_submit(const void *pa, const void *pb)
     return a->at < b->at ? -1 : 1; /* file order */
 }
 
-/* Opens the native reader on an unnamed file. */
-static int reopen(struct trace_reader **t, FILE *body, struct symtab *names, struct err *e)
-{
-    char path[40];
-    if (fflush(body) || ferror(body)) return io_error(e, "cannot write a temporary file");
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(body));
-    int rc = trace_open(t, path, names, e);
-    if (rc == 0) trace_allow_unsorted(*t);
-    return rc;
-}
-
 /* The body, sorted, in a new unnamed file that takes its place. */
 static int sort_body(struct job *j, struct err *e)
 {
     VEC(struct place) index = { 0 };
-    struct trace_reader *t = NULL;
-    struct job_row row;
+    struct rows r;
     FILE *to = NULL;
     char *line = NULL;
     size_t cap = 0;
-    int rc = reopen(&t, j->body, j->names, e);
+    int rc = rows_open(&r, j, e);
     if (rc < 0) goto out;
-    uint64_t at = trace_bytes(t);
-    while ((rc = trace_next(t, &row, e)) > 0) {
-        uint64_t end = trace_bytes(t);
-        vec_push(&index, ((struct place){ row.submit, at,
-                                          (uint32_t)(end - at) })); /* a row is at most 16 MiB */
+    uint64_t at = rows_bytes(&r);
+    while ((rc = rows_next(&r, e)) > 0) {
+        uint64_t end = rows_bytes(&r);
+        vec_push(&index,
+                 ((struct place){ r.at, at, (uint32_t)(end - at) })); /* a row is at most 16 MiB */
         at = end;
     }
     if (rc < 0) goto out;
@@ -257,7 +328,7 @@ static int sort_body(struct job *j, struct err *e)
         rc = ERR_IO;
         goto out;
     }
-    trace_write_header(to, ~0u, NULL);
+    put_header(j, to, j->columns, NULL);
     for (size_t i = 0; i < index.n; i++) {
         const struct place *p = &index.v[i];
         if (cap < p->len) line = xreallocarray(line, cap = p->len * 2u, 1);
@@ -274,7 +345,7 @@ out:
     if (to) fclose(to);
     free(line);
     vec_fini(&index);
-    trace_close(t);
+    rows_close(&r);
     return rc;
 }
 
@@ -284,27 +355,63 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Columns that some row has. */
+static unsigned used_columns(const struct job *j)
+{
+    const struct request_facts *f = &j->account.requests;
+    unsigned columns = j->columns;
+    if (!of_requests(j)) return account_columns(&j->account);
+    if (f->services.names == 0) columns &= ~REQUESTS_COL(service);
+    if (f->sessions.names == 0) columns &= ~REQUESTS_COL(session);
+    return columns;
+}
+
+static bool own_format(const struct trace_format *f)
+{
+    return f == format_find("native") || f == format_find("requests");
+}
+
+/* The first line: where the trace came from. */
+static void put_comment(char *to, size_t size, const struct job *j)
+{
+    const char *origin = j->info.origin;
+    int n;
+    if (own_format(j->format) && origin[0])
+        n = snprintf(to, size, "gpusim-trace/1 %s", origin);
+    else
+        n = snprintf(to, size, "gpusim-trace/1 origin=%s file=%.200s%s%s", j->format->name,
+                     base_name(j->files[0]), origin[0] ? " " : "", origin);
+    if (j->info.from_zero && n > 0 && (size_t)n + 50 < size) {
+        n += snprintf(to + n, size - (size_t)n, " time_zero_s=");
+        dec_print(to + n, size - (size_t)n, j->account.facts.time_zero, 9);
+    }
+    for (char *c = to; *c; c++)
+        if ((unsigned char)*c < 0x20) *c = '?';
+}
+
 static int write_trace(struct job *j, FILE *to, struct err *e)
 {
-    const unsigned columns = account_columns(&j->account);
+    const unsigned columns = used_columns(j);
+    const simtime zero = j->account.facts.time_zero;
     char comment[640];
-    struct trace_reader *t;
-    struct job_row row;
+    struct rows r;
     int rc = 0;
     if (!j->sorted) rc = sort_body(j, e);
-    if (rc == 0) rc = reopen(&t, j->body, j->names, e);
+    if (rc == 0) rc = rows_open(&r, j, e);
     if (rc < 0) return rc;
-    if (j->format == format_find("native") && j->info.origin[0])
-        snprintf(comment, sizeof comment, "gpusim-trace/1 %s", j->info.origin);
-    else
-        snprintf(comment, sizeof comment, "gpusim-trace/1 origin=%s file=%.200s%s%s",
-                 j->format->name, base_name(j->files[0]), j->info.origin[0] ? " " : "",
-                 j->info.origin);
-    for (char *c = comment; *c; c++)
-        if ((unsigned char)*c < 0x20) *c = '?';
-    trace_write_header(to, columns, comment);
-    while ((rc = trace_next(t, &row, e)) > 0) trace_write_row(to, columns, &row, j->names);
-    trace_close(t);
+    put_comment(comment, sizeof comment, j);
+    put_header(j, to, columns, comment);
+    while ((rc = rows_next(&r, e)) > 0) {
+        r.request.arrival -= zero;
+        r.job.submit -= zero;
+        if (r.job.deadline != JOB_NO_TIME)
+            r.job.deadline = r.job.deadline > zero ? r.job.deadline - zero : 0;
+        if (r.requests)
+            requests_write_row(to, columns, &r.request, j->names);
+        else
+            trace_write_row(to, columns, &r.job, j->names);
+    }
+    rows_close(&r);
     return rc;
 }
 
@@ -313,8 +420,8 @@ static int verdict(const struct job *j, struct err *e)
 {
     const struct account *a = &j->account;
     if (a->kept + a->repaired == 0)
-        return err_set(e, ERR_INPUT, NULL, "%s: no job is left of %llu rows", j->files[0],
-                       (unsigned long long)a->read);
+        return err_set(e, ERR_INPUT, NULL, "%s: no %s is left of %llu rows", j->files[0],
+                       of_requests(j) ? "request" : "job", (unsigned long long)a->read);
     if (j->o->strict && a->quarantined)
         return err_set(e, ERR_INPUT, NULL,
                        "%s: %llu rows are quarantined (--strict): no trace is written", j->files[0],
@@ -358,7 +465,6 @@ static int import(struct job *j, struct err *e)
     int rc = 0;
     j->body = temporary(e);
     if (!j->body) return ERR_IO;
-    trace_write_header(j->body, ~0u, NULL);
     if (files) {
         char *path = xasprintf("%s.quarantine.csv", j->o->out);
         rc = outfile_open(&j->quarantine, path, e);
@@ -369,6 +475,9 @@ static int import(struct job *j, struct err *e)
     if (rc < 0) goto out;
 
     j->account.static_fill = j->info.static_fill;
+    j->account.from_zero = j->info.from_zero;
+    j->account.kind = j->info.kind;
+    j->account.names = j->names;
     account_finish(&j->account,
                    j->o->capacity > 0 ? (int64_t)(j->o->capacity * 1000 + 0.5)
                                       : j->info.capacity_milli,

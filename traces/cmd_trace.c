@@ -45,9 +45,8 @@ struct summary {
 };
 
 static int read_all(struct summary *s, const struct trace_format *f, const char *path,
-                    struct import_info *info, struct err *e)
+                    struct symtab *names, struct import_info *info, struct err *e)
 {
-    struct symtab *names = symtab_create();
     void *options = xcalloc(1, f->options_size + 1); /* the format's defaults */
     struct import_stream *in;
     struct import_row row;
@@ -60,11 +59,18 @@ static int read_all(struct summary *s, const struct trace_format *f, const char 
             add_name(&s->groups, row.job.group);
             add_name(&s->models, row.job.gpu_model);
         }
+        if (rc == 0) account_add_facts(&s->account, path, import_facts(in));
         import_close(in);
     }
     free(options);
-    symtab_destroy(names);
     return rc;
+}
+
+static void add_names_json(const struct summary *s, json_t *o)
+{
+    json_object_set_new(o, "users", json_integer((json_int_t)s->users.n));
+    json_object_set_new(o, "groups", json_integer((json_int_t)s->groups.n));
+    json_object_set_new(o, "gpu_models", json_integer((json_int_t)s->models.n));
 }
 
 static void print_json(const struct summary *s, const char *format, const char *path)
@@ -72,9 +78,7 @@ static void print_json(const struct summary *s, const char *format, const char *
     struct strbuf text = { 0 };
     json_t *o = account_json(&s->account, format, &path, 1);
     account_add_stat_json(&s->account, o);
-    json_object_set_new(o, "users", json_integer((json_int_t)s->users.n));
-    json_object_set_new(o, "groups", json_integer((json_int_t)s->groups.n));
-    json_object_set_new(o, "gpu_models", json_integer((json_int_t)s->models.n));
+    if (s->account.kind == IMPORT_JOBS) add_names_json(s, o);
     json_write(o, &text);
     fwrite(text.s, 1, text.len, stdout);
     strbuf_fini(&text);
@@ -92,10 +96,14 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
     if (!f && strcmp(path, "-") == 0) f = format_find("native");
     if (!f) rc = format_sniff(&f, path, e);
     if (rc < 0) return rc;
+    struct symtab *names = symtab_create();
     account_init(&s.account);
-    rc = read_all(&s, f, path, &info, e);
+    rc = read_all(&s, f, path, names, &info, e);
     if (rc == 0) {
         s.account.static_fill = info.static_fill;
+        s.account.from_zero = info.from_zero;
+        s.account.kind = info.kind;
+        s.account.names = names;
         account_finish(&s.account,
                        o->capacity > 0 ? (int64_t)(o->capacity * 1000 + 0.5) : info.capacity_milli,
                        info.note);
@@ -105,9 +113,10 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
             printf("%-13s %s (%s)\n", "trace", path, f->name);
             account_print(&s.account, &path, 1, stdout);
             account_print_stat(&s.account, stdout);
-            printf("%-13s %llu users, %llu groups, %llu GPU models\n", "names",
-                   (unsigned long long)s.users.n, (unsigned long long)s.groups.n,
-                   (unsigned long long)s.models.n);
+            if (info.kind == IMPORT_JOBS)
+                printf("%-13s %llu users, %llu groups, %llu GPU models\n", "names",
+                       (unsigned long long)s.users.n, (unsigned long long)s.groups.n,
+                       (unsigned long long)s.models.n);
         }
     }
     if (rc == 0 && s.account.not_benign) {
@@ -118,6 +127,7 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
                  f->name);
     }
     account_fini(&s.account);
+    symtab_destroy(names);
     vec_fini(&s.users.seen);
     vec_fini(&s.groups.seen);
     vec_fini(&s.models.seen);

@@ -52,8 +52,6 @@ static const struct {
     { "PK\x03\x04", NULL, "a zip archive" },
     { "# HELP", NULL, "Prometheus metrics" },
     { "apiVersion:", NULL, "a Kubernetes object in YAML" },
-    { "", "arrival_s,", "a request trace of gpusim, not a job trace" },
-    { "", "TIMESTAMP,", "a request trace, not a job trace" },
     { "", "JobID|", "Slurm accounting (sacct)" },
     { "", "JobIDRaw|", "Slurm accounting (sacct)" },
     { "", "resource_time_0", "a Muri trace" },
@@ -110,6 +108,7 @@ int format_sniff(const struct trace_format **out, const char *path, struct err *
 
 struct import_stream {
     const struct trace_format *format;
+    enum import_kind kind;
     void *state;
 };
 
@@ -123,6 +122,7 @@ int import_open(struct import_stream **out, const struct trace_format *f, const 
     if (rc < 0) return rc;
     *out = xcalloc(1, sizeof **out);
     (*out)->format = f;
+    (*out)->kind = info->kind;
     (*out)->state = state;
     return 0;
 }
@@ -131,12 +131,24 @@ int import_next(struct import_stream *s, struct import_row *row, struct err *e)
 {
     memset(row, 0, sizeof *row);
     job_row_init(&row->job);
+    request_row_init(&row->request);
+    row->kind = s->kind;
     row->start = JOB_NO_TIME;
     int rc = s->format->next(s->state, row, e);
     if (rc <= 0) return rc;
-    const char *problem = row->quarantined ? NULL : job_row_problem(&row->job);
+    if (row->quarantined) return 1;
+    const char *problem = row->kind == IMPORT_REQUESTS ? request_row_problem(&row->request)
+                                                       : job_row_problem(&row->job);
     if (problem) import_quarantine(row, &import_refused, "%s", problem);
     return 1;
+}
+
+json_t *import_facts(const struct import_stream *s)
+{
+    if (!s->format->facts) return NULL;
+    json_t *o = json_object();
+    s->format->facts(s->state, o);
+    return o;
 }
 
 void import_close(struct import_stream *s)

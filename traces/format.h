@@ -2,14 +2,18 @@
  * `const struct trace_format fmt_X`; the registry fmt_all[] is generated from the file names.
  *
  * A format turns a file into rows: kept, repaired (with the reason) or quarantined (with the
- * reason), never dropped in silence. Whatever comes out as kept has passed job_row_problem(), so
- * that the native reader takes everything an importer writes.
+ * reason), never dropped in silence. Rows are jobs or requests, the same kind for a whole file.
+ * Whatever comes out as kept has passed job_row_problem() or request_row_problem(), so that the
+ * native reader takes everything an importer writes.
  * Threads: streams are independent when their symbol tables are. */
 #ifndef GPUSIM_TRACES_FORMAT_H
 #define GPUSIM_TRACES_FORMAT_H
 
 #include "cli/opt.h"
+#include "model/requests.h"
 #include "model/trace.h"
+
+#include <jansson.h>
 
 /* Why a row was repaired or quarantined: constant data of the format, compared by address.
  * `benign`: the format's own documentation says that such rows occur and are no jobs. */
@@ -21,10 +25,16 @@ struct import_reason {
 
 enum { IMPORT_REPAIRS = 4 };
 
+/* What the rows of a file are. */
+enum import_kind { IMPORT_JOBS, IMPORT_REQUESTS };
+
 struct import_row {
-    struct job_row job; /* its text is lent until the next call */
-    simtime start;      /* as recorded, JOB_NO_TIME: not known */
-    bool asked;         /* job.gpus_milli is what the row asks for, even when quarantined */
+    struct job_row
+        job; /* its text is lent until the next call; unused when the rows are requests */
+    struct request_row request; /* unused when the rows are jobs */
+    enum import_kind kind;      /* set by import_next() from import_info */
+    simtime start;              /* as recorded, JOB_NO_TIME: not known */
+    bool asked;                 /* job.gpus_milli is what the row asks for, even when quarantined */
     const struct import_reason *quarantined; /* NULL: the job counts */
     const struct import_reason *repaired[IMPORT_REPAIRS];
     size_t repairs;
@@ -40,6 +50,10 @@ struct import_info {
     char note[200];   /* a warning for the account; "" */
     int64_t capacity_milli; /* GPUs of the recorded machine in thousandths; 0: not said */
     bool static_fill;       /* order only: durations are STATIC_DURATION, times mean nothing */
+    enum import_kind kind;
+    /* Times count from an origin of their own (an epoch): the earliest submit or arrival of all
+     * files becomes 0, and the first line of the native trace says where it lay (time_zero_s=). */
+    bool from_zero;
 };
 
 /* A job that never leaves: 1e9 s, longer than any horizon (31.7 years) and well inside the range
@@ -58,6 +72,9 @@ struct trace_format {
     /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
     int (*next)(void *state, struct import_row *row, struct err *e);
     void (*close)(void *state); /* accepts NULL */
+    /* After the last row of a file: facts beyond the rows, as keys of `into`; they are printed and
+     * stored with the account, for each file. NULL: none. */
+    void (*facts)(const void *state, json_t *into);
     /* After a successful import; NULL: nothing. `out` is the trace's path, NULL for none. */
     int (*finish)(const void *options, const char *out, struct err *e);
 };
@@ -74,6 +91,8 @@ struct import_stream;
 int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
                 const void *options, struct symtab *names, struct import_info *info, struct err *e);
 int import_next(struct import_stream *s, struct import_row *row, struct err *e);
+/* After import_next() returned 0: the format's facts, a new object; NULL when it has none. */
+json_t *import_facts(const struct import_stream *s);
 void import_close(struct import_stream *s); /* accepts NULL */
 
 /* For formats: mark the row. The first quarantine reason wins. */

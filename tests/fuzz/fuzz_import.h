@@ -29,6 +29,31 @@ static inline void fuzz_read_back(const char *text, size_t len, size_t rows)
     textfile_close(&f);
 }
 
+static inline void fuzz_read_back_requests(const char *text, size_t len, size_t rows)
+{
+    struct textfile f = textfile_bytes(text, len);
+    struct symtab *names = symtab_create();
+    struct requests_reader *t;
+    struct request_row r;
+    struct err e = { 0 };
+    size_t n = 0;
+    int rc = requests_open(&t, f.path, names, &e);
+    if (rc < 0) BUG("header: %s", e.msg);
+    requests_allow_unsorted(t);
+    while ((rc = requests_next(t, &r, &e)) > 0) n++;
+    if (rc < 0 || n != rows) BUG("%zu rows written, %zu read: %s", rows, n, e.msg);
+    requests_close(t);
+    symtab_destroy(names);
+    textfile_close(&f);
+}
+
+/* A file of requests starts with the header that its first row asks for. */
+static inline unsigned fuzz_request_columns(const struct request_row *r)
+{
+    return (r->size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED) |
+           REQUESTS_COL(service) | REQUESTS_COL(session);
+}
+
 /* Options as the command line would set them; NULL: the defaults. */
 union fuzz_options {
     max_align_t align;
@@ -63,16 +88,28 @@ static inline void fuzz_import(const struct trace_format *format, const void *op
     size_t len = 0, rows = 0;
     if (import_open(&s, format, f.path, options, names, &info, &e) == 0) {
         FILE *to = open_memstream(&text, &len);
+        const bool requests = info.kind == IMPORT_REQUESTS;
+        unsigned columns = 0;
         int rc;
-        trace_write_header(to, ~0u, NULL);
+        if (!requests) trace_write_header(to, ~0u, NULL);
         while ((rc = import_next(s, &row, &e)) > 0) {
             if (row.quarantined) continue;
-            trace_write_row(to, ~0u, &row.job, names);
+            if (!requests) {
+                trace_write_row(to, ~0u, &row.job, names);
+            } else {
+                if (rows == 0)
+                    requests_write_header(to, columns = fuzz_request_columns(&row.request), NULL);
+                requests_write_row(to, columns, &row.request, names);
+            }
             rows++;
         }
         fclose(to);
+        if (rc == 0) json_decref(import_facts(s));
         import_close(s);
-        if (rows > 0) fuzz_read_back(text, len, rows);
+        if (rows > 0 && requests)
+            fuzz_read_back_requests(text, len, rows);
+        else if (rows > 0)
+            fuzz_read_back(text, len, rows);
         free(text);
     }
     symtab_destroy(names);

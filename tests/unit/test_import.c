@@ -177,9 +177,9 @@ static void conforms(void **state)
         if (import(&e, "auto", path, "-o", one) != 0) fail_msg("%s: %s", path, e.msg);
         load_account(one);
         assert_num("rows.read", num("rows.kept") + num("rows.repaired") + num("rows.quarantined"));
-        assert_int_equal(import(&e, "native", one, "-o", two), 0);
+        assert_int_equal(import(&e, "auto", one, "-o", two), 0); /* as native or as requests */
         char *a = slurp(one), *b = slurp(two);
-        if (f != format_find("native")) assert_string_equal(a, b);
+        if (f != format_find("native") && f != format_find("requests")) assert_string_equal(a, b);
         free(a), free(b);
     }
     closedir(d);
@@ -567,7 +567,6 @@ static void usage(void **state)
         { "{\"jobs\": []}", "JSON" },
         { "<?xml version='1.0'?>", "XML" },
         { "JobID|State\n1|COMPLETED\n", "sacct" },
-        { "TIMESTAMP,ContextTokens,GeneratedTokens\n", "request trace" },
         { "# HELP DCGM_FI_DEV_GPU_UTIL\n", "Prometheus" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

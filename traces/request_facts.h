@@ -1,0 +1,41 @@
+/* traces/request_facts.h - what an account says of requests beyond their arrivals: tokens or sizes,
+ * services and sessions. Sums are exact (128-bit); percentiles are nearest rank.
+ * Memory: 16 bytes for each request, and 8 for each distinct service and session. */
+#ifndef GPUSIM_TRACES_REQUEST_FACTS_H
+#define GPUSIM_TRACES_REQUEST_FACTS_H
+
+#include "base/vec.h"
+#include "model/requests.h"
+
+#include <jansson.h>
+
+__extension__ typedef unsigned __int128 account_sum;
+
+struct amounts { /* of one column: tokens, or sizes in billionths */
+    VEC(int64_t) v;
+    account_sum sum;
+    uint64_t zeros;
+    int64_t p50, p90, p99, max; /* set by request_facts_finish() */
+};
+
+struct name_counts { /* requests by symbol; [0]: without a name */
+    VEC(uint64_t) v;
+    uint64_t names, most; /* names that occur; requests of the commonest */
+};
+
+struct request_facts {
+    bool sized; /* sizes, not tokens */
+    uint64_t n;
+    struct amounts input, output, size;
+    struct name_counts services, sessions;
+};
+
+void request_facts_add(struct request_facts *f, const struct request_row *r);
+void request_facts_finish(struct request_facts *f); /* O(n log n) */
+void request_facts_fini(struct request_facts *f);   /* accepts {0} */
+/* `names`: the table of the rows' symbols. */
+void request_facts_add_json(const struct request_facts *f, const struct symtab *names,
+                            json_t *into);
+void request_facts_print(const struct request_facts *f, const struct symtab *names, FILE *to);
+
+#endif
