@@ -1,0 +1,449 @@
+/* test_scenarios.c - the users' questions (USERS.md part A) with their answers, replayed end to end: times
+ * to the tick, money to 1e-6.
+ *
+ * Mutants (tests/run_mutants.sh): easy-without-reservation (A11), memory-ignored-by-placement (A03),
+ * energy-charged-to-each (energy), mig-share-is-slices-over-seven (7g), ends-after-arrivals
+ * (A hand-over at one instant), gang-as-fast-as-its-first-card (a gang at the speed of its slowest
+ * card). */
+#include "support/simulate.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENARIO(fleet, policies, more)                                                            \
+    "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [" fleet "],"                           \
+    " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                              \
+    " 'policies': [" policies "]" more "}"
+#define FLEET(gpu, nodes, per)                                                                     \
+    "{'name': 'f', 'gpu': '" gpu "', 'nodes': " #nodes ", 'gpus_per_node': " #per "}"
+#define POLICY(name, share) "{'name': '" name "', 'share': {" share "}}"
+#define STRICT ", 'schedule': {'backfill': 'none'}"
+#define A100 FLEET("a100-sxm4-40gb", 1, 1)
+/* Nothing but the quotas: neither hook nor switch nor start-up costs anything. */
+#define FREE_HOOKS                                                                                 \
+    "'kind': 'intercept', 'launch': '0 ns', 'startup': '0 s', 'startup_per_process': '0 s', "      \
+    "'switch': '0 s'"
+
+static const double tick = 1.5e-9;
+
+static void at(const struct simulated *s, const char *policy, const char *id, double start_s,
+               double end_s)
+{
+    const struct sim_job *j = sim_job_of(s, policy, id);
+    if (strcmp(j->state, "completed") != 0) fail_msg("%s: %s is %s", policy, id, j->state);
+    if (fabs(j->start_s - start_s) > tick || fabs(j->end_s - end_s) > tick * (1 + j->end_s))
+        fail_msg("%s: %s runs from %.9f to %.9f, expected %.9f to %.9f", policy, id, j->start_s,
+                 j->end_s, start_s, end_s);
+}
+
+/* ---- A03: four jobs that grow to 12 GiB on a card with 39.5 ---- */
+
+static const char a03[] = SCENARIO(
+    A100,
+    POLICY("timeslice", "'kind': 'timeslice', 'slots': 4, 'memory': 'unchecked'") ","
+    POLICY("reserve", "'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'") ","
+    POLICY("mps", "'kind': 'mps', 'slots': 4") ","
+    POLICY("hami", FREE_HOOKS) ","
+    POLICY("mig", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']") ","
+    POLICY("whole", "'kind': 'whole'"),
+    STRICT ", 'profiles': {"
+    " 'grows': {'host': 1, 'compute': 0, 'mem_grow': '60 s', 'footprint': '12 GiB'},"
+    " 'slow':  {'host': 1, 'compute': 0, 'mem_grow': '200 s', 'footprint': '12 GiB'}}");
+
+static void oom(const struct simulated *s, const char *policy, const char *id, double end_s)
+{
+    const struct sim_job *j = sim_job_of(s, policy, id);
+    assert_string_equal(j->state, "failed");
+    assert_close(j->end_s, end_s, 1e-12);
+    assert_contains(j->reason, "out of memory");
+}
+
+static void a03_memory(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, a03, "job_id,submit_s,duration_s,gpus,profile\n"
+                      "a,0,660,0.25,grows\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
+                      "d,30,660,0.25,grows\n");
+    at(&s, "timeslice", "a", 0, 660);
+    at(&s, "timeslice", "b", 10, 670);
+    at(&s, "timeslice", "c", 20, 680);
+    oom(&s, "timeslice", "d", 90);
+    assert_int_equal(sim_policy(&s, "timeslice")->jobs.failed_oom, 1);
+    for (const char *id = "a\0b\0c\0d\0"; *id; id += 2) oom(&s, "mps", id, 60 + (*id - 'a') * 10);
+    at(&s, "hami", "c", 20, 680);
+    at(&s, "hami", "d", 660, 1320); /* waits for a release */
+    at(&s, "reserve", "d", 660, 1320);
+    at(&s, "mig", "a", 0, 660);
+    at(&s, "mig", "b", 10, 670);
+    at(&s, "mig", "c", 660, 1320);
+    at(&s, "mig", "d", 670, 1330);
+    at(&s, "whole", "d", 1980, 2640);
+    assert_int_equal(sim_policy(&s, "whole")->jobs.completed, 4);
+    simulated_fini(&s);
+}
+
+/* The victim allocates last, it need not have started last. */
+static void a03_victim(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, a03, "job_id,submit_s,duration_s,gpus,profile\n"
+                      "a,0,660,0.25,slow\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
+                      "d,30,660,0.25,grows\n");
+    oom(&s, "timeslice", "a", 200);
+    at(&s, "timeslice", "d", 30, 690);
+    simulated_fini(&s);
+}
+
+/* ---- A04: slots and fractions ---- */
+
+static void a04_slots_give_no_share(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("generic", 1, 1), POLICY("ts", "'kind': 'timeslice', 'slots': 4"), STRICT),
+             "job_id,submit_s,duration_s,gpus,slots\np,0,100,0.5,3\nq,0,100,0.5,1\nr,0,100,0.5,2\n");
+    at(&s, "ts", "p", 0, 200); /* 2 W each, three slots or one */
+    at(&s, "ts", "q", 0, 200);
+    at(&s, "ts", "r", 200, 300); /* admission is what slots change */
+    simulated_fini(&s);
+}
+
+static void a04_fractions(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const char *scenario = SCENARIO(
+        A100,
+        POLICY("soft", FREE_HOOKS ", 'enforce': 'soft'") "," POLICY("hard", FREE_HOOKS ", 'enforce': 'hard'"),
+        STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}");
+    simulate(&s, scenario,
+             "job_id,submit_s,duration_s,gpus,profile\nx,0,700,0.3,busy\ny,0,700,0.7,busy\n");
+    at(&s, "soft", "x", 0, 1400); /* half of the time each */
+    at(&s, "soft", "y", 0, 1400);
+    at(&s, "hard", "y", 0, 1000); /* 700 / 0.7 */
+    at(&s, "hard", "x", 0, 7000.0 / 3);
+    simulated_fini(&s);
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,profile\nx,0,700,0.5,busy\n");
+    at(&s, "soft", "x", 0, 700);
+    simulated_fini(&s);
+}
+
+/* ---- A05: quotas of an interception library ---- */
+
+static void a05_core_quota(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(A100,
+                          POLICY("soft", FREE_HOOKS) ","
+                          POLICY("hard", FREE_HOOKS ", 'enforce': 'hard'") ","
+                          POLICY("all", FREE_HOOKS ", 'unset_memory': 'card'"),
+                          STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
+                          " 'idle': {'host': 0.7, 'compute': 0.3, 'sm_width': 1}}"),
+             "job_id,submit_s,duration_s,gpus,profile\n"
+             "i,0,100,0.5,busy\niv,1000,100,0.5,idle\nv,2000,100,0.4,busy\nw,2000,100,0.4,busy\n");
+    at(&s, "soft", "i", 0, 100);   /* (i) no limit with a single tenant */
+    at(&s, "hard", "i", 0, 200);   /* (ii) half in the long run */
+    at(&s, "hard", "iv", 1000, 1100); /* (iv) the cap never bites */
+    at(&s, "soft", "w", 2000, 2200);
+    at(&s, "all", "v", 2000, 2100); /* (v) memory not stated: all of it */
+    at(&s, "all", "w", 2100, 2200);
+    simulated_fini(&s);
+}
+
+/* ---- A06: MPS with a quarter of the threads per client ---- */
+
+static void a06_capped_clients(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("generic", 1, 1),
+                          POLICY("mps", "'kind': 'mps', 'slots': 4") ","
+                          POLICY("ts", "'kind': 'timeslice', 'slots': 4"),
+                          STRICT ", 'profiles': {'wide': {'compute': 1, 'sm_width': 1},"
+                          " 'narrow': {'compute': 1, 'sm_width': 0.2}}"),
+             "job_id,submit_s,duration_s,gpus,profile\n"
+             "i,0,100,0.25,wide\niv,1000,100,0.25,narrow\n"
+             "a,2000,100,0.25,wide\nb,2000,100,0.25,wide\nc,2000,100,0.25,wide\nd,2000,100,0.25,wide\n");
+    at(&s, "mps", "i", 0, 400); /* exactly four times slower on an idle card */
+    at(&s, "ts", "i", 0, 100);
+    at(&s, "mps", "iv", 1000, 1100);
+    for (const char *id = "a\0b\0c\0d\0"; *id; id += 2) at(&s, "mps", id, 2000, 2400);
+    assert_true(sim_policy(&s, "mps")->gpu.sm_active <= 1);
+    simulated_fini(&s);
+}
+
+/* ---- A07: four numbers, none of them "utilization" ---- */
+
+static void a07_four_numbers(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const char *scenario = SCENARIO(
+        FLEET("h100-sxm5-80gb", 1, 1), POLICY("whole", "'kind': 'whole'") ","
+        POLICY("mig", "'kind': 'mig', 'layout': 'dynamic', 'repartition': '0 s', 'mode_change': '0 s'"),
+        ", 'profiles': {'one': {'compute': 1, 'sm_width': 0.00757575757575758, 'footprint': '1 GiB'},"
+        " 'tenth': {'host': 0.9, 'compute': 0.1, 'sm_width': 1, 'footprint': '1 GiB'}}");
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,profile\nj,0,3600,0.9,one\n");
+    const struct policy_result *p = sim_policy(&s, "whole");
+    assert_close(p->gpu.allocated, 1, 1e-8);
+    assert_close(p->gpu.duty, 1, 1e-8);
+    assert_close(p->gpu.sm_active, 1.0 / 132, 1e-6);
+    assert_true(isnan(sim_policy(&s, "mig")->gpu.duty)); /* the hardware cannot tell: n/a, not 0 */
+    simulated_fini(&s);
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,profile\nj,0,3600,1,tenth\n");
+    p = sim_policy(&s, "whole");
+    assert_close(p->gpu.allocated, 1, 1e-8);
+    assert_close(p->gpu.duty, 0.1, 1e-8);
+    assert_close(p->gpu.sm_active, 0.1, 1e-8);
+    assert_close(p->gpu.memory, 1.4 * 1024 / 81152, 1e-6);
+    simulated_fini(&s);
+}
+
+/* ---- A10: eight cards free, but on four nodes ---- */
+
+static void a10_packing(void **state)
+{
+    (void)state;
+    struct simulated s;
+    char *trace = xasprintf("job_id,submit_s,duration_s,gpus\n");
+    for (int i = 0; i < 24; i++) {
+        char *more = xasprintf("%ss%d,0,36000,1\n", trace, i);
+        free(trace);
+        trace = more;
+    }
+    char *all = xasprintf("%sbig,3600,3600,8\n", trace);
+    simulate(&s, SCENARIO(FLEET("generic", 4, 8), POLICY("packed", "'kind': 'whole'"), STRICT), all);
+    at(&s, "packed", "big", 3600, 7200);
+    simulated_fini(&s);
+    free(trace);
+    free(all);
+    /* Two free on each of four nodes: on one node it waits for the ends, over nodes it does not. */
+    const char *cut = "job_id,submit_s,duration_s,gpus\n"
+                      "a,0,36000,6\nb,0,36000,6\nc,0,36000,6\nd,0,36000,6\nbig,3600,3600,8\n";
+    simulate(&s, SCENARIO(FLEET("generic", 4, 8), POLICY("node", "'kind': 'whole'") ","
+                          "{'name': 'any', 'share': {'kind': 'whole'},"
+                          " 'schedule': {'backfill': 'none', 'gang': 'any'}}", STRICT), cut);
+    at(&s, "node", "big", 36000, 39600);
+    at(&s, "any", "big", 3600, 7200);
+    assert_close(sim_job_of(&s, "node", "big")->wait_s, 32400, 1e-12); /* 9 h */
+    simulated_fini(&s);
+}
+
+/* ---- A11: EASY backfill ---- */
+
+static void a11_backfill(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const char *scenario =
+        SCENARIO(FLEET("generic", 1, 8),
+                 "{'name': 'easy', 'share': {'kind': 'whole'}, 'schedule': {'backfill': 'easy'}},"
+                 "{'name': 'strict', 'share': {'kind': 'whole'}, 'schedule': {'backfill': 'none'}}", "");
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,walltime_s\n"
+                           "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
+                           "j3,7200,32400,2,32400\nj4,7200,28800,2,28800\n");
+    at(&s, "easy", "j1", 0, 36000);
+    at(&s, "easy", "j4", 7200, 36000);
+    at(&s, "easy", "j2", 36000, 54000);
+    at(&s, "easy", "j3", 54000, 86400);
+    assert_close(sim_policy(&s, "easy")->stats.wait_s.mean, 5.5 * 3600, 1e-12);
+    at(&s, "strict", "j2", 36000, 54000);
+    at(&s, "strict", "j3", 54000, 86400);
+    at(&s, "strict", "j4", 54000, 82800);
+    assert_close(sim_policy(&s, "strict")->stats.wait_s.mean, 8.75 * 3600, 1e-12);
+    simulated_fini(&s);
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,walltime_s\n"
+                           "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
+                           "j3,7200,32400,2,32400\nj4,7200,28800,2,86400\n");
+    at(&s, "easy", "j4", 54000, 82800); /* a limit of 24 h proves nothing */
+    simulated_fini(&s);
+}
+
+/* ---- A13: who pays for a shared card; 3 USD/h for 1 h ---- */
+
+static void bill(const char *policy, const char *trace, const char *const *name, const double *usd)
+{
+    struct simulated s;
+    const struct sim_file prices[] = {
+        { "prices.json", "{'format': 'gpusim-prices/1', 'items':"
+                         " [{'name': 'card', 'driver': 'gpu_hour', 'amount': '3 USD/h'}]}" },
+        { NULL, NULL },
+    };
+    char *scenario = xasprintf(SCENARIO(A100, "%s", STRICT
+        ", 'horizon': '1 h', 'prices': 'prices.json',"
+        " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1, 'footprint': '1 GiB'}}"), policy);
+    simulate_with(&s, scenario, trace, prices, 1);
+    const struct policy_result *p = sim_policy(&s, "p");
+    double sum = 0;
+    for (size_t i = 0; name[i]; i++) assert_close(sim_charge_usd(p, name[i]), usd[i], 1e-6);
+    for (size_t i = 0; i < p->tco.n_charges; i++) {
+        assert_true(p->tco.charge[i].usd >= 0 && p->tco.charge[i].usd <= 3 + 1e-6);
+        sum += p->tco.charge[i].usd;
+    }
+    assert_close(sum, 3, 1e-6);
+    assert_close(p->tco.total_usd, 3, 1e-6);
+    simulated_fini(&s);
+    free(scenario);
+}
+
+static void a13_charges(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a", "b", "c", "d", "(idle)", "(stranded)", NULL };
+#define HEAD "job_id,submit_s,duration_s,gpus,user,profile,slots\n"
+    bill(POLICY("p", FREE_HOOKS),
+         HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n4,0,9999,0.25,d,p,1\n",
+         names, (const double[]){ 0.75, 0.75, 0.75, 0.75, 0, 0 });
+    bill(POLICY("p", FREE_HOOKS), HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n", names,
+         (const double[]){ 0.75, 0.75, 0, 0, 1.5, 0 });
+    bill(POLICY("p", "'kind': 'timeslice', 'slots': 4"), HEAD "1,0,9999,0.5,a,p,2\n", names,
+         (const double[]){ 1.5, 0, 0, 0, 1.5, 0 });
+    bill(POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
+         HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
+         (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
+#undef HEAD
+}
+
+/* ---- energy of a small fleet by hand ---- */
+
+/* A100-40GB: 56 W idle, 92 W with a context, 360 W with all SMs at work. */
+static void energy_by_hand(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("a100-sxm4-40gb", 1, 2),
+                          POLICY("whole", "'kind': 'whole'") ","
+                          POLICY("ts", "'kind': 'timeslice', 'slots': 2, 'switch': '0 s'"),
+                          STRICT ", 'horizon': '2 h', 'profiles': {"
+                          " 'half': {'compute': 1, 'sm_width': 0.5, 'footprint': '1 GiB'},"
+                          " 'lazy': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, 'sm_width': 0.8,"
+                          "          'footprint': '1 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,profile,user\na,0,3600,0.5,half,u\nb,0,1800,0.5,lazy,v\n");
+    /* whole: card 0 an hour at 92 + 0.5 x 268, card 1 half an hour at 92 + 0.75 x 0.8 x 268 */
+    const double a = 92 + 0.5 * 268, b = (92 + 0.6 * 268) / 2, idle = 56 * (1 + 1.5);
+    assert_close(sim_job_of(&s, "whole", "a")->energy_kwh, a / 1000, 1e-6);
+    assert_close(sim_job_of(&s, "whole", "b")->energy_kwh, b / 1000, 5e-6);
+    assert_close(sim_policy(&s, "whole")->gpu.energy_kwh, (a + b + idle) / 1000, 1e-8);
+    /* Shared: while both are there each pays half of the context and its own SMs, not all of it. */
+    const struct policy_result *ts = sim_policy(&s, "ts");
+    const struct sim_job *ja = sim_job_of(&s, "ts", "a"), *jb = sim_job_of(&s, "ts", "b");
+    const double together = jb->run_s / 3600, alone = (ja->end_s - jb->end_s) / 3600;
+    const double work = 268 * (0.5 + 0.5 * 0.6); /* SM-hours do not depend on how they are shared */
+    assert_close(ja->energy_kwh, (92 * (together / 2 + alone) + 268 * 0.5) / 1000, 1e-5);
+    assert_close(jb->energy_kwh, (92 * together / 2 + 268 * 0.3) / 1000, 1e-5);
+    assert_close(ts->gpu.energy_kwh,
+                 (92 * (together + alone) + work + 56 * (4 - together - alone)) / 1000, 1e-8);
+    simulated_fini(&s);
+}
+
+/* ---- corners of the loop ---- */
+
+/* Ends free before arrivals look: a job that comes as another ends takes its card at once. */
+static void a_hand_over_at_one_instant(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("generic", 1, 1), POLICY("whole", "'kind': 'whole'"), STRICT
+                          ", 'output': {'sample': '1 s'}"),
+             "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,10,10,1\nc,20,0,1\nd,20,5,1\n");
+    at(&s, "whole", "b", 10, 20);
+    at(&s, "whole", "c", 20, 20); /* nothing to do: starts and ends at once */
+    at(&s, "whole", "d", 20, 25);
+    simulated_fini(&s);
+    /* Two come as one goes: the end is first, so nobody is ever out of memory. */
+    simulate(&s, SCENARIO(A100, POLICY("ts", "'kind': 'timeslice', 'slots': 3"), STRICT
+                          ", 'profiles': {'big': {'host': 1, 'compute': 0, 'footprint': '18 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,profile\na,0,10,0.5,big\nb,0,20,0.5,big\nc,10,10,0.5,big\n");
+    at(&s, "ts", "c", 10, 20);
+    simulated_fini(&s);
+}
+
+/* A gang takes a slot of two cards; one of them has two further tenants, so it runs at a third. */
+static void a_gang_at_the_speed_of_its_slowest_card(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("generic", 1, 2), POLICY("ts", "'kind': 'timeslice', 'slots': 3"), STRICT),
+             "job_id,submit_s,duration_s,gpus,slots\n"
+             "x,0,30,0.5,1\ny,0,1000,0.5,1\ngang,0,100,2,1\n");
+    const struct sim_job *x = sim_job_of(&s, "ts", "x"), *gang = sim_job_of(&s, "ts", "gang");
+    assert_contains(gang->cards, "f.0.0 f.0.1");
+    assert_string_equal(x->cards, "f.0.0");
+    assert_string_equal(sim_job_of(&s, "ts", "y")->cards, "f.0.0");
+    at(&s, "ts", "x", 0, 90);      /* a third of a card */
+    at(&s, "ts", "gang", 0, 230);  /* 30 done by 90, then half */
+    at(&s, "ts", "y", 0, 1130);
+    simulated_fini(&s);
+    /* The slow card is not the first one. */
+    simulate(&s, SCENARIO("{'name': 'f', 'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 2}",
+                          POLICY("ts", "'kind': 'timeslice', 'slots': 3, 'switch': '0 s', 'memory': 'reserve'"),
+                          STRICT ", 'profiles': {'p': {'compute': 1, 'footprint': '20 GiB'},"
+                          " 'q': {'compute': 1, 'footprint': '1 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,profile\n"
+             "x,0,10,0.5,p\ny,0,1000,0.5,p\ngang,10,100,2,q\n");
+    assert_string_equal(sim_job_of(&s, "ts", "x")->cards, "f.0.0");
+    assert_string_equal(sim_job_of(&s, "ts", "y")->cards, "f.0.1");
+    at(&s, "ts", "gang", 10, 210);
+    simulated_fini(&s);
+}
+
+/* DESIGN 5: 7g.40gb has 98 of the 108 SMs, the whole card all of them. */
+static void seven_g_is_less_than_the_card(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(A100, POLICY("whole", "'kind': 'whole'") "," POLICY("mig",
+                          "'kind': 'mig', 'layout': 'static', 'slices': ['7g.40gb']") ","
+                          POLICY("one", "'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}"),
+                          STRICT ", 'profiles': {'p': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,profile\nall,0,98,0.9,p\nsmall,500,98,0.1,p\n");
+    at(&s, "whole", "all", 0, 98);
+    at(&s, "mig", "all", 0, 108);
+    at(&s, "one", "small", 500, 500 + 98 * 108.0 / 14); /* not times seven */
+    simulated_fini(&s);
+}
+
+/* A job on a card other than the one it was recorded on. */
+static void transfer_between_cards(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(FLEET("h100-sxm5-80gb", 1, 1), POLICY("whole", "'kind': 'whole'"), STRICT
+                          ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
+                          " 'precision': 'fp64', 'footprint': '1 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,gpu_model,profile\nj,0,1000,1,a100-sxm4-40gb,p\n");
+    const struct gpu_spec *to = s.run.plan[0].group[0].type.gpu;
+    const struct gpu_spec *from = gpu_find(s.run.world.gpus, "a100-sxm4-40gb", NULL);
+    const double compute = from->peak[PREC_fp64].dense_ops / to->peak[PREC_fp64].dense_ops;
+    assert_true(compute < 0.5 && from->mem_Bps / to->mem_Bps < 0.5);
+    at(&s, "whole", "j", 0, 1000 * (0.2 + 0.5 * compute + 0.3 * from->mem_Bps / to->mem_Bps));
+    simulated_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a03_memory),
+        cmocka_unit_test(a03_victim),
+        cmocka_unit_test(a04_slots_give_no_share),
+        cmocka_unit_test(a04_fractions),
+        cmocka_unit_test(a05_core_quota),
+        cmocka_unit_test(a06_capped_clients),
+        cmocka_unit_test(a07_four_numbers),
+        cmocka_unit_test(a10_packing),
+        cmocka_unit_test(a11_backfill),
+        cmocka_unit_test(a13_charges),
+        cmocka_unit_test(energy_by_hand),
+        cmocka_unit_test(a_hand_over_at_one_instant),
+        cmocka_unit_test(a_gang_at_the_speed_of_its_slowest_card),
+        cmocka_unit_test(seven_g_is_less_than_the_card),
+        cmocka_unit_test(transfer_between_cards),
+    };
+    return cmocka_run_group_tests_name("questions of users", tests, NULL, NULL);
+}
