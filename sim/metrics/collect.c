@@ -147,7 +147,7 @@ struct sink collect_sink(struct collect *c)
 /* ---- the result ---- */
 
 /* What a run that never settles would say of the steady state is nothing. */
-static void suppress_percentiles(struct stat *s)
+static void suppress_percentiles(struct summary *s)
 {
     s->p50 = s->p90 = s->p95 = s->p99 = NAN;
 }

@@ -210,9 +210,9 @@ double dist_percentile(struct dist *d, double p)
     return d->n ? value_at(d, rank_of(p, d->n), &sorted_to) : NAN;
 }
 
-void dist_stat(struct dist *d, uint64_t censored, struct stat *out)
+void dist_stat(struct dist *d, uint64_t censored, struct summary *out)
 {
-    *out = (struct stat){ .n = d->n, .censored = censored, NAN, NAN, NAN, NAN, NAN, NAN };
+    *out = (struct summary){ .n = d->n, .censored = censored, NAN, NAN, NAN, NAN, NAN, NAN };
     if (!d->n) return;
     size_t sorted_to = 0;
     out->mean = dist_mean(d);

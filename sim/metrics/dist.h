@@ -58,8 +58,8 @@ bool dist_is_exact(const struct dist *d);
 double dist_mean(const struct dist *d); /* NAN when empty */
 double dist_percentile(struct dist *d,
                        double p); /* 0 < p <= 1; NAN when empty. Reorders samples. */
-/* All of a struct stat. Percentiles are NAN when there is no sample. */
-void dist_stat(struct dist *d, uint64_t censored, struct stat *out);
+/* All of a struct summary. Percentiles are NAN when there is no sample. */
+void dist_stat(struct dist *d, uint64_t censored, struct summary *out);
 
 void dist_fini(struct dist *d); /* back to {.pool}; harmless twice */
 

@@ -28,12 +28,12 @@ struct num_field {
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
 static const struct num_field stat_nums[] = {
-    NUM(struct stat, mean), NUM(struct stat, p50), NUM(struct stat, p90),
-    NUM(struct stat, p95),  NUM(struct stat, p99), NUM(struct stat, max),
+    NUM(struct summary, mean), NUM(struct summary, p50), NUM(struct summary, p90),
+    NUM(struct summary, p95),  NUM(struct summary, p99), NUM(struct summary, max),
 };
 static const struct num_field stat_counts[] = {
-    NUM(struct stat, n),
-    NUM(struct stat, censored),
+    NUM(struct summary, n),
+    NUM(struct summary, censored),
 };
 static const struct num_field job_count_fields[] = {
     NUM(struct job_counts, submitted), NUM(struct job_counts, completed),
@@ -155,7 +155,7 @@ static void put_texts(json_t *obj, const void *s, const struct num_field *f, siz
         put(obj, f[i].key, text(*(const char *const *)((const char *)s + f[i].offset)));
 }
 
-static json_t *stat_json(const struct stat *s)
+static json_t *stat_json(const struct summary *s)
 {
     json_t *o = json_object();
     put_counts(o, s, stat_counts, COUNT_OF(stat_counts));
@@ -436,9 +436,9 @@ static void get_texts(const struct reader *r, json_t *obj, const char *at, void 
         *(const char **)((char *)s + f[i].offset) = get_text(r, obj, at, f[i].key);
 }
 
-static struct stat read_stat(const struct reader *r, json_t *obj, const char *at, const char *key)
+static struct summary read_stat(const struct reader *r, json_t *obj, const char *at, const char *key)
 {
-    struct stat s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN };
+    struct summary s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN };
     char here[POINTER_BYTES];
     json_t *o = get_child(r, obj, at, key, JSON_OBJECT, here);
     if (!o) return s;

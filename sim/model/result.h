@@ -20,13 +20,13 @@
 
 /* A distribution in numbers. Percentile p: the smallest sample with at least p of the samples at or
  * below it. `censored`: jobs that would belong here but had not started / ended. */
-struct stat {
+struct summary {
     uint64_t n, censored;
     double mean, p50, p90, p95, p99, max; /* NAN when n == 0, or suppressed because unstable */
 };
 
 struct job_stats {
-    struct stat wait_s, turnaround_s, slowdown;
+    struct summary wait_s, turnaround_s, slowdown;
 };
 
 struct job_counts {

@@ -24,7 +24,7 @@ static void empty_has_no_percentiles(void **state)
 {
     (void)state;
     struct dist d = { 0 };
-    struct stat s;
+    struct summary s;
     dist_stat(&d, 3, &s);
     assert_int_equal(s.n, 0);
     assert_int_equal(s.censored, 3);
@@ -38,7 +38,7 @@ static void nearest_rank_by_hand(void **state)
     (void)state;
     struct dist d = { 0 };
     const double x[] = { 2.385, 0, 7.5, 0, 1.25 }; /* sorted: 0 0 1.25 2.385 7.5 */
-    struct stat s;
+    struct summary s;
     for (int i = 0; i < 5; i++) dist_add(&d, x[i]);
     dist_stat(&d, 0, &s);
     assert_int_equal(s.n, 5);
@@ -56,7 +56,7 @@ static void rank_survives_binary_rounding(void **state)
 {
     (void)state;
     struct dist d = { 0 };
-    struct stat s;
+    struct summary s;
     for (int i = 100; i >= 1; i--) dist_add_ns(&d, i * INT64_C(1000000000));
     dist_stat(&d, 0, &s);
     assert_close(s.p50, 50, 0);
@@ -70,7 +70,7 @@ static void zeros_cost_nothing(void **state)
 {
     (void)state;
     struct dist d = { 0 };
-    struct stat s;
+    struct summary s;
     for (int i = 0; i < 3000000; i++) dist_add(&d, 0);
     assert_null(d.sample);
     assert_true(dist_is_exact(&d));
@@ -104,7 +104,7 @@ static void matches_sorted_samples(void **state)
             double want = x[(size_t)ceil(p[i] * (double)n) - 1], got = dist_percentile(&d, p[i]);
             assert_true(fabs(got / want - 1) <= (n <= DIST_EXACT ? 0 : 0.001));
         }
-        struct stat s;
+        struct summary s;
         dist_stat(&d, 0, &s);
         assert_close(s.max, x[n - 1], 0);
         assert_close(s.mean, (double)(sum / (long double)n), 1e-14);
