@@ -1,0 +1,71 @@
+#include "traces/joblist.h"
+
+#include "base/dec.h"
+
+int joblist_open(struct joblist *l, const char *path, const char *format, const char *const *names,
+                 int n, simtime unit, struct symtab *symbols, struct err *e)
+{
+    *l = (struct joblist){ .names = symbols, .unit = unit };
+    l->digits = unit == SIM_SECOND ? 9 : 6; /* whole ns when a unit is 1 ms */
+    return table_open(&l->t, path, ',', format, names, JOBLIST_REQUIRED, n, e);
+}
+
+void joblist_close(struct joblist *l)
+{
+    table_close(&l->t);
+}
+
+bool joblist_time(const struct joblist *l, const char *s, size_t len, const char *what,
+                  simtime *out, struct import_row *row)
+{
+    __extension__ typedef __int128 wide;
+    const wide one = l->digits == 9 ? 1000000000 : 1000000;
+    int64_t value;
+    enum dec_status st = dec_fixed(s, len, l->digits, &value);
+    if (st == DEC_OK) {
+        const wide ns = (wide)value * l->unit;
+        const wide rounded = (ns + (ns < 0 ? -one / 2 : one / 2)) / one;
+        if (rounded >= INT64_MIN && rounded <= INT64_MAX) {
+            *out = (simtime)rounded;
+            return true;
+        }
+        st = DEC_RANGE;
+    }
+    import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
+    return false;
+}
+
+static void read_gpus(struct joblist *l, struct import_row *row)
+{
+    int64_t milli;
+    if (!table_number(&l->t, JOBLIST_gpus, "num_gpu", 3, &milli, row)) return;
+    row->asked = milli >= 0 && milli <= INT32_MAX && job_gpus_ok((int32_t)milli);
+    if (row->asked)
+        row->job.gpus_milli = (int32_t)milli;
+    else
+        import_quarantine(row, &import_bad_value,
+                          "num_gpu: expected 0, a fraction of one card, or whole cards");
+}
+
+static sym name_of(struct joblist *l, int column)
+{
+    const struct csv_field f = table_cell(&l->t, column);
+    return cell_missing(&f) ? 0 : symtab_add(l->names, f.s, f.len);
+}
+
+int joblist_next(struct joblist *l, struct import_row *row, struct err *e)
+{
+    int rc = table_next(&l->t, row, e);
+    if (rc <= 0 || row->quarantined) return rc;
+    const struct csv_field id = table_cell(&l->t, JOBLIST_id),
+                           submit = table_cell(&l->t, JOBLIST_submit),
+                           duration = table_cell(&l->t, JOBLIST_duration);
+    row->job.id = id.s;
+    row->job.id_len = id.len;
+    read_gpus(l, row);
+    joblist_time(l, submit.s, submit.len, "submit_time", &row->job.submit, row);
+    joblist_time(l, duration.s, duration.len, "duration", &row->job.duration, row);
+    row->job.user = name_of(l, JOBLIST_user);
+    if (l->model_profile) row->job.profile = name_of(l, JOBLIST_model);
+    return 1;
+}
