@@ -47,7 +47,7 @@ ALL_CFLAGS := -std=gnu11 -D_GNU_SOURCE -DGPUSIM_VERSION=\"$(VERSION)\" -Isim -I.
 
 # ---- libraries: pkg-config module=Debian package -------------------------------------------------
 LIB_DEPS  := gsl=libgsl-dev jansson=libjansson-dev zlib=zlib1g-dev liblzma=liblzma-dev \
-             libzstd=libzstd-dev libmd=libmd-dev libbsd=libbsd-dev
+             libzstd=libzstd-dev libmd=libmd-dev libbsd=libbsd-dev yaml-0.1=libyaml-dev expat=libexpat1-dev
 TEST_DEPS := cmocka=libcmocka-dev
 module     = $(firstword $(subst =, ,$(1)))
 MODULES   := $(foreach d,$(LIB_DEPS),$(call module,$(d)))
