@@ -80,6 +80,7 @@ $(call registry_if,order,engine/order.h,order_ops,sim/policy)
 $(call registry_if,place,engine/place.h,place_ops,sim/policy)
 $(call registry_if,cmd,cli/command.h,command,sim/cli traces plots)
 $(call registry_if,fmt,traces/format.h,trace_format,traces)
+$(call registry_if,valid,whatif/validate.h,valid_set,sim/whatif)
 
 OBJ     := $(SRC:%.c=$(B)/%.o) $(GEN:.c=.o)
 LIB     := $(B)/libgpusim.a

@@ -1,0 +1,282 @@
+/* gpusim validate: predicted against measured for every reference set, beside naive baselines.
+ * A bar that is missed is a finding, not a failure: exit 0, and 1 only with --strict. */
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/card.h"
+#include "cli/command.h"
+#include "whatif/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *measured;
+    struct opt_list sets;
+    bool strict, rows;
+    int format;
+};
+
+static const char *const formats[] = { "table", "json", NULL };
+static const struct opt opts[] = {
+    { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set; may be repeated",
+      NULL },
+    { "measured", 0, OPT_TEXT, offsetof(struct options, measured), "FILE",
+      "score these measured rows instead (CSV, columns as in the set's own file); needs --set", NULL },
+    { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
+      NULL },
+    { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
+      formats },
+    { 0 },
+};
+
+/* One set as it was scored. */
+struct scored {
+    const struct valid_set *set;
+    const char *path; /* NULL: no data */
+    valid_rows rows;
+    struct valid_report report;
+};
+
+/* ---- table ---- */
+
+static void print_cells(const struct valid_score *s)
+{
+    if (s->n == 0) {
+        printf(" %9s %7s %7s %6s", "-", "-", "-", "-");
+        return;
+    }
+    printf(" %9.4g %6.1f%% %6.1f%%", s->mae, 100 * s->mape, 100 * s->worst);
+    if (isnan(s->spearman))
+        printf(" %6s", "-");
+    else
+        printf(" %6.3f", s->spearman);
+}
+
+static void print_line(const char *name, bool aside, const struct valid_score *model,
+                       const struct valid_score *naive)
+{
+    char label[40];
+    snprintf(label, sizeof label, "%s%s", *name ? name : "(all)", aside ? " *" : "");
+    printf("  %-34s %5zu", label, model->n);
+    print_cells(model);
+    printf(" |");
+    print_cells(naive);
+    putchar('\n');
+}
+
+static double shown(const struct valid_check *c, double v)
+{
+    return c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST ? 100 * v : v;
+}
+
+static void print_check(const struct valid_set *s, const struct valid_check *c)
+{
+    const bool percent = c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST;
+    const char *unit = percent ? "%" : s->unit;
+    printf("  %s: %s of %s ", isnan(c->value) ? "open" : c->met ? "met" : "MISSED",
+           valid_measure_names[c->bar->of], c->bar->group ? c->bar->group : "all rows");
+    if (isnan(c->value))
+        printf("has no rows, bar %.4g %s\n", shown(c, c->bar->at_most), unit);
+    else
+        printf("%.4g %s, bar %.4g %s\n", shown(c, c->value), unit, shown(c, c->bar->at_most), unit);
+}
+
+static void print_rows(const valid_rows *rows)
+{
+    printf("  %-34s %-40s %10s %10s %10s\n", "group", "row", "measured", "predicted", "baseline");
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct valid_row *r = &rows->v[i];
+        printf("  %-34s %-40s %10.5g %10.5g %10.5g\n", r->group, r->label, r->measured,
+               r->predicted, r->naive);
+    }
+}
+
+static void print_set(const struct scored *s, bool rows)
+{
+    const struct valid_report *r = &s->report;
+    size_t aside = 0;
+    printf("%s: %s [%s]\n", s->set->name, s->set->help, s->set->unit);
+    if (!s->path) {
+        printf("  no data (set GPUSIM_SHARED or give --measured): skipped\n\n");
+        return;
+    }
+    printf("  baseline: %s\n", s->set->naive);
+    printf("  %-34s %5s %33s | %s\n", "", "", "model", "baseline");
+    printf("  %-34s %5s %9s %7s %7s %6s | %9s %7s %7s %6s\n", "group", "rows", "MAE", "MAPE",
+           "worst", "rank", "MAE", "MAPE", "worst", "rank");
+    for (size_t g = 0; g < r->n_groups; g++) {
+        print_line(r->group[g].name, r->group[g].aside, &r->group[g].model, &r->group[g].naive);
+        aside += r->group[g].aside;
+    }
+    if (r->n_groups > 1 && r->model.n) print_line("total", false, &r->model, &r->naive);
+    if (aside) printf("  * looks at the same rows again; not in the total\n");
+    if (r->model.uncovered) printf("  %zu rows are not covered by the model\n", r->model.uncovered);
+    if (r->model.worst_label) printf("  worst row: %s\n", r->model.worst_label);
+    for (size_t b = 0; b < s->set->n_bars; b++) print_check(s->set, &r->check[b]);
+    if (s->set->note) printf("  note: %s\n", s->set->note);
+    if (rows) print_rows(&s->rows);
+    putchar('\n');
+}
+
+/* ---- JSON ---- */
+
+static json_t *score_json(const struct valid_score *s)
+{
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "rows", (json_int_t)s->n,
+                     "uncovered", (json_int_t)s->uncovered, "mae", json_num(s->mae), "mape",
+                     json_num(s->mape), "worst", json_num(s->worst), "worst_absolute",
+                     json_num(s->worst_abs), "worst_row",
+                     s->worst_label ? json_string(s->worst_label) : json_null(), "spearman",
+                     json_num(s->spearman));
+}
+
+static json_t *group_json(const char *name, bool aside, const struct valid_score *model,
+                          const struct valid_score *naive)
+{
+    return json_pack("{s:s, s:b, s:o, s:o}", "group", name, "aside", aside, "model",
+                     score_json(model), "baseline", score_json(naive));
+}
+
+static json_t *checks_json(const struct scored *s)
+{
+    json_t *list = json_array();
+    for (size_t b = 0; s->path && b < s->set->n_bars; b++) {
+        const struct valid_check *c = &s->report.check[b];
+        json_array_append_new(
+            list, json_pack("{s:s?, s:s, s:o, s:f, s:b}", "group", c->bar->group, "measure",
+                            valid_measure_names[c->bar->of], "value", json_num(c->value),
+                            "at_most", c->bar->at_most, "met", c->met));
+    }
+    return list;
+}
+
+static json_t *rows_json(const valid_rows *rows)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct valid_row *r = &rows->v[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "group", r->group, "row", r->label,
+                            "aside", r->aside, "measured", json_num(r->measured), "predicted",
+                            json_num(r->predicted), "baseline", json_num(r->naive)));
+    }
+    return list;
+}
+
+static json_t *set_json(const struct scored *s, bool rows)
+{
+    const struct valid_report *r = &s->report;
+    json_t *groups = json_array();
+    for (size_t g = 0; g < r->n_groups; g++)
+        json_array_append_new(groups, group_json(r->group[g].name, r->group[g].aside,
+                                                 &r->group[g].model, &r->group[g].naive));
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:s?}", "name", s->set->name,
+                          "help", s->set->help, "unit", s->set->unit, "baseline", s->set->naive,
+                          "data", s->path != NULL, "groups", groups, "total",
+                          s->path ? group_json("total", false, &r->model, &r->naive) : json_null(),
+                          "bars", checks_json(s), "note", s->set->note);
+    if (rows) json_object_set_new(o, "rows", rows_json(&s->rows));
+    return o;
+}
+
+/* ---- run ---- */
+
+static int choose_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
+                       struct err *e)
+{
+    for (size_t i = 0; i < o->sets.n; i++) {
+        const char *near = NULL;
+        chosen[i] = valid_find(o->sets.v[i], &near);
+        if (chosen[i]) continue;
+        const int rc = err_set(e, ERR_USAGE, NULL, "validate: no set is called \"%s\"", o->sets.v[i]);
+        if (near)
+            err_hint(e, "did you mean \"%s\"?", near);
+        else
+            err_hint(e, "\"gpusim validate\" names them");
+        return rc;
+    }
+    *n = o->sets.n;
+    for (size_t i = 0; o->sets.n == 0 && valid_all[i]; i++) chosen[(*n)++] = valid_all[i];
+    if (o->measured && o->sets.n != 1) {
+        const int rc = err_set(e, ERR_USAGE, NULL, "validate: --measured needs one --set");
+        err_hint(e, "the set says which columns the file has and which model is asked");
+        return rc;
+    }
+    return 0;
+}
+
+static int score(struct scored *s, const struct options *o, const struct world *w, struct arena *a,
+                 struct err *e)
+{
+    s->path = o->measured ? o->measured : valid_data(s->set, a);
+    if (!s->path) return 0;
+    const int rc = s->set->predict(w, s->path, a, &s->rows, e);
+    if (rc < 0) return rc;
+    valid_report_of(&s->report, s->set, s->rows.v, s->rows.n, a);
+    return 0;
+}
+
+static void answer(const struct scored *s, size_t n, const struct options *o)
+{
+    size_t missed = 0, bars = 0, without = 0;
+    json_t *list = o->format == FORMAT_JSON ? json_array() : NULL;
+    for (size_t i = 0; i < n; i++) {
+        missed += s[i].report.n_missed;
+        bars += s[i].path ? s[i].set->n_bars : 0;
+        without += !s[i].path;
+        if (list)
+            json_array_append_new(list, set_json(&s[i], o->rows));
+        else
+            print_set(&s[i], o->rows);
+    }
+    if (list)
+        json_print(json_pack("{s:s, s:I, s:I, s:o}", "format", "gpusim-validate/1", "bars",
+                             (json_int_t)bars, "missed", (json_int_t)missed, "sets", list));
+    else
+        printf("%zu of %zu bars met; %zu of %zu sets without data\n", bars - missed, bars, without,
+               n);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { 0 };
+    struct world w = { 0 };
+    char **operand;
+    size_t n = 0, missed = 0;
+    int n_operands, rc = opt_parse(self, argc, argv, &o, &operand, &n_operands, e);
+    if (rc) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    const struct valid_set **chosen = xcalloc(o.sets.n + 64, sizeof *chosen);
+    struct scored *s = xcalloc(o.sets.n + 64, sizeof *s);
+    struct arena *a = arena_create();
+    rc = n_operands ? err_set(e, ERR_USAGE, NULL, "validate: unexpected \"%s\"", operand[0]) : 0;
+    if (rc == 0) rc = choose_sets(&o, chosen, &n, e);
+    if (rc == 0) rc = world_load(&w, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        s[i].set = chosen[i];
+        rc = score(&s[i], &o, &w, a, e);
+        missed += s[i].report.n_missed;
+    }
+    if (rc == 0) answer(s, n, &o);
+    if (rc == 0 && o.strict && missed) {
+        log_warn("%zu bars are missed", missed);
+        rc = 1;
+    }
+    for (size_t i = 0; i < n; i++) vec_fini(&s[i].rows);
+    if (w.arena) world_fini(&w);
+    arena_destroy(a);
+    free(s);
+    free(chosen);
+    opt_fini(opts, &o);
+    return rc;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .args = "",
+    .help = "predicted against measured for every reference set, beside naive baselines",
+    .example = "gpusim validate --set mig_scaling",
+    .opts = opts,
+    .run = run,
+};
