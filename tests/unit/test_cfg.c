@@ -204,7 +204,7 @@ static void required_and_further_keys(void **state)
     assert_int_equal(f->d.count, 1);
     assert_string_equal(f->d.problem[0].where, "/share");
     assert_string_equal(f->d.problem[0].msg, "expected a member \"slots\" (how many), found none");
-    cfg_read(required, 1, &f->s, f->a, NULL, NULL, "/share", more, 1, &f->d);
+    cfg_read(required, 1, &f->s, f->a, NULL, NULL, "/other", more, 1, &f->d);
     assert_int_equal(f->d.count, 2); /* required even when there is no object at all */
     json_decref(obj);
 }
