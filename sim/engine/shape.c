@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "engine/meters.h"
 #include "engine/plan.h"
 
 #include <math.h>
@@ -89,62 +90,108 @@ static double transfer(struct signature *sig, const struct gpu_spec *ref,
     return time;
 }
 
-static bool allowed_here(const struct shape_table *t, sym allowed, const struct gpu_spec *here)
+/* Cards are allowed by catalogue name or alias, or by the name of a fleet group: traces name models
+ * that nobody has disclosed. */
+static bool allowed_here(const struct shape_table *t, sym allowed, const struct plan_group *group)
 {
+    const struct gpu_spec *here = group->type.gpu;
     const char *s = symtab_name(t->names, allowed);
     while (allowed && *s) {
         const size_t len = strcspn(s, "|");
         char name[128];
         snprintf(name, sizeof name, "%.*s", (int)len, s);
         const struct gpu_spec *g = gpu_find(t->plan->world->gpus, name, NULL);
-        if (g ? strcmp(g->name, here->name) == 0 : strcmp(name, here->name) == 0) return true;
+        if (strcmp(name, group->spec->name) == 0 || (g && strcmp(g->name, here->name) == 0))
+            return true;
         s += len + (s[len] == '|');
     }
     return !allowed;
 }
 
-/* Could an empty group serve it? */
+/* How many of a job's cards an empty node can serve that has `amount` of what the job asks for
+ * `wanted` of in all. */
+static int64_t cards_served(wide amount, wide wanted, int64_t cards)
+{
+    if (wanted == 0) return cards;
+    const wide served = amount * cards / wanted;
+    return served < cards ? (int64_t)served : cards;
+}
+
+/* Can nodes that serve `served` cards each be put together for the job? */
+static bool nodes_suffice(const struct plan_group *g, int64_t served, int64_t cards, bool any_node)
+{
+    if (cards == 0) return served >= 1;
+    if (served > g->per_node) served = g->per_node;
+    return any_node ? served >= 1 && g->nodes >= (cards + served - 1) / served
+                    : served >= (cards < g->per_node ? cards : g->per_node);
+}
+
+/* A fixed layout leaves MIG off on some cards: are they where a gang needs them? */
+static bool off_suffice(const struct plan *p, const struct plan_group *g, int64_t served,
+                        int64_t cards, bool any_node)
+{
+    int64_t off = 0, full = 0, most = 0; /* of use; nodes with all off; on the best other node */
+    for (int64_t n = 0; n < g->nodes; n++) {
+        int64_t here = 0;
+        for (int64_t k = 0; k < g->per_node; k++) {
+            struct instance_rules r;
+            p->share->instance_rules(g->params, n * g->per_node + k, &r);
+            here += r.off;
+        }
+        off += here < served ? here : served;
+        full += here == g->per_node;
+        if (here < g->per_node && here > most) most = here;
+    }
+    if (any_node) return off >= cards;
+    const int64_t whole = cards / g->per_node, rest = cards % g->per_node;
+    return full >= whole && (rest == 0 || full > whole || most >= rest);
+}
+
+static bool layout_has(const struct plan *p, const struct plan_group *g, int profile)
+{
+    for (int64_t c = 0; c < g->cards; c++) {
+        struct instance_rules r;
+        p->share->instance_rules(g->params, c, &r);
+        for (int i = 0; !r.off && i < r.layout->n; i++)
+            if (r.layout->slice[i].profile == profile) return true;
+    }
+    return false;
+}
+
+/* Could an empty group serve it? What this lets pass starts some day: else it would wait for ever. */
 static const char *never_fits(const struct plan *p, const struct plan_group *g,
                               const struct shape *s, const struct demand *d)
 {
+    const bool any_node = p->gang == GANG_ANY || p->share->pooled;
+    const int64_t cards = d->cards == 0 ? 1 : d->cards;
     if (d->units > g->capacity) return "it asks for more than a whole card";
     if (d->cards > g->cards) return "it asks for more cards than the fleet has";
-    const int64_t on_node = d->cards == 0 ? 1
-                            : d->cards < g->per_node ? d->cards : g->per_node;
-    const int64_t cards = d->cards == 0 ? 1 : d->cards;
-    if (s->cpus_milli != JOB_NO_INT && g->node_cpus_milli != INT64_MAX &&
-        (int64_t)s->cpus_milli * on_node > g->node_cpus_milli * cards)
+    int64_t by_cpus = cards, by_bytes = cards;
+    if (s->cpus_milli != JOB_NO_INT && g->node_cpus_milli != INT64_MAX)
+        by_cpus = cards_served(g->node_cpus_milli, s->cpus_milli, cards);
+    if (s->host_bytes != JOB_NO_BYTES && g->node_host_bytes != UINT64_MAX)
+        by_bytes = cards_served(g->node_host_bytes, s->host_bytes, cards);
+    const int64_t served = by_cpus < by_bytes ? by_cpus : by_bytes;
+    if (!nodes_suffice(g, by_cpus, d->cards, any_node))
         return "it asks for more CPU cores than a node has";
-    if (s->host_bytes != JOB_NO_BYTES && g->node_host_bytes != UINT64_MAX &&
-        (double)s->host_bytes * (double)on_node > (double)g->node_host_bytes * (double)cards)
+    if (!nodes_suffice(g, by_bytes, d->cards, any_node))
         return "it asks for more host memory than a node has";
     if (!p->share->instances || d->cards == 0) return NULL;
-    /* A fixed layout serves only what it contains. */
-    int64_t able = 0;
-    for (int64_t c = 0; c < g->cards && able < d->cards; c++) {
-        struct instance_rules r;
-        p->share->instance_rules(g->params, c, &r);
-        if (r.on_demand) return NULL;
-        if (d->mig_profile < 0) {
-            able += r.off;
-            continue;
-        }
-        for (int i = 0; !r.off && i < r.layout->n; i++)
-            if (r.layout->slice[i].profile == d->mig_profile) {
-                able++;
-                break;
-            }
-    }
-    if (able >= d->cards) return NULL;
-    return d->mig_profile < 0 ? "the layout leaves too few cards with MIG off"
-                              : "the layout has no slice of the size it needs";
+    struct instance_rules rules;
+    p->share->instance_rules(g->params, 0, &rules);
+    if (rules.on_demand) return NULL;
+    if (d->mig_profile >= 0)
+        return layout_has(p, g, d->mig_profile) ? NULL
+                                                : "the layout has no slice of the size it needs";
+    return off_suffice(p, g, served, d->cards, any_node) ? NULL
+                                                 : "the layout leaves too few cards with MIG off";
 }
 
 static void fit_group(struct shape_table *t, const struct plan_group *g, const struct job_row *row,
                       const struct gpu_spec *recorded, struct shape *s, struct fit *f)
 {
     *f = (struct fit){ .sig = s->sig, .transfer = 1.0, .flops_per_s = s->sig.flops_per_s };
-    if (!allowed_here(t, row->gpu_allowed, g->type.gpu)) {
+    if (!allowed_here(t, row->gpu_allowed, g)) {
         f->reason = "it allows no card of the fleet";
         return;
     }
