@@ -88,9 +88,10 @@ char *arena_strdup(struct arena *a, const char *s)
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
     va_list ap;
+    char none[1]; /* gcc warns of NULL under sanitizers */
 
     va_start(ap, fmt);
-    int len = vsnprintf(NULL, 0, fmt, ap);
+    int len = vsnprintf(none, sizeof none, fmt, ap);
     va_end(ap);
     BUG_ON(len < 0);
     char *s = arena_alloc(a, (size_t)len + 1);

@@ -212,7 +212,7 @@ static bool read_quantity(const struct reader *r, const struct cfg_field *f, con
 static bool read_member(const struct reader *r, const struct cfg_field *f, json_t *v,
                         const char *pointer, void *out)
 {
-    enum unit_dim dim;
+    enum unit_dim dim = UNIT_TIME;
 
     switch (f->type) {
     case CFG_BOOL:

@@ -308,27 +308,28 @@ static bool cards_of_node(const struct cluster *c, const struct node *node,
     return false;
 }
 
-/* On the node with the fewest eligible cards that holds `want`; `skip_full`: those with a whole
- * node free are spoken for. */
-static bool on_one_node(const struct cluster *c, const struct place_request *r, int64_t want,
-                        const struct pick *taken, struct pick *out)
-{
-    struct group *g = &c->group[r->group];
-    struct node wanted = { .eligible = (int32_t)want, .index = -1 };
-    for (struct node *n = RB_NFIND(free_nodes, &g->nodes, &wanted); n;
-         n = RB_NEXT(free_nodes, &g->nodes, n)) {
-        bool used = false;
-        for (size_t i = 0; taken && i < taken->card.n && !used; i++)
-            used = c->card[taken->card.v[i]].node == n->index;
-        if (!used && cards_of_node(c, n, r, want, out)) return true;
-    }
-    return false;
-}
-
 static int by_number(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
+}
+
+/* On the node with the fewest eligible cards that holds `want`. `taken` (NULL: none): whole nodes
+ * that are spoken for, cards ascending. */
+static bool on_one_node(const struct cluster *c, const struct place_request *r, int64_t want,
+                        const struct pick *taken, struct pick *out)
+{
+    const struct plan_group *pg = &c->plan->group[r->group];
+    struct group *g = &c->group[r->group];
+    struct node wanted = { .eligible = (int32_t)want, .index = -1 };
+    for (struct node *n = RB_NFIND(free_nodes, &g->nodes, &wanted); n;
+         n = RB_NEXT(free_nodes, &g->nodes, n)) {
+        const uint32_t first = (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
+        const bool used = taken && taken->card.n &&
+                          bsearch(&first, taken->card.v, taken->card.n, sizeof first, by_number);
+        if (!used && cards_of_node(c, n, r, want, out)) return true;
+    }
+    return false;
 }
 
 /* Whole free nodes first, then the rest on one more node. */

@@ -185,8 +185,9 @@ static void resolve_group(struct builder *b, struct plan_group *out, const struc
     const int64_t gathered = one ? g->nodes : 1;
     out->node_cpus_milli =
         isnan(g->cpu_cores) ? INT64_MAX : llround(g->cpu_cores * 1000.0) * gathered;
-    out->node_host_bytes =
-        g->host_memory == CFG_NO_BYTES ? UINT64_MAX : g->host_memory * (uint64_t)gathered;
+    if (g->host_memory == CFG_NO_BYTES ||
+        __builtin_mul_overflow(g->host_memory, (uint64_t)gathered, &out->node_host_bytes))
+        out->node_host_bytes = UINT64_MAX;
     out->first_card = p->cards;
     out->first_node = p->nodes;
     p->cards += out->cards;

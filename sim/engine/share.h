@@ -33,6 +33,12 @@ struct request {
     const struct signature *sig; /* widths filled in */
 };
 
+/* Different cards it touches: a fraction needs one. */
+static inline int32_t request_cards(const struct request *r)
+{
+    return r->gpus_milli / 1000 + (r->gpus_milli % 1000 != 0);
+}
+
 /* The same in the policy's currency: what it takes on each of `cards` different cards. */
 struct demand {
     int32_t cards;          /* 0: runs on CPUs only */

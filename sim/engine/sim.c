@@ -67,6 +67,12 @@ static simtime horizon(const struct run *r)
     return r->plan->scenario->horizon == CFG_NO_TIME ? SIM_NEVER : r->plan->scenario->horizon;
 }
 
+/* The clock stops short of SIM_NEVER, 292 years after time zero. */
+static simtime later(simtime now, simtime delay)
+{
+    return delay < SIM_NEVER - now ? now + delay : SIM_NEVER - 1;
+}
+
 static void fail(struct run *r, int rc)
 {
     if (r->rc == 0) r->rc = rc;
@@ -160,7 +166,7 @@ static void begin(struct run *r, struct job *j)
 {
     j->state = JOB_RUNNING;
     if (j->n_holdings == 0) {
-        j->finish = r->now + j->work_left;
+        j->finish = later(r->now, j->work_left);
         j->event = evq_at(r->q, j->finish, EV_FINISH, KIND_JOB_FINISH, j->index);
         return;
     }
@@ -169,7 +175,8 @@ static void begin(struct run *r, struct job *j)
         return;
     }
     if (j->shape->sig.mem_grow > 0)
-        j->event = evq_at(r->q, r->now + j->shape->sig.mem_grow, EV_POLICY, KIND_GROW, j->index);
+        j->event = evq_at(r->q, later(r->now, j->shape->sig.mem_grow), EV_POLICY, KIND_GROW,
+                          j->index);
 }
 
 static simtime startup(const struct run *r, const struct job *j)
@@ -193,14 +200,14 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
     j->state = JOB_STARTING;
     j->allocated = r->now;
-    j->start = r->now + p->prepare;
+    j->start = later(r->now, p->prepare);
     j->work_left = j->row.duration;
     if (fit->transfer != 1.0) {
         const double scaled = (double)j->row.duration * fit->transfer;
         j->work_left = scaled < 9.2e18 ? llround(scaled) : SIM_NEVER - 1;
     }
     sched_started(r->sched, j);
-    const simtime ready = j->start + startup(r, j);
+    const simtime ready = later(j->start, startup(r, j));
     if (n) residents_hold(r->residents, j, r->now, ready > r->now);
     if (ready == r->now)
         begin(r, j);
@@ -342,8 +349,12 @@ static void sample(struct run *r)
 
 static void warm(struct run *r)
 {
+    /* The interval of the series that is under way keeps what it has seen. */
+    for (size_t g = 0; g < r->plan->n_groups; g++) {
+        const struct meter_group *m = residents_meters(r->residents, g, r->now);
+        for (int k = 0; k < METERS; k++) r->before[g][k] -= m->integral[k];
+    }
     residents_reset(r->residents, r->now);
-    memset(r->before, 0, r->plan->n_groups * sizeof *r->before);
     r->warm = true;
 }
 
@@ -391,7 +402,8 @@ static void handle(struct run *r, const struct event *ev)
     case KIND_MARK: mark(r); break;
     case KIND_SAMPLE:
         sample(r);
-        evq_at(r->q, r->now + r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);
+        if (r->now < SIM_NEVER - 1)
+            evq_at(r->q, later(r->now, r->opt->sample), EV_SAMPLE, KIND_SAMPLE, 0);
         break;
     case KIND_STOP: r->stopped = true; break;
     }
@@ -485,7 +497,8 @@ static void check_conservation(struct run *r)
 static void total_up(struct run *r)
 {
     struct sim_totals *out = r->out;
-    const simtime from = r->warm ? r->plan->scenario->warmup : r->now;
+    const simtime warmup = r->plan->scenario->warmup;
+    const simtime from = warmup < r->now ? warmup : r->now;
     out->end = r->now;
     out->fragmentation = r->frag_made ? r->frag_sum / (double)r->frag_made : NAN;
     out->group = xcalloc(r->plan->n_groups, sizeof *out->group);
@@ -550,6 +563,7 @@ int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_t
     loop(&r);
     if (r.rc == 0) {
         residents_settle_all(r.residents, r.now);
+        if (!r.warm) warm(&r); /* the work ended before the warm-up: nothing counts */
         if (r.opt->sample) sample(&r);
         tell_unfinished(&r);
         check_conservation(&r);

@@ -23,14 +23,25 @@ struct source {
     bool started;
 };
 
+static int row_error(const struct feed *f, const char *column, struct err *e, const char *why)
+{
+    if (f->trace) return trace_row_error(f->trace, column, e, "%s", why);
+    const struct loc at = { .file = f->item->spec };
+    return err_set(e, ERR_INPUT, &at, "%s (job %.*s)", why, (int)f->next.id_len, f->next.id);
+}
+
 /* The next row of one item into feed->next. */
 static int advance(struct feed *f, struct err *e)
 {
     const int rc = f->trace ? trace_next(f->trace, &f->next, e) : synth_next(f->synth, &f->next, e);
     f->done = rc == 0;
-    if (rc > 0 && f->item->load != 1.0)
-        f->next.submit = (simtime)llround((double)f->next.submit / f->item->load);
-    return rc < 0 ? rc : 0;
+    if (rc < 0) return rc;
+    if (rc == 0 || f->item->load == 1.0) return 0;
+    const double submit = (double)f->next.submit / f->item->load;
+    if (submit > SIM_MAX_S * 1e9)
+        return row_error(f, "submit_s", e, "submit_s / load is beyond 9.2e9 s");
+    f->next.submit = (simtime)llround(submit);
+    return 0;
 }
 
 int source_open(struct source **out, const struct scenario *s, uint64_t replication,
@@ -91,8 +102,5 @@ int source_next(struct source *s, struct job_row *row, struct err *e)
 
 int source_row_error(const struct source *s, const char *column, struct err *e, const char *why)
 {
-    const struct feed *f = &s->feed[s->last];
-    if (f->trace) return trace_row_error(f->trace, column, e, "%s", why);
-    const struct loc at = { .file = f->item->spec };
-    return err_set(e, ERR_INPUT, &at, "%s (job %.*s)", why, (int)f->next.id_len, f->next.id);
+    return row_error(&s->feed[s->last], column, e, why);
 }

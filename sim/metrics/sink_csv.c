@@ -2,6 +2,7 @@
 
 #include "base/dec.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     if (j->reason) add_text(b, j->reason);
     strbuf_addc(b, '\n');
     if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
-    return err_set(e, ERR_IO, NULL, "cannot write jobs.csv");
+    return err_set(e, ERR_IO, NULL, "cannot write jobs.csv: %s", strerror(errno));
 }
 
 struct sink jobs_csv_sink(struct jobs_csv *c)
@@ -115,7 +116,7 @@ static int on_sample(void *self, const struct plan *plan, const struct sample *s
                            plan->spec->name, t, s->allocated, duty, s->sm_active, s->memory,
                            s->stranded, s->free_share, s->down, (unsigned long long)s->queued,
                            (unsigned long long)s->running, s->power_W);
-    return rc < 0 ? err_set(e, ERR_IO, NULL, "cannot write series.csv") : 0;
+    return rc < 0 ? err_set(e, ERR_IO, NULL, "cannot write series.csv: %s", strerror(errno)) : 0;
 }
 
 struct sink series_csv_sink(FILE *to)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTER = 256 };
+enum { POINTER = 256, MAX_LISTED = 1000 /* groups are asked in turn, names compared in pairs */ };
 
 struct top {
     const char *format, *name, *prices;
@@ -120,6 +120,11 @@ static bool is_named_list(struct reader *r, json_t *list, const char *pointer, c
         char found[64];
         json_problem(r->d, &r->s->doc, pointer, "expected a list of at least one %s, found %s", what,
                      json_is_array(list) ? "an empty list" : json_found(found, sizeof found, list));
+        return false;
+    }
+    if (json_array_size(list) > MAX_LISTED) {
+        json_problem(r->d, &r->s->doc, pointer, "expected at most %d entries, found %zu", MAX_LISTED,
+                     json_array_size(list));
         return false;
     }
     json_array_foreach(list, i, v)

@@ -77,7 +77,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
 static int32_t capacity(const void *params, const struct card_type *type)
 {
     (void)params, (void)type;
-    return 1000; /* thousandths of the card's compute */
+    return TIMESHARE_MAX; /* thousandths of the card's compute */
 }
 
 static const char *demand(const void *params, const struct card_type *type,

@@ -174,7 +174,7 @@ static const char *demand(const void *params, const struct card_type *type,
     const struct mig_geometry *g = type->gpu->mig;
     out->core_cap = 1.0;
     out->mig_profile = -1;
-    out->cards = (request->gpus_milli + 999) / 1000;
+    out->cards = request_cards(request);
     if (request->gpus_milli == 0 || request->gpus_milli >= 1000) {
         out->units = g->compute_slices;
         return bytes_demand(type, request, 1.0, true, out);

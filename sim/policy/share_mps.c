@@ -65,7 +65,7 @@ static const char *demand(const void *params, const struct card_type *type,
                           const struct request *request, struct demand *out)
 {
     const struct mps *p = params;
-    out->cards = (request->gpus_milli + 999) / 1000;
+    out->cards = request_cards(request);
     out->units = request->slots;
     out->core_cap = p->cap;
     out->mig_profile = -1;

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+enum { MAX_SLOTS = 64 };
+
 enum memory_rule { MEMORY_UNCHECKED, MEMORY_RESERVE };
 static const char *const memory_rules[] = { "unchecked", "reserve", NULL };
 
@@ -22,7 +24,7 @@ struct timeslice {
 
 enum { FIELD_SLOTS, FIELD_QUANTUM, FIELD_SWITCH };
 static const struct cfg_field fields[] = {
-    [FIELD_SLOTS] = CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, TIMESHARE_MAX,
+    [FIELD_SLOTS] = CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, MAX_SLOTS,
                               "tenants a card admits"),
     [FIELD_QUANTUM] = CFG_FIELD(struct timeslice, quantum, CFG_TIME, NULL, 1e-6, 10,
                                 "length of a turn; default from the profile"),
@@ -63,7 +65,7 @@ static const char *demand(const void *params, const struct card_type *type,
                           const struct request *request, struct demand *out)
 {
     const struct timeslice *p = params;
-    out->cards = (request->gpus_milli + 999) / 1000;
+    out->cards = request_cards(request);
     out->units = request->slots;
     out->core_cap = 1.0;
     out->mig_profile = -1;
@@ -74,7 +76,7 @@ static const char *demand(const void *params, const struct card_type *type,
 static void speeds(const void *params, const struct share_view *v, double speed[])
 {
     const struct timeslice *p = params;
-    struct turn_taker t[TIMESHARE_MAX];
+    struct turn_taker t[MAX_SLOTS];
     for (size_t i = 0; i < v->n; i++) {
         const struct signature *s = v->resident[i].sig;
         t[i] = (struct turn_taker){ .delay = s->host, .demand = s->compute + s->memory };

@@ -23,7 +23,7 @@ static const char *demand(const void *params, const struct card_type *type,
 {
     (void)params;
     const double share = request->gpus_milli < 1000 ? request->gpus_milli / 1000.0 : 1.0;
-    out->cards = (request->gpus_milli + 999) / 1000;
+    out->cards = request_cards(request);
     out->units = 1;
     out->core_cap = 1.0;
     out->mig_profile = -1;

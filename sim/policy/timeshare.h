@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-enum { TIMESHARE_MAX = 64 }; /* residents of one card */
+enum { TIMESHARE_MAX = 1000 }; /* residents of one card: a thousandth each */
 
 struct turn_taker {
     double delay;  /* seconds off the card per isolated second, >= 0 */
