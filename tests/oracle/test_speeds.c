@@ -1,0 +1,467 @@
+/* test_speeds.c - how fast residents of one card are: the limits that hold exactly (DESIGN section 5),
+ * time slicing against the Markov chain it stands for, quotas, and what each field of a work
+ * signature does.
+ *
+ * Mutants: switch-cost-dropped (what_each_field_does: "switch"), mva-forgets-the-queue,
+ * mps-cap-ignored, hook-cost-dropped, cap-lends-nothing. */
+#include "policy/timeshare.h"
+#include "support/simulate.h"
+
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FREE_HOOKS                                                                                 \
+    "'kind': 'intercept', 'launch': '0 ns', 'startup': '0 s', 'startup_per_process': '0 s'"
+
+/* Every policy that shares, on an A100 whose profile is the default one. */
+static const char everyone[] =
+    "{'format': 'gpusim-scenario/1', 'name': 's',"
+    " 'fleet': [{'name': 'f', 'gpu': 'a100-sxm4-80gb', 'nodes': 1, 'gpus_per_node': 1}],"
+    " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+    " 'policies': ["
+    "{'name': 'whole', 'share': {'kind': 'whole'}},"
+    "{'name': 'remote', 'share': {'kind': 'remote'}},"
+    "{'name': 'local', 'share': {'kind': 'remote', 'network': '100 TB/s', 'rtt': '0 s', 'async': '0 s'}},"
+    "{'name': 'mig', 'share': {'kind': 'mig'}},"
+    "{'name': 'timeslice', 'share': {'kind': 'timeslice', 'slots': 16}},"
+    "{'name': 'ideal', 'share': {'kind': 'timeslice', 'slots': 16, 'switch': '0 s'}},"
+    "{'name': 'mps', 'share': {'kind': 'mps', 'slots': 16}},"
+    "{'name': 'uncapped', 'share': {'kind': 'mps', 'slots': 16, 'cap': 1}},"
+    "{'name': 'smooth', 'share': {'kind': 'mps', 'slots': 16, 'cap': 1, 'overhead': 0, 'interference': 0}},"
+    "{'name': 'quarter', 'share': {'kind': 'mps', 'slots': 16, 'cap': 0.25, 'overhead': 0,"
+    "   'interference': 0}},"
+    "{'name': 'soft', 'share': {'kind': 'intercept'}},"
+    "{'name': 'hard', 'share': {'kind': 'intercept', 'enforce': 'hard'}},"
+    "{'name': 'free', 'share': {" FREE_HOOKS "}},"
+    "{'name': 'frictionless', 'share': {" FREE_HOOKS ", 'switch': '0 s'}}]}";
+
+struct bench {
+    struct runner r;
+};
+
+static int bench_setup(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    sim_load(&b->r, sim_write(everyone, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL));
+    *state = b;
+    return 0;
+}
+
+static int bench_teardown(void **state)
+{
+    struct bench *b = *state;
+    runner_fini(&b->r);
+    free(b);
+    return 0;
+}
+
+static const struct plan *plan_of(const struct bench *b, const char *policy)
+{
+    for (size_t i = 0; i < b->r.n; i++)
+        if (strcmp(b->r.plan[i].spec->name, policy) == 0) return &b->r.plan[i];
+    fail_msg("no policy %s", policy);
+    return NULL;
+}
+
+enum { MOST = 16 };
+
+/* Speeds of residents with these signatures that asked for `milli` of a card each. */
+static void ask(const struct plan *p, const struct signature *sig, int32_t milli, size_t n, double *speed)
+{
+    const struct plan_group *g = &p->group[0];
+    struct demand demand[MOST];
+    struct resident_view view[MOST];
+    for (size_t i = 0; i < n; i++) {
+        const struct request q = { .gpus_milli = milli, .slots = 1, .bytes = JOB_NO_BYTES, .sig = &sig[i] };
+        demand[i] = (struct demand){ 0 };
+        const char *why = p->share->demand(g->params, &g->type, &q, &demand[i]);
+        if (why) fail_msg("%s: %s", p->spec->name, why);
+        view[i] = (struct resident_view){ .sig = &sig[i], .demand = &demand[i] };
+        if (demand[i].mig_profile >= 0)
+            view[i].slice = &g->type.gpu->mig->profile[demand[i].mig_profile];
+    }
+    p->share->speeds(g->params, &(struct share_view){ &g->type, view, n }, speed);
+}
+
+static double uniform(uint64_t *random)
+{
+    return (double)(test_random(random) >> 11) / 9007199254740992.0;
+}
+
+static struct signature random_signature(uint64_t *random)
+{
+    struct signature s = signature_default();
+    const double a = uniform(random), b = uniform(random), c = uniform(random) + 0.05;
+    s.host = test_random(random) % 3 ? a / (a + b + c) : 0;
+    const double rest = 1 - s.host;
+    s.compute = rest * c / (b + c);
+    s.memory = 1 - s.host - s.compute;
+    s.sm_width = 0.05 + 0.95 * uniform(random);
+    s.bw_width = 0.05 + 0.95 * uniform(random);
+    s.launches_per_s = test_random(random) % 2 ? 50000 * uniform(random) : 0;
+    s.syncs_per_s = 1000 * uniform(random);
+    s.kernel_us = 1 + 100 * uniform(random);
+    s.pcie_Bps = 1e9 * uniform(random);
+    return s;
+}
+
+static struct signature full_width(void)
+{
+    struct signature s = signature_default();
+    s.sm_width = s.bw_width = 1;
+    return s;
+}
+
+/* ---- limits that hold exactly ---- */
+
+static void one_resident_without_a_cap_runs_at_1(void **state)
+{
+    const struct bench *b = *state;
+    uint64_t random = test_seed();
+    static const char *const names[] = { "whole", "local", "timeslice", "ideal", "uncapped", "free" };
+    for (int round = 0; round < 200; round++) {
+        const struct signature s = random_signature(&random);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            double speed = NAN;
+            ask(plan_of(b, names[i]), &s, 500, 1, &speed);
+            if (fabs(speed - 1.0) > 1e-12) fail_msg("%s: alone at %.17g", names[i], speed);
+        }
+    }
+    double speed = NAN; /* k cards under mig: mode off, all SMs */
+    const struct signature s = full_width();
+    ask(plan_of(b, "mig"), &s, 1000, 1, &speed);
+    assert_true(speed == 1.0);
+    ask(plan_of(b, "mig"), &s, 900, 1, &speed);
+    assert_close(speed, 98.0 / 108, 1e-12); /* 7g */
+}
+
+static void n_equal_jobs_run_at_one_nth(void **state)
+{
+    const struct bench *b = *state;
+    static const char *const names[] = { "ideal", "smooth", "frictionless" };
+    struct signature s[MOST];
+    for (size_t i = 0; i < MOST; i++) s[i] = full_width();
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (size_t n = 1; n <= MOST; n++) {
+            double speed[MOST];
+            ask(plan_of(b, names[k]), s, 62, n, speed);
+            for (size_t i = 0; i < n; i++)
+                if (fabs(speed[i] * (double)n - 1) > 1e-12)
+                    fail_msg("%s: %zu equal jobs, speed %.17g", names[k], n, speed[i]);
+        }
+}
+
+static void free_interception_is_time_slicing_bit_for_bit(void **state)
+{
+    const struct bench *b = *state;
+    uint64_t random = test_seed();
+    for (int round = 0; round < 300; round++) {
+        struct signature s[MOST];
+        double sliced[MOST], hooked[MOST];
+        const size_t n = 1 + test_random(&random) % 6;
+        for (size_t i = 0; i < n; i++) s[i] = random_signature(&random);
+        ask(plan_of(b, "timeslice"), s, 100, n, sliced);
+        ask(plan_of(b, "free"), s, 100, n, hooked);
+        assert_memory_equal(sliced, hooked, n * sizeof *sliced);
+    }
+}
+
+/* No host time, full width, no overheads: all three ways give the card out in equal parts. */
+static void three_ways_agree(void **state)
+{
+    const struct bench *b = *state;
+    uint64_t random = test_seed();
+    for (int round = 0; round < 100; round++) {
+        struct signature s[MOST];
+        double sliced[MOST], together[MOST], hooked[MOST];
+        const size_t n = 1 + test_random(&random) % 8;
+        for (size_t i = 0; i < n; i++) {
+            s[i] = full_width();
+            s[i].compute = uniform(&random);
+            s[i].memory = 1 - s[i].compute;
+        }
+        ask(plan_of(b, "ideal"), s, 100, n, sliced);
+        ask(plan_of(b, "smooth"), s, 100, n, together);
+        ask(plan_of(b, "frictionless"), s, 100, n, hooked);
+        for (size_t i = 0; i < n; i++) {
+            assert_close(sliced[i], 1.0 / (double)n, 1e-12);
+            assert_close(together[i], 1.0 / (double)n, 1e-9);
+            assert_close(hooked[i], 1.0 / (double)n, 1e-12);
+        }
+    }
+}
+
+/* ---- time slicing against the chain it stands for ---- */
+
+/* Residents are off the card for exponential times of mean delay and share it in equal parts for
+ * exponential amounts of mean demand: states are the sets of those at the card. Solve the balance
+ * equations; a resident's cycles per second are its rate of leaving the delay. */
+static void solve_chain(const struct turn_taker *t, size_t n, double *cycles)
+{
+    const size_t states = (size_t)1 << n;
+    gsl_matrix *q = gsl_matrix_calloc(states, states);
+    gsl_vector *rhs = gsl_vector_calloc(states), *pi = gsl_vector_alloc(states);
+    gsl_permutation *perm = gsl_permutation_alloc(states);
+    int sign;
+    for (size_t s = 0; s < states; s++) {
+        const double here = (double)__builtin_popcountll(s);
+        for (size_t i = 0; i < n; i++) {
+            const size_t to = s ^ ((size_t)1 << i);
+            const double rate = s >> i & 1 ? 1 / (t[i].demand * here) : 1 / t[i].delay;
+            *gsl_matrix_ptr(q, to, s) += rate; /* column: from */
+            *gsl_matrix_ptr(q, s, s) -= rate;
+        }
+    }
+    for (size_t s = 0; s < states; s++) gsl_matrix_set(q, 0, s, 1);
+    gsl_vector_set(rhs, 0, 1);
+    assert_int_equal(gsl_linalg_LU_decomp(q, perm, &sign), 0);
+    assert_int_equal(gsl_linalg_LU_solve(q, perm, rhs, pi), 0);
+    for (size_t i = 0; i < n; i++) {
+        cycles[i] = 0;
+        for (size_t s = 0; s < states; s++)
+            if (!(s >> i & 1)) cycles[i] += gsl_vector_get(pi, s) / t[i].delay;
+    }
+    gsl_matrix_free(q);
+    gsl_vector_free(rhs);
+    gsl_vector_free(pi);
+    gsl_permutation_free(perm);
+}
+
+static void time_slicing_is_the_chain(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    double worst = 0;
+    for (int round = 0; round < 400; round++) {
+        const size_t n = 2 + (size_t)(round % 5);
+        struct turn_taker t[8];
+        double exact[8], speed[8];
+        for (size_t i = 0; i < n; i++) {
+            t[i].delay = 0.02 + 2 * uniform(&random);
+            t[i].demand = 0.02 + 2 * uniform(&random);
+            if (round % 3 == 0 && i > 0) t[i] = t[0]; /* equal residents are one class */
+        }
+        solve_chain(t, n, exact);
+        timeshare_speeds(t, n, 0, speed);
+        for (size_t i = 0; i < n; i++) worst = fmax(worst, fabs(speed[i] / exact[i] - 1));
+    }
+    print_message("worst difference to the chain: %.2g\n", worst);
+    assert_true(worst < 1e-9);
+}
+
+/* Many different residents are solved approximately: close, and never more than the card has. */
+static void many_different_residents(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    double worst = 0;
+    for (int round = 0; round < 40; round++) {
+        struct turn_taker t[12];
+        double exact[12], speed[12], busy = 0;
+        const size_t n = 9 + (size_t)(round % 2); /* beyond eight classes */
+        for (size_t i = 0; i < n; i++) {
+            t[i].delay = 0.1 + uniform(&random);
+            t[i].demand = 0.1 + uniform(&random);
+        }
+        solve_chain(t, n, exact);
+        timeshare_speeds(t, n, 0, speed);
+        for (size_t i = 0; i < n; i++) {
+            worst = fmax(worst, fabs(speed[i] / exact[i] - 1));
+            busy += speed[i] * t[i].demand;
+        }
+        assert_true(busy <= 1 + 1e-9);
+    }
+    print_message("worst difference to the chain: %.2g\n", worst);
+    assert_true(worst < 0.05);
+}
+
+static void ceilings_hold_and_work_is_conserved(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    for (int round = 0; round < 500; round++) {
+        struct turn_taker t[8];
+        double cap[8], speed[8], free_speed[8], busy = 0, wanted = 0;
+        const size_t n = 1 + test_random(&random) % 6;
+        bool eager = false;
+        for (size_t i = 0; i < n; i++) {
+            t[i].delay = test_random(&random) % 2 ? uniform(&random) : 0;
+            t[i].demand = 0.05 + uniform(&random);
+            cap[i] = test_random(&random) % 3 ? 0.05 + uniform(&random) : INFINITY;
+            eager |= isinf(cap[i]) && t[i].delay == 0;
+            wanted += fmin(1 / (t[i].delay + t[i].demand), cap[i]) * t[i].demand;
+        }
+        timeshare_capped(t, cap, n, 0, speed);
+        timeshare_speeds(t, n, 0, free_speed);
+        for (size_t i = 0; i < n; i++) {
+            busy += speed[i] * t[i].demand;
+            if (speed[i] > cap[i] * (1 + 1e-6)) fail_msg("%g above its ceiling %g", speed[i], cap[i]);
+            assert_true(speed[i] > 0);
+            /* Others are held back too, so without a ceiling nobody is slower than before. */
+            if (isinf(cap[i])) assert_true(speed[i] >= free_speed[i] * (1 - 1e-6));
+        }
+        assert_true(busy <= 1 + 1e-6);
+        if (eager && fabs(busy - 1) > 1e-6) fail_msg("one never lets go, and the card is busy %g", busy);
+        assert_true(busy <= wanted + 1e-6);
+        timeshare_capped(t, NULL, n, 0, speed);
+        assert_memory_equal(speed, free_speed, n * sizeof *speed);
+    }
+}
+
+/* ---- concurrent kernels ---- */
+
+static void mps_never_hands_out_more_than_the_card(void **state)
+{
+    const struct bench *b = *state;
+    static const char *const names[] = { "smooth", "quarter", "mps", "uncapped" };
+    static const double caps[] = { 1, 0.25, 1.0 / 16, 1 };
+    uint64_t random = test_seed();
+    for (int round = 0; round < 300; round++)
+        for (size_t k = 0; k < 4; k++) {
+            struct signature s[MOST];
+            double speed[MOST], wider[MOST], sm = 0;
+            const size_t n = 1 + test_random(&random) % (round % 10 ? 6 : 14);
+            for (size_t i = 0; i < n; i++) s[i] = random_signature(&random);
+            ask(plan_of(b, names[k]), s, 62, n, speed);
+            for (size_t i = 0; i < n; i++) {
+                const double stretch = fmax(1, s[i].sm_width / caps[k]);
+                sm += speed[i] * (s[i].compute * stretch + s[i].memory) * fmin(s[i].sm_width, caps[k]);
+            }
+            if (sm > 1 + 1e-6)
+                fail_msg("%s: %zu clients use %.9g of the SMs (round %d)", names[k], n, sm, round);
+            /* Kernels that fill more SMs are nobody's gain. */
+            s[0].sm_width = fmin(1, s[0].sm_width * 1.3);
+            ask(plan_of(b, names[k]), s, 62, n, wider);
+            for (size_t i = 0; i < n; i++)
+                if (wider[i] > speed[i] * (1 + 1e-6))
+                    fail_msg("%s: a wider neighbour speeds %zu of %zu from %.9g to %.9g (round %d)",
+                             names[k], i, n, speed[i], wider[i], round);
+        }
+}
+
+static void another_tenant_speeds_nobody_up(void **state)
+{
+    const struct bench *b = *state;
+    uint64_t random = test_seed();
+    for (int round = 0; round < 300; round++) {
+        struct signature s[MOST];
+        const size_t n = 1 + test_random(&random) % 6;
+        for (size_t i = 0; i <= n; i++) s[i] = random_signature(&random);
+        for (size_t p = 0; p < b->r.n; p++) {
+            const struct plan *plan = &b->r.plan[p];
+            double before[MOST], after[MOST];
+            ask(plan, s, 62, n, before);
+            ask(plan, s, 62, n + 1, after);
+            for (size_t i = 0; i < n; i++) {
+                if (!(before[i] > 0 && before[i] <= 1 + 1e-9)) fail_msg("%s: speed %g", plan->spec->name, before[i]);
+                if (after[i] > before[i] * (1 + 1e-6))
+                    fail_msg("%s: with %zu more the speed of %zu goes from %.9g to %.9g (round %d)",
+                             plan->spec->name, n, i, before[i], after[i], round);
+            }
+        }
+    }
+}
+
+/* ---- what each field of a signature does ---- */
+
+/* Two equal jobs of 100 s on one card; the figure is their mean turnaround unless said. */
+enum figure { TURNAROUND, FAILED, REJECTED, EFFECTIVE, ENERGY };
+enum direction { UP, DOWN };
+
+static const struct field_case {
+    const char *field, *share; /* which policy shows it */
+    const char *before, *after; /* bodies of the profile */
+    enum figure figure;
+    enum direction direction;
+    const char *columns, *cells; /* more columns of the trace */
+} cases[] = {
+    { "host", "'kind': 'timeslice'", "'host': 0, 'compute': 1", "'host': 0.4, 'compute': 0.6", TURNAROUND, DOWN, "", "" },
+    { "compute", "'kind': 'mig'", "'compute': 0.2, 'memory': 0.8, 'bw_width': 0.2",
+      "'compute': 0.8, 'memory': 0.2, 'bw_width': 0.2", TURNAROUND, UP, "", "" },
+    { "memory", "'kind': 'mps', 'cap': 0.5", "'compute': 0.9, 'memory': 0.1, 'sm_width': 0.2, 'bw_width': 1",
+      "'compute': 0.2, 'memory': 0.8, 'sm_width': 0.2, 'bw_width': 1", TURNAROUND, UP, "", "" },
+    { "sm_width", "'kind': 'mps', 'cap': 1", "'sm_width': 0.4", "'sm_width': 0.9", TURNAROUND, UP, "", "" },
+    { "sm_width", "'kind': 'whole'", "'sm_width': 0.4", "'sm_width': 0.9", ENERGY, UP, "", "" },
+    { "bw_width", "'kind': 'mig'", "'compute': 0.1, 'memory': 0.9, 'sm_width': 0.1, 'bw_width': 0.2",
+      "'compute': 0.1, 'memory': 0.9, 'sm_width': 0.1, 'bw_width': 0.9", TURNAROUND, UP, "", "" },
+    { "launches_per_s", "'kind': 'intercept', 'switch': '0 s'", "'launches_per_s': 1000",
+      "'launches_per_s': 1000000", TURNAROUND, UP, "", "" },
+    { "kernel_us", "'kind': 'remote', 'async': '20 us'", "'launches_per_s': 5000, 'kernel_us': 5",
+      "'launches_per_s': 5000, 'kernel_us': 50", TURNAROUND, DOWN, "", "" },
+    { "syncs_per_s", "'kind': 'remote'", "'syncs_per_s': 10", "'syncs_per_s': 5000", TURNAROUND, UP, "", "" },
+    { "pcie", "'kind': 'remote'", "'pcie': '0 B/s'", "'pcie': '2 GB/s'", TURNAROUND, UP, "", "" },
+    { "footprint", "'kind': 'timeslice'", "'footprint': '10 GiB'", "'footprint': '45 GiB'", FAILED, UP, "", "" },
+    { "footprint", "'kind': 'whole'", "'footprint': '10 GiB'", "'footprint': '100 GiB'", REJECTED, UP, "", "" },
+    { "mem_grow", "'kind': 'timeslice'", "'footprint': '45 GiB'", "'footprint': '45 GiB', 'mem_grow': '1000 s'",
+      FAILED, DOWN, "", "" },
+    { "flops_per_s", "'kind': 'whole'", "'flops_per_s': 1e12", "'flops_per_s': 1e13", EFFECTIVE, UP, "", "" },
+    /* fp64 units grew more than fp16 ones from the one card to the other */
+    { "precision", "'kind': 'whole'", "'precision': 'fp16'", "'precision': 'fp64'", TURNAROUND, DOWN,
+      ",gpu_model", ",l40s" },
+    { "switch", "'kind': 'timeslice', 'switch': '0 s'", NULL, "'kind': 'timeslice', 'switch': '200 us'", TURNAROUND, UP, "", "" },
+};
+
+static double figure(const struct field_case *c, const char *share, const char *profile)
+{
+    static char scenario[2000], trace[400];
+    struct simulated s;
+    double x = NAN;
+    snprintf(scenario, sizeof scenario,
+             "{'format': 'gpusim-scenario/1', 'name': 's',"
+             " 'fleet': [{'name': 'f', 'gpu': 'a100-sxm4-80gb', 'nodes': 1, 'gpus_per_node': 1}],"
+             " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+             " 'profiles': {'p': {%s}}, 'policies': [{'name': 'p', 'share': {%s}}]}", profile, share);
+    snprintf(trace, sizeof trace, "job_id,submit_s,duration_s,gpus,profile%s\na,0,100,0.4,p%s\nb,0,100,0.4,p%s\n",
+             c->columns, c->cells, c->cells);
+    simulate(&s, scenario, trace);
+    const struct policy_result *p = sim_policy(&s, "p");
+    switch (c->figure) {
+    case TURNAROUND: x = p->stats.turnaround_s.mean; break;
+    case FAILED: x = (double)p->jobs.failed_oom; break;
+    case REJECTED: x = (double)p->jobs.rejected; break;
+    case EFFECTIVE: x = p->gpu.effective_ops[PREC_fp32]; break;
+    case ENERGY: x = p->gpu.energy_kwh; break;
+    }
+    simulated_fini(&s);
+    return x;
+}
+
+static void what_each_field_does(void **state)
+{
+    (void)state;
+    bool seen[64] = { false };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct field_case *c = &cases[i];
+        const bool policy = !c->before; /* the policy changes, not the signature */
+        const double before = figure(c, c->share, policy ? "'compute': 1" : c->before);
+        const double after = figure(c, policy ? c->after : c->share, policy ? "'compute': 1" : c->after);
+        print_message("%-15s %-34.34s %12.6g -> %.6g\n", c->field, c->share, before, after);
+        if (!(c->direction == UP ? after > before * 1.001 : after < before * 0.999))
+            fail_msg("%s under %s: %g to %g, expected it to go %s", c->field, c->share, before, after,
+                     c->direction == UP ? "up" : "down");
+        for (size_t k = 0; k < signature_fields_n; k++)
+            seen[k] |= strcmp(signature_fields[k].name, c->field) == 0;
+    }
+    for (size_t k = 0; k < signature_fields_n; k++)
+        if (!seen[k] && strcmp(signature_fields[k].name, "source") != 0)
+            fail_msg("nothing is known to change with %s", signature_fields[k].name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_resident_without_a_cap_runs_at_1),
+        cmocka_unit_test(n_equal_jobs_run_at_one_nth),
+        cmocka_unit_test(free_interception_is_time_slicing_bit_for_bit),
+        cmocka_unit_test(three_ways_agree),
+        cmocka_unit_test(time_slicing_is_the_chain),
+        cmocka_unit_test(many_different_residents),
+        cmocka_unit_test(ceilings_hold_and_work_is_conserved),
+        cmocka_unit_test(mps_never_hands_out_more_than_the_card),
+        cmocka_unit_test(another_tenant_speeds_nobody_up),
+        cmocka_unit_test(what_each_field_does),
+    };
+    return cmocka_run_group_tests_name("speeds", tests, bench_setup, bench_teardown);
+}
