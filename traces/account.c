@@ -300,11 +300,25 @@ static void warn_requests(struct account *a, uint64_t n)
              100 * simtime_s(f->longest_gap) / simtime_s(span));
 }
 
+/* What the formats have to warn of once they have seen all rows. */
+static void warn_facts(struct account *a)
+{
+    size_t i, k;
+    json_t *of_file, *text;
+    json_array_foreach(a->extras, i, of_file)
+    {
+        json_array_foreach(json_object_get(of_file, "warnings"), k, text)
+            warn(a, "%s", json_string_value(text));
+        json_object_del(of_file, "warnings");
+    }
+}
+
 static void warn_all(struct account *a, const char *note)
 {
     const struct account_facts *f = &a->facts;
     const uint64_t jobs = a->kept + a->repaired;
     if (note[0]) warn(a, "%s", note);
+    warn_facts(a);
     if (jobs == 0) {
         warn(a, "no %s is left", a->kind == IMPORT_REQUESTS ? "request" : "job");
         return;
@@ -616,6 +630,20 @@ static void print_missing(const struct account *a, FILE *to)
                     100 * (1 - (double)a->present[i] / jobs));
 }
 
+/* "states: 2324 COMPLETED, 243 CANCELLED" */
+static void print_counts(const char *label, json_t *counts, FILE *to)
+{
+    const char *key, *gap = " ";
+    json_t *v;
+    fprintf(to, "  %s:", label);
+    json_object_foreach(counts, key, v)
+    {
+        fprintf(to, "%s%.12g %s", gap, json_number_value(v), key);
+        gap = ", ";
+    }
+    putc('\n', to);
+}
+
 static void print_facts_and_warnings(const struct account *a, FILE *to)
 {
     size_t i;
@@ -630,6 +658,8 @@ static void print_facts_and_warnings(const struct account *a, FILE *to)
                 fprintf(to, "  %s: %s\n", key, json_string_value(v));
             else if (json_is_number(v))
                 fprintf(to, "  %s: %.12g\n", key, json_number_value(v));
+            else if (json_is_object(v))
+                print_counts(key, v, to);
         }
     }
     for (size_t k = 0; k < a->facts.warnings; k++)

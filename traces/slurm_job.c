@@ -1,0 +1,596 @@
+#include "traces/slurm_job.h"
+
+#include "base/dec.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const slurm_cpu_jobs_names[] = { "auto", "keep", "drop", NULL };
+
+const struct import_reason slurm_step = {
+    "step", "a step repeats the resources of its job; only allocations count", true
+};
+static const struct import_reason never_started = {
+    "never-started", "waiting, held or requeued when the records were taken: no run yet", true
+};
+static const struct import_reason cancelled_first = {
+    "cancelled-before-start", "cancelled while it waited: it never held anything", true
+};
+static const struct import_reason duplicate = {
+    "duplicate", "the same job with the same start again, as overlapping exports have it", true
+};
+static const struct import_reason cpu_job = { "cpu-job", "no GPU (--cpu-jobs drop)", true };
+static const struct import_reason no_submit = { "no-submit", "no submit time", false };
+static const struct import_reason no_run_time = { "no-run-time",
+                                                  "neither an elapsed time nor a start and an end",
+                                                  false };
+static const struct import_reason ends_first = { "ends-before-start", "the end is before the start",
+                                                 false };
+static const struct import_reason gpus_unknown = {
+    "gpus-unknown", "the GPU column says N/A or is empty: unknown, not 0", false
+};
+static const struct import_reason shards = {
+    "shards", "parts of a card: --shards-per-gpu says how many make one", false
+};
+static const struct import_reason odd_gpus = { "odd-gpus",
+                                               "neither a fraction of one card nor whole cards",
+                                               false };
+/* repairs */
+static const struct import_reason still_running = {
+    "still-running", "right-censored: the run time is what had passed when the records were taken",
+    true
+};
+static const struct import_reason assumed_limit = {
+    "runs-to-limit",
+    "right-censored: still running; taken to end at its time limit (--as-of cuts it there)", true
+};
+static const struct import_reason used_request = {
+    "requested-gpus", "no allocation is recorded: the GPUs are those asked for", true
+};
+static const struct import_reason cancelled_at_once = {
+    "zero-length-cancelled", "cancelled with start = end: kept, with a length of 0", true
+};
+static const struct import_reason attempt = {
+    "attempt", "another run of the same id after a requeue: its submit is the requeue's", true
+};
+static const struct import_reason repeated_hour = {
+    "repeated-hour",
+    "a time in the hour that the end of daylight saving repeats: the first is taken", true
+};
+static const struct import_reason past_limit = {
+    "past-limit", "it ran longer than its limit, which was raised to the run time", true
+};
+static const struct import_reason several_slices = {
+    "several-slices", "several MIG devices are held as one share of a card", true
+};
+static const struct import_reason types_disagree = {
+    "types-disagree", "the GPUs by type do not add up to gres/gpu, which stands", false
+};
+
+/* ---- sets of hashes --------------------------------------------------------------------------- */
+
+struct hashes {
+    uint64_t *v; /* 0: free */
+    size_t n, cap;
+};
+
+static uint64_t hash_bytes(const char *s, size_t len)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    h ^= h >> 33;
+    return h ? h : 1;
+}
+
+static bool hash_put(uint64_t *v, size_t cap, uint64_t h)
+{
+    size_t i = (size_t)h & (cap - 1);
+    for (; v[i]; i = (i + 1) & (cap - 1))
+        if (v[i] == h) return false;
+    v[i] = h;
+    return true;
+}
+
+/* True when it is new. */
+static bool hashes_add(struct hashes *s, uint64_t h)
+{
+    if (2 * (s->n + 1) > s->cap) {
+        const size_t cap = s->cap ? 2 * s->cap : 1024;
+        uint64_t *v = xcalloc(cap, sizeof *v);
+        for (size_t i = 0; i < s->cap; i++)
+            if (s->v[i]) hash_put(v, cap, s->v[i]);
+        free(s->v);
+        s->v = v;
+        s->cap = cap;
+    }
+    const bool fresh = hash_put(s->v, s->cap, h);
+    s->n += fresh;
+    return fresh;
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+struct card { /* --gpu-map */
+    char *type;
+    sym card;
+};
+
+struct edge { /* how many times are the earliest or latest of all */
+    simtime at;
+    uint64_t n;
+};
+
+struct slurm_file {
+    const struct slurm_options *o;
+    struct symtab *names;
+    struct zone zone;
+    struct slurm_gpu_ids ids;
+    VEC(struct card) cards;
+    simtime partition_limit, as_of; /* JOB_NO_TIME: not said */
+    struct hashes jobs, runs;
+    uint64_t rows, with_gpu, states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
+    uint64_t limit_none, limit_unknown, running;
+    simtime elapsed_sum;
+    struct edge first_start, last_end;
+    bool text_clocks;
+};
+
+static int read_card(struct slurm_file *f, const char *p, size_t n, struct err *e)
+{
+    const char *eq = memchr(p, '=', n);
+    if (!eq || eq == p || eq + 1 == p + n)
+        return err_set(e, ERR_USAGE, NULL, "--gpu-map: expected TYPE=CARD, found \"%.*s\"", (int)n,
+                       p);
+    struct card c = { xstrndup(p, (size_t)(eq - p)),
+                      symtab_add(f->names, eq + 1, (size_t)(p + n - eq) - 1) };
+    vec_push(&f->cards, c);
+    return 0;
+}
+
+static int read_options(struct slurm_file *f, const struct slurm_options *o, struct err *e)
+{
+    enum slurm_limit kind;
+    int rc = 0;
+    f->partition_limit = f->as_of = JOB_NO_TIME;
+    if (o->zone) rc = zone_parse(&f->zone, o->zone, "--zone", e);
+    if (rc == 0 && o->gpu_tres) rc = slurm_gpu_ids(&f->ids, o->gpu_tres, e);
+    for (const char *p = o->gpu_map; rc == 0 && p && *p;) {
+        size_t n = strcspn(p, ",");
+        rc = read_card(f, p, n, e);
+        p += n + (p[n] == ',');
+    }
+    if (rc == 0 && o->partition_limit &&
+        (!slurm_time_limit(o->partition_limit, strlen(o->partition_limit), &kind,
+                           &f->partition_limit) ||
+         kind != LIMIT_SET))
+        rc = err_set(e, ERR_USAGE, NULL,
+                     "--partition-limit: expected a time such as 1-00:00:00, found \"%s\"",
+                     o->partition_limit);
+    if (rc == 0 && o->as_of) {
+        enum clock_status st = clock_parse(o->as_of, strlen(o->as_of), &f->zone, &f->as_of, NULL);
+        if (st != CLOCK_OK)
+            rc = err_set(e, ERR_USAGE, NULL, "--as-of: %s: \"%s\"", clock_why(st), o->as_of);
+    }
+    if (rc == 0 &&
+        (o->gpus_per_node > 1000 || o->cpus_per_gpu > 1000000 || o->shards_per_gpu > 1000000))
+        rc = err_set(e, ERR_USAGE, NULL,
+                     "--gpus-per-node is at most 1000, --cpus-per-gpu and --shards-per-gpu 1e6");
+    return rc;
+}
+
+int slurm_file_open(struct slurm_file **out, const struct slurm_options *o, struct symtab *names,
+                    struct err *e)
+{
+    struct slurm_file *f = xcalloc(1, sizeof *f);
+    f->o = o;
+    f->names = names;
+    int rc = read_options(f, o, e);
+    if (rc < 0) {
+        slurm_file_close(f);
+        f = NULL;
+    }
+    *out = f;
+    return rc;
+}
+
+void slurm_file_close(struct slurm_file *f)
+{
+    if (!f) return;
+    for (size_t i = 0; i < f->cards.n; i++) free(f->cards.v[i].type);
+    vec_fini(&f->cards);
+    free(f->jobs.v);
+    free(f->runs.v);
+    free(f);
+}
+
+const struct zone *slurm_file_zone(const struct slurm_file *f)
+{
+    return &f->zone;
+}
+
+void slurm_file_set_as_of(struct slurm_file *f, simtime when)
+{
+    if (f->as_of == JOB_NO_TIME) f->as_of = when;
+}
+
+void slurm_clock(struct slurm_file *f, const char *s, size_t len, const char *what, simtime *out,
+                 struct import_row *row)
+{
+    unsigned flags;
+    *out = JOB_NO_TIME;
+    if (slurm_missing(s, len)) return;
+    f->text_clocks = true;
+    enum clock_status st = clock_parse(s, len, &f->zone, out, &flags);
+    if (st != CLOCK_OK)
+        import_quarantine(row, &import_bad_value, "%s: %s", what, clock_why(st));
+    else if (flags & CLOCK_AMBIGUOUS)
+        import_repair(row, &repeated_hour);
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------- */
+
+static sym card_of(const struct slurm_file *f, const struct slurm_tres *t)
+{
+    for (size_t i = 0; t->type && i < f->cards.n; i++)
+        if (strlen(f->cards.v[i].type) == t->type_len &&
+            memcmp(f->cards.v[i].type, t->type, t->type_len) == 0)
+            return f->cards.v[i].card;
+    return 0;
+}
+
+/* Thousandths of a card that a list names; -1: none; -2: the row is quarantined. */
+static int64_t gpus_of(struct slurm_file *f, const struct slurm_tres *t, struct import_row *row)
+{
+    bool disagree;
+    int64_t milli = slurm_gpus_milli(t, &disagree);
+    f->other_ids += t->other_ids;
+    if (disagree) import_repair(row, &types_disagree);
+    if (t->slices > 1) import_repair(row, &several_slices);
+    if (milli > 0 || t->shards <= 0) {
+        if (milli >= 0 && t->type) row->job.gpu_model = card_of(f, t);
+        return milli;
+    }
+    if (f->o->shards_per_gpu == 0) {
+        import_quarantine(row, &shards, "%lld", (long long)t->shards);
+        return -2;
+    }
+    const int64_t per = f->o->shards_per_gpu;
+    if (t->shards >= per) /* shards of different cards: the cards they need at least */
+        return t->shards > INT64_C(1) << 40 ? INT64_MAX : (t->shards + per - 1) / per * 1000;
+    return (t->shards * 1000 + per - 1) / per;
+}
+
+static int64_t mapped_gpus(const struct slurm_file *f, const struct slurm_record *r)
+{
+    const int64_t most = INT64_C(1) << 40;
+    if (f->o->gpus_per_node > 0 && r->nodes >= 0 && r->nodes < most)
+        return r->nodes * f->o->gpus_per_node * 1000;
+    if (f->o->cpus_per_gpu > 0 && r->cpus >= 0 && r->cpus < most)
+        return (r->cpus + f->o->cpus_per_gpu - 1) / f->o->cpus_per_gpu * 1000;
+    return -1;
+}
+
+static bool tres_list(const struct slurm_file *f, const char *what, const char *s, size_t len,
+                      struct slurm_tres *t, struct import_row *row)
+{
+    size_t bad;
+    if (slurm_tres(s, len, &f->ids, t, &bad)) return true;
+    import_quarantine(row, &import_bad_value, "%s: entry at byte %zu: \"%.*s\"", what, bad + 1,
+                      (int)(len < 60 ? len : 60), s);
+    return false;
+}
+
+static void read_host(const struct slurm_record *r, const struct slurm_tres *t, struct job_row *j)
+{
+    const int64_t cpus = r->cpus >= 0 ? r->cpus : t->cpus;
+    const int64_t mem = t->mem_bytes > 0 ? t->mem_bytes : r->mem_bytes;
+    if (cpus >= 0 && cpus <= INT32_MAX / 1000) j->cpus_milli = (int32_t)(cpus * 1000);
+    if (mem > 0) j->mem_bytes = (uint64_t)mem;
+}
+
+/* The list that says what the job held, and its GPUs: thousandths, -1 unknown, -2 quarantined. */
+static int64_t held(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
+{
+    struct slurm_tres alloc, req, gres;
+    int64_t milli = -1;
+    const bool has_alloc = r->alloc_tres && !slurm_missing(r->alloc_tres, r->alloc_tres_len);
+    const bool has_req = r->req_tres && !slurm_missing(r->req_tres, r->req_tres_len);
+    const bool has_gres = r->gres && !slurm_missing(r->gres, r->gres_len);
+    if (!tres_list(f, "AllocTRES", r->alloc_tres, has_alloc ? r->alloc_tres_len : 0, &alloc, row) ||
+        !tres_list(f, "ReqTRES", r->req_tres, has_req ? r->req_tres_len : 0, &req, row))
+        return -2;
+    const struct slurm_tres *host = has_alloc ? &alloc : &req;
+    if (r->nodes < 0) r->nodes = host->nodes;
+    read_host(r, host, &row->job);
+    if (r->cpus < 0) r->cpus = host->cpus;
+    if (has_alloc) milli = gpus_of(f, &alloc, row);
+    if (milli == -1 && has_gres) {
+        size_t bad;
+        if (!slurm_gres(r->gres, r->gres_len, r->nodes > 0 ? r->nodes : 1, &gres, &bad)) {
+            import_quarantine(row, &import_bad_value, "GRES: entry at byte %zu", bad + 1);
+            return -2;
+        }
+        milli = gpus_of(f, &gres, row);
+    }
+    if (milli == -1 && !has_alloc && has_req) {
+        milli = gpus_of(f, &req, row);
+        if (milli > 0) import_repair(row, &used_request);
+    }
+    if (milli == -1) milli = mapped_gpus(f, r);
+    /* a list without a GPU says that there was none; N/A says nothing */
+    if (milli == -1 && (has_alloc || has_req || has_gres || (r->gres && r->gres_len == 0)))
+        milli = 0;
+    return milli;
+}
+
+static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
+{
+    const int64_t milli = held(f, r, row);
+    if (milli == -2) return;
+    if (milli == -1) {
+        if (f->o->cpu_jobs != CPU_JOBS_keep) import_quarantine(row, &gpus_unknown, "%s", "");
+        return;
+    }
+    if (milli > INT32_MAX || !job_gpus_ok((int32_t)milli)) {
+        char text[32];
+        dec_print(text, sizeof text, milli, 3);
+        import_quarantine(row, &odd_gpus, "%s GPUs", text);
+        return;
+    }
+    row->job.gpus_milli = (int32_t)milli;
+    row->asked = true;
+    f->with_gpu += milli > 0;
+    if (milli == 0 && f->o->cpu_jobs == CPU_JOBS_drop) import_quarantine(row, &cpu_job, "%s", "");
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
+
+static enum job_status status_of(enum slurm_state st)
+{
+    switch (st) {
+    case SLURM_COMPLETED: return STATUS_completed;
+    case SLURM_CANCELLED:
+    case SLURM_PREEMPTED:
+    case SLURM_REQUEUED:
+    case SLURM_REVOKED: return STATUS_cancelled;
+    case SLURM_FAILED:
+    case SLURM_TIMEOUT:
+    case SLURM_NODE_FAIL:
+    case SLURM_OUT_OF_MEMORY:
+    case SLURM_BOOT_FAIL:
+    case SLURM_DEADLINE:
+    case SLURM_SPECIAL_EXIT:
+    case SLURM_LAUNCH_FAILED:
+    case SLURM_RECONFIG_FAIL: return STATUS_failed;
+    case SLURM_RUNNING:
+    case SLURM_SUSPENDED:
+    case SLURM_COMPLETING:
+    case SLURM_STOPPED:
+    case SLURM_RESIZING:
+    case SLURM_SIGNALING:
+    case SLURM_STAGE_OUT: return STATUS_running;
+    default: return STATUS_none;
+    }
+}
+
+static bool waits(enum slurm_state st)
+{
+    return st == SLURM_PENDING || st == SLURM_CONFIGURING || st == SLURM_REQUEUE_HOLD ||
+           st == SLURM_REQUEUE_FED || st == SLURM_RESV_DEL_HOLD || st == SLURM_POWER_UP_NODE;
+}
+
+static void note_edge(struct edge *edge, simtime at, bool earliest)
+{
+    if (edge->n == 0 || (earliest ? at < edge->at : at > edge->at)) *edge = (struct edge){ at, 0 };
+    edge->n += at == edge->at;
+}
+
+/* Elapsed against end - start: suspended jobs and changes of the clock. */
+static void compare_clocks(struct slurm_file *f, const struct slurm_record *r)
+{
+    if (r->elapsed == JOB_NO_TIME || r->start == JOB_NO_TIME || r->end == JOB_NO_TIME) return;
+    const simtime diff = r->end - r->start - r->elapsed;
+    f->unlike_elapsed += diff != 0;
+    f->by_an_hour += diff == SIM_HOUR || diff == -SIM_HOUR;
+}
+
+static void read_run(struct slurm_file *f, struct slurm_record *r, enum slurm_state state,
+                     struct import_row *row)
+{
+    struct job_row *j = &row->job;
+    const bool running = j->status == STATUS_running;
+    f->running += running;
+    if (running && r->elapsed == JOB_NO_TIME && f->as_of != JOB_NO_TIME && r->start != JOB_NO_TIME)
+        r->end = f->as_of, r->end_is_planned = false;
+    if (r->end != JOB_NO_TIME && r->start != JOB_NO_TIME && r->end < r->start &&
+        r->elapsed == JOB_NO_TIME) {
+        import_quarantine(row, &ends_first, "%s", "");
+        return;
+    }
+    if (r->elapsed == JOB_NO_TIME && (r->start == JOB_NO_TIME || r->end == JOB_NO_TIME)) {
+        import_quarantine(row, &no_run_time, "state %s", slurm_state_names[state]);
+        return;
+    }
+    if (!running) compare_clocks(f, r);
+    j->duration = r->elapsed != JOB_NO_TIME ? r->elapsed : r->end - r->start;
+    row->start = r->start;
+    if (r->start != JOB_NO_TIME) note_edge(&f->first_start, r->start, true);
+    if (r->end != JOB_NO_TIME && !running) note_edge(&f->last_end, r->end, false);
+    if (running)
+        import_repair(row, r->elapsed == JOB_NO_TIME && r->end_is_planned ? &assumed_limit
+                                                                          : &still_running);
+}
+
+static void read_limit(struct slurm_file *f, const struct slurm_record *r, struct import_row *row)
+{
+    struct job_row *j = &row->job;
+    simtime limit = r->limit;
+    f->limit_none += r->limit_kind == LIMIT_NONE;
+    if (r->limit_kind == LIMIT_UNKNOWN) {
+        f->limit_unknown++;
+        limit = f->partition_limit;
+    }
+    if (r->limit_kind == LIMIT_NONE || limit == JOB_NO_TIME || limit <= 0) return;
+    if (j->duration > limit) import_repair(row, &past_limit);
+    j->walltime = j->duration > limit ? j->duration : limit;
+}
+
+/* A job that never ran; true when the row is settled by that. */
+static bool never_ran(const struct slurm_record *r, enum slurm_state state, struct import_row *row)
+{
+    if (waits(state) || slurm_is_task_range(r->id, r->id_len)) {
+        import_quarantine(row, &never_started, "%s", slurm_state_names[state]);
+        return true;
+    }
+    if (state != SLURM_CANCELLED && state != SLURM_REVOKED && state != SLURM_DEADLINE) return false;
+    const bool no_time = r->elapsed == JOB_NO_TIME || r->elapsed == 0;
+    const bool no_alloc = r->alloc_tres && slurm_missing(r->alloc_tres, r->alloc_tres_len);
+    const bool same = r->start == r->end;
+    if (no_time && (r->start == JOB_NO_TIME || (same && no_alloc))) {
+        import_quarantine(row, &cancelled_first, "%s", "");
+        return true;
+    }
+    if (no_time && same) import_repair(row, &cancelled_at_once);
+    return false;
+}
+
+void slurm_convert(struct slurm_file *f, const struct slurm_record *record, struct import_row *row)
+{
+    struct slurm_record r = *record;
+    struct job_row *j = &row->job;
+    const enum slurm_state state = slurm_state(r.state, r.state_len);
+    const uint64_t id = mix(hash_bytes(r.id, r.id_len));
+    f->rows++;
+    f->states[state]++;
+    if (r.elapsed != JOB_NO_TIME && f->elapsed_sum < INT64_MAX - r.elapsed)
+        f->elapsed_sum += r.elapsed;
+    j->id = r.id;
+    j->id_len = r.id_len;
+    j->status = status_of(state);
+    if (r.state && state == SLURM_UNKNOWN_STATE && !slurm_missing(r.state, r.state_len))
+        import_quarantine(row, &import_bad_value, "State: no state of Slurm: \"%.*s\"",
+                          (int)(r.state_len < 40 ? r.state_len : 40), r.state);
+    if (row->quarantined) return;
+    if (never_ran(&r, state, row)) return;
+    if (r.submit == JOB_NO_TIME) import_quarantine(row, &no_submit, "%s", "");
+    j->submit = r.submit == JOB_NO_TIME ? 0 : r.submit;
+    read_gpus(f, &r, row);
+    read_run(f, &r, state, row);
+    if (row->quarantined) return;
+    read_limit(f, &r, row);
+    j->user = slurm_missing(r.user, r.user_len) ? 0 : symtab_add(f->names, r.user, r.user_len);
+    j->group = slurm_missing(r.account, r.account_len)
+                   ? 0
+                   : symtab_add(f->names, r.account, r.account_len);
+    if (r.priority >= 0 && r.priority <= INT32_MAX) j->priority = (int32_t)r.priority;
+    if (!hashes_add(&f->runs, mix(id ^ (uint64_t)r.start)))
+        import_quarantine(row, &duplicate, "%s", "");
+    else if (!hashes_add(&f->jobs, id))
+        import_repair(row, &attempt);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e)
+{
+    const struct loc at = { .file = path };
+    if (f->rows == 0 || f->with_gpu > 0 || f->o->cpu_jobs == CPU_JOBS_keep) return 0;
+    int rc = err_set(e, ERR_INPUT, &at,
+                     "none of %llu jobs has a GPU: does this cluster track gres/gpu "
+                     "(AccountingStorageTRES), and are AllocTRES and ReqTRES exported?",
+                     (unsigned long long)f->rows);
+    err_hint(e, "%s",
+             f->other_ids ? "its lists have numbers above 1000: --gpu-tres says which are GPUs"
+                          : "--gpus-per-node N or --cpus-per-gpu N maps what it has to GPUs; "
+                            "--cpu-jobs keep takes the jobs as they are");
+    return rc;
+}
+
+static void add_warning(json_t *list, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_warning(json_t *list, const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    json_array_append_new(list, json_string(text));
+}
+
+static bool at_midnight(const struct slurm_file *f, simtime at)
+{
+    const simtime day = 24 * SIM_HOUR;
+    /* local midnight under either clock of the zone */
+    return (at + f->zone.offset_s * SIM_SECOND) % day == 0 ||
+           (at + f->zone.daylight_s * SIM_SECOND) % day == 0;
+}
+
+static void edge_warnings(const struct slurm_file *f, json_t *list)
+{
+    enum { MANY = 3 };
+    if (f->first_start.n >= MANY && at_midnight(f, f->first_start.at))
+        add_warning(list,
+                    "%llu jobs start at the first instant of the records, a midnight: the export's "
+                    "window cuts them (left-censored)",
+                    (unsigned long long)f->first_start.n);
+    if (f->last_end.n >= MANY && at_midnight(f, f->last_end.at))
+        add_warning(list,
+                    "%llu jobs end at the last instant of the records, a midnight: the export's "
+                    "window cuts them (right-censored)",
+                    (unsigned long long)f->last_end.n);
+    if (f->running)
+        add_warning(list, "%llu jobs were still running: right-censored",
+                    (unsigned long long)f->running);
+}
+
+void slurm_file_facts(const struct slurm_file *f, json_t *into)
+{
+    json_t *states = json_object(), *warnings = json_array();
+    char text[32];
+    for (int i = 0; i < SLURM_STATES; i++)
+        if (f->states[i])
+            json_object_set_new(states, slurm_state_names[i],
+                                json_integer((json_int_t)f->states[i]));
+    json_object_set_new(into, "states", states);
+    dec_print(text, sizeof text, f->elapsed_sum, 9);
+    json_object_set_new(into, "elapsed_s", json_string(text));
+    json_object_set_new(into, "unlimited", json_integer((json_int_t)f->limit_none));
+    json_object_set_new(into, "limit_unknown", json_integer((json_int_t)f->limit_unknown));
+    edge_warnings(f, warnings);
+    if (f->text_clocks && !f->o->zone)
+        add_warning(warnings,
+                    "the clocks name no zone and are read as UTC: an export of local time "
+                    "repeats or skips an hour when daylight saving changes (--zone)");
+    if (f->by_an_hour)
+        add_warning(
+            warnings,
+            "%llu jobs have an Elapsed one hour off their end - start: the clocks are local "
+            "time across a change (--zone)",
+            (unsigned long long)f->by_an_hour);
+    if (f->unlike_elapsed > f->by_an_hour)
+        add_warning(
+            warnings,
+            "%llu jobs have an Elapsed unlike their end - start (suspended?): Elapsed counts",
+            (unsigned long long)(f->unlike_elapsed - f->by_an_hour));
+    if (f->limit_unknown && f->partition_limit == JOB_NO_TIME)
+        add_warning(warnings,
+                    "%llu jobs have a limit that is not recorded (Partition_Limit and the like): "
+                    "no limit is assumed (--partition-limit)",
+                    (unsigned long long)f->limit_unknown);
+    if (f->other_ids)
+        add_warning(warnings,
+                    "%llu lists have resources with numbers above 1000: --gpu-tres says "
+                    "which are GPUs",
+                    (unsigned long long)f->other_ids);
+    if (json_array_size(warnings)) json_object_set(into, "warnings", warnings);
+    json_decref(warnings);
+}
