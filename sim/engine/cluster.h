@@ -68,7 +68,8 @@ bool cluster_tightest_card(const struct cluster *c, const struct place_request *
  * no single node holds it. Cards of a node are taken in order of number. */
 bool cluster_tightest_nodes(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
- * the card with the fewest units left, else on an empty card whose MIG mode must be turned on. */
+ * the card with the fewest units left (then the lowest mask of busy units, then the lowest number),
+ * else on an empty card whose MIG mode must be turned on. */
 bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* A node with room for a job without cards: the first. */
 bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, struct pick *out);
