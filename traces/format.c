@@ -197,24 +197,33 @@ static int map_columns(struct table *t, const char *format, const char *const *n
     return 0;
 }
 
+int table_adopt(struct table *t, struct csv *csv, const struct csv_row *header, char delimiter,
+                const char *format, const char *const *names, int required, int n, struct err *e)
+{
+    *t = (struct table){ .csv = csv, .row = *header, .width = header->n, .delimiter = delimiter };
+    t->column_of = xcalloc((size_t)n, sizeof *t->column_of);
+    int rc = map_columns(t, format, names, required, n, e);
+    if (rc < 0) table_close(t);
+    return rc;
+}
+
 int table_open(struct table *t, const char *path, char delimiter, const char *format,
                const char *const *names, int required, int n, struct err *e)
 {
     const struct csv_format fmt = { .delimiter = delimiter, .quotes = delimiter == ',' };
+    struct csv *csv;
+    struct csv_row header;
     *t = (struct table){ .delimiter = delimiter };
-    int rc = csv_open(&t->csv, path, &fmt, e);
+    int rc = csv_open(&csv, path, &fmt, e);
     if (rc < 0) return rc;
-    t->column_of = xcalloc((size_t)n, sizeof *t->column_of);
-    rc = csv_next(t->csv, &t->row, e);
+    rc = csv_next(csv, &header, e);
+    if (rc > 0) return table_adopt(t, csv, &header, delimiter, format, names, required, n, e);
     if (rc == 0) {
-        const struct loc at = { .file = csv_file(t->csv) };
+        const struct loc at = { .file = csv_file(csv) };
         rc = err_set(e, ERR_INPUT, &at, "expected a %s trace, found an empty file", format);
-    } else if (rc > 0) {
-        rc = map_columns(t, format, names, required, n, e);
-        t->width = t->row.n;
     }
-    if (rc < 0) table_close(t);
-    return rc < 0 ? rc : 0;
+    csv_close(csv);
+    return rc;
 }
 
 void table_close(struct table *t)
@@ -250,6 +259,20 @@ bool table_number(const struct table *t, int name, const char *what, int digits,
     enum dec_status st = dec_fixed(f.s, f.len, digits, out);
     if (st == DEC_OK) return true;
     import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
+    return false;
+}
+
+bool table_whole(const struct table *t, int name, const char *what, int64_t max, int64_t *out,
+                 struct import_row *row)
+{
+    const struct csv_field f = table_cell(t, name);
+    enum dec_status st = dec_fixed_exact(f.s, f.len, 0, out);
+    if (st == DEC_OK && *out >= 0 && *out <= max) return true;
+    import_quarantine(row, &import_bad_value, "%s: %s", what,
+                      st == DEC_INEXACT ? "not whole"
+                      : st != DEC_OK    ? dec_why(st)
+                      : *out < 0        ? "negative"
+                                        : "out of range");
     return false;
 }
 

@@ -72,8 +72,9 @@ struct trace_format {
     /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
     int (*next)(void *state, struct import_row *row, struct err *e);
     void (*close)(void *state); /* accepts NULL */
-    /* After the last row of a file: facts beyond the rows, as keys of `into`; they are printed and
-     * stored with the account, for each file. NULL: none. */
+    /* After the last row of a file: facts beyond the rows, as keys of `into` (texts, numbers, objects
+     * of counts); they are printed and stored with the account, for each file. An array of texts
+     * "warnings" joins the account's own. NULL: none. */
     void (*facts)(const void *state, json_t *into);
     /* After a successful import; NULL: nothing. `out` is the trace's path, NULL for none. */
     int (*finish)(const void *options, const char *out, struct err *e);
@@ -115,6 +116,9 @@ struct table {
  * `format` names the format in messages. */
 int table_open(struct table *t, const char *path, char delimiter, const char *format,
                const char *const *names, int required, int n, struct err *e);
+/* The same on an open file whose header row was read; takes `csv` over, also when it fails. */
+int table_adopt(struct table *t, struct csv *csv, const struct csv_row *header, char delimiter,
+                const char *format, const char *const *names, int required, int n, struct err *e);
 void table_close(struct table *t); /* accepts {0} */
 /* 1, 0 or negative; fills line and raw text and quarantines a row of the wrong width. */
 int table_next(struct table *t, struct import_row *row, struct err *e);
@@ -123,6 +127,9 @@ struct csv_field table_cell(const struct table *t, int name);
 /* Cell to integer x 10^digits; on failure quarantines the row as import_bad_value and returns false. */
 bool table_number(const struct table *t, int name, const char *what, int digits, int64_t *out,
                   struct import_row *row);
+/* Cell to a whole number 0..max; else the same. */
+bool table_whole(const struct table *t, int name, const char *what, int64_t max, int64_t *out,
+                 struct import_row *row);
 bool cell_missing(const struct csv_field *f); /* empty, nan, NaN, None, NULL, N/A */
 /* Does the first line hold all the names, separated by `delimiter`? */
 bool header_has(const char *head, size_t len, char delimiter, const char *const *names, int n);
