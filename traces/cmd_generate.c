@@ -4,10 +4,10 @@
 #include "base/cfg.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "base/vec.h"
 #include "cli/command.h"
 #include "model/synth.h"
 #include "model/trace.h"
+#include "traces/achieved.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,134 +39,29 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What a target looks at: all jobs, or those of one class. */
-struct sample {
-    const char *klass; /* NULL: all */
-    VEC(double) duration_s;
-    uint64_t jobs, gpu_jobs, fractional, with_memory;
-    uint64_t *shape_jobs; /* per target, jobs with exactly its gpus */
-    double gpus, gpu_s, duration_sum, duration_sq, memory;
-    double first_s, last_s, gap_sq;
-};
-
-static void sample_add(struct sample *s, const struct job_row *row, const struct synth_spec *spec)
-{
-    double d = simtime_s(row->duration), t = simtime_s(row->submit);
-    double gpus = row->gpus_milli / 1000.0;
-    vec_push(&s->duration_s, d);
-    s->duration_sum += d;
-    s->duration_sq += d * d;
-    if (s->jobs)
-        s->gap_sq += (t - s->last_s) * (t - s->last_s);
-    else
-        s->first_s = t;
-    s->last_s = t;
-    s->jobs++;
-    s->gpu_s += gpus * d;
-    if (row->gpus_milli) {
-        s->gpu_jobs++;
-        s->gpus += gpus;
-        s->fractional += row->gpus_milli < 1000;
-        for (size_t i = 0; i < spec->n_targets; i++) {
-            const char *q = spec->target[i].quantity;
-            if (!strncmp(q, "gpus.share:", 11) &&
-                lround(strtod(q + 11, NULL) * 1000) == row->gpus_milli)
-                s->shape_jobs[i]++;
-        }
-    }
-    if (row->gpu_mem_bytes != JOB_NO_BYTES) {
-        s->with_memory++;
-        s->memory += (double)row->gpu_mem_bytes;
-    }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Smallest value with at least p percent of the values at or below it; values are sorted. */
-static double percentile(const struct sample *s, int p)
-{
-    size_t n = s->duration_s.n;
-    if (!n) return NAN;
-    size_t rank = (n * (size_t)p + 99) / 100;
-    return s->duration_s.v[rank ? rank - 1 : 0];
-}
-
-static double cv(double n, double sum, double sum_sq)
-{
-    double mean = sum / n, var = sum_sq / n - mean * mean;
-    return n > 1 && mean > 0 ? sqrt(fmax(var, 0)) / mean : NAN;
-}
-
-static double ratio(double a, double b)
-{
-    return b > 0 ? a / b : NAN;
-}
-
-/* `span_s`: the horizon, or up to the last job where there is none. */
-static double achieved(const struct sample *s, const char *q, size_t target, double span_s)
-{
-    double jobs = (double)s->jobs, gaps = jobs - 1, width = s->last_s - s->first_s;
-    if (!strcmp(q, "jobs")) return jobs;
-    if (!strcmp(q, "jobs_per_day")) return ratio(jobs * 86400, span_s);
-    if (!strcmp(q, "gap.mean")) return ratio(width, gaps);
-    if (!strcmp(q, "gap.cv")) return gaps > 1 ? cv(gaps, width, s->gap_sq) : NAN;
-    if (!strcmp(q, "duration.mean")) return ratio(s->duration_sum, jobs);
-    if (!strcmp(q, "duration.cv")) return cv(jobs, s->duration_sum, s->duration_sq);
-    if (!strncmp(q, "duration.p", 10)) return percentile(s, atoi(q + 10));
-    if (!strcmp(q, "gpus.mean")) return ratio(s->gpus, (double)s->gpu_jobs);
-    if (!strcmp(q, "gpus.fractional")) return ratio((double)s->fractional, (double)s->gpu_jobs);
-    if (!strcmp(q, "memory.mean")) return ratio(s->memory, (double)s->with_memory);
-    if (!strcmp(q, "gpu_hours")) return s->gpu_s / 3600;
-    if (!strcmp(q, "load")) return ratio(s->gpu_s, span_s);
-    return ratio((double)s->shape_jobs[target], (double)s->gpu_jobs);
-}
-
-struct verdict {
-    double value, deviation;
-    bool met;
-};
-
-struct report {
+struct report { /* what was made and how near it came */
     const struct synth_spec *spec;
-    uint64_t seed, jobs;
+    uint64_t seed, jobs;     /* jobs: rows, also of requests */
     struct verdict *verdict; /* one per target */
     size_t missed;
 };
 
-static void judge(struct report *r, struct sample *samples, size_t n_samples, double span_s)
+static const char *rows_name(const struct synth_spec *s)
 {
-    const struct synth_spec *spec = r->spec;
-    for (size_t i = 0; i < n_samples; i++)
-        if (samples[i].duration_s.n)
-            qsort(samples[i].duration_s.v, samples[i].duration_s.n, sizeof(double), by_value);
-    for (size_t i = 0; i < spec->n_targets; i++) {
-        const struct synth_target *t = &spec->target[i];
-        struct sample *s = &samples[0];
-        for (size_t k = 1; t->klass && k < n_samples; k++)
-            if (!strcmp(samples[k].klass, t->klass)) s = &samples[k];
-        struct verdict *v = &r->verdict[i];
-        v->value = achieved(s, t->quantity, i, span_s);
-        v->deviation = t->value > 0 ? v->value / t->value - 1 : v->value - t->value;
-        v->met = fabs(v->deviation) <= t->tolerance; /* false for NAN */
-        r->missed += !v->met;
-    }
+    return s->n_svc ? "requests" : "jobs";
 }
 
 static void print_table(const struct report *r, FILE *to)
 {
     const struct synth_spec *s = r->spec;
-    fprintf(to, "%s: %" PRIu64 " jobs, seed %" PRIu64 "\n", s->name, r->jobs, r->seed);
+    fprintf(to, "%s: %" PRIu64 " %s, seed %" PRIu64 "\n", s->name, r->jobs, rows_name(s), r->seed);
     if (!s->n_targets) return;
-    fprintf(to, "%-16s %-18s %12s %12s %8s %8s  %-6s  %s\n", "class", "quantity", "target",
-            "achieved", "off", "allowed", "", "source");
+    fprintf(to, "%-16s %-23s %12s %12s %8s %8s  %-6s  %s\n", s->n_svc ? "service" : "class",
+            "quantity", "target", "achieved", "off", "allowed", "", "source");
     for (size_t i = 0; i < s->n_targets; i++) {
         const struct synth_target *t = &s->target[i];
         const struct verdict *v = &r->verdict[i];
-        fprintf(to, "%-16s %-18s %12.6g %12.6g %+7.1f%% %7.1f%%  %-6s  %s\n",
+        fprintf(to, "%-16s %-23s %12.6g %12.6g %+7.1f%% %7.1f%%  %-6s  %s\n",
                 t->klass ? t->klass : "all", t->quantity, t->value, v->value, 100 * v->deviation,
                 100 * t->tolerance, v->met ? "met" : "MISSED", t->source);
     }
@@ -195,7 +90,7 @@ static void print_json(const struct report *r, FILE *to)
     json_object_set_new(root, "name", json_string(s->name));
     json_object_set_new(root, "seed", json_integer((json_int_t)r->seed));
     json_object_set_new(root, "spec_sha256", json_string(s->sha256));
-    json_object_set_new(root, "jobs", json_num((double)r->jobs));
+    json_object_set_new(root, rows_name(s), json_num((double)r->jobs));
     json_object_set_new(root, "missed", json_num((double)r->missed));
     json_object_set_new(root, "targets", list);
     json_write(root, &text);
@@ -210,64 +105,74 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void write_header(FILE *to, const struct synth_spec *s, const char *path, uint64_t seed)
+/* The comment of the first line: where the rows come from. */
+static const char *origin(char *buf, size_t size, const struct report *r, const char *path)
 {
-    char comment[256];
-    snprintf(comment, sizeof comment,
+    snprintf(buf, size,
              "gpusim-trace/1 synthetic: %s seed %" PRIu64
              ", spec sha256 %.12s; time zero %g h after Monday 00:00",
-             base_name(path), seed, s->sha256, simtime_s(s->origin) / 3600);
-    trace_write_header(to, synth_columns(s), comment);
+             base_name(path), r->seed, r->spec->sha256, simtime_s(r->spec->origin) / 3600);
+    return buf;
 }
 
-/* Samples: all jobs, then each class. */
-static struct sample *samples_create(const struct synth_spec *spec)
+static int write_jobs(struct report *r, const char *comment, FILE *to, struct achieved *a,
+                      double *last_s, struct err *e)
 {
-    struct sample *s = xcalloc(spec->n_cls + 1, sizeof *s);
-    for (size_t i = 0; i <= spec->n_cls; i++) {
-        s[i].klass = i ? synth_class_name(spec, i - 1) : NULL;
-        s[i].shape_jobs = xcalloc(spec->n_targets + 1, sizeof *s[i].shape_jobs);
+    struct symtab *names = symtab_create();
+    struct synth *s = NULL;
+    struct job_row row;
+    int rc = synth_create(&s, r->spec, r->seed, 0, names, e);
+    if (rc < 0) goto out;
+    const unsigned columns = synth_columns(s);
+    if (to) trace_write_header(to, columns, comment);
+    while ((rc = synth_next(s, &row, e)) > 0) {
+        r->jobs++;
+        *last_s = simtime_s(row.submit);
+        if (to) trace_write_row(to, columns, &row, names);
+        achieved_job(a, synth_row_class(s), &row);
     }
-    return s;
+out:
+    synth_close(s);
+    symtab_destroy(names);
+    return rc;
 }
 
-static void samples_destroy(struct sample *s, size_t n)
+static void write_requests(struct report *r, const char *comment, FILE *to, struct achieved *a,
+                           double *last_s)
 {
-    for (size_t i = 0; i < n; i++) {
-        vec_fini(&s[i].duration_s);
-        free(s[i].shape_jobs);
+    struct symtab *names = symtab_create();
+    struct synth_requests *s = synth_requests_create(r->spec, r->seed, 0, names);
+    struct request_row row;
+    const unsigned columns = synth_requests_columns(r->spec);
+    if (to) requests_write_header(to, columns, comment);
+    while (synth_requests_next(s, &row)) {
+        r->jobs++;
+        *last_s = simtime_s(row.arrival);
+        if (to) requests_write_row(to, columns, &row, names);
+        achieved_request(a, synth_requests_service(s), &row);
     }
-    free(s);
+    synth_requests_close(s);
+    symtab_destroy(names);
 }
 
-/* Draw every job; to the trace unless `to` is NULL. Percentiles are exact, so with targets all
- * durations are kept; without, memory stays flat. */
+/* Draw every row; to the trace unless `to` is NULL. Without targets memory stays flat. */
 static int generate(struct report *r, const char *path, FILE *to, struct err *e)
 {
     const struct synth_spec *spec = r->spec;
-    struct symtab *names = symtab_create();
-    struct synth *s = synth_create(spec, r->seed, 0, names);
-    struct sample *samples = samples_create(spec);
-    struct job_row row;
+    struct achieved *a = achieved_create(spec);
+    char comment[256];
     double last_s = 0;
-    unsigned columns = synth_columns(spec);
-    int rc;
-    if (to) write_header(to, spec, path, r->seed);
-    while ((rc = synth_next(s, &row, e)) > 0) {
-        r->jobs++;
-        last_s = simtime_s(row.submit);
-        if (to) trace_write_row(to, columns, &row, names);
-        if (!spec->n_targets) continue;
-        sample_add(&samples[0], &row, spec);
-        sample_add(&samples[1 + synth_row_class(s)], &row, spec);
-    }
+    int rc = 0;
+    origin(comment, sizeof comment, r, path);
+    if (spec->n_svc)
+        write_requests(r, comment, to, a, &last_s);
+    else
+        rc = write_jobs(r, comment, to, a, &last_s, e);
     /* a count reached first ends the trace before the horizon does */
     bool cut = spec->jobs != CFG_NO_INT && r->jobs == (uint64_t)spec->jobs;
     double span_s = spec->horizon == CFG_NO_TIME || cut ? last_s : simtime_s(spec->horizon);
-    if (rc == 0) judge(r, samples, spec->n_cls + 1, span_s);
-    samples_destroy(samples, spec->n_cls + 1);
-    synth_close(s);
-    symtab_destroy(names);
+    if (rc == 0) r->missed = achieved_judge(a, span_s, r->verdict);
+    achieved_destroy(a);
     return rc;
 }
 
@@ -337,11 +242,12 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         print_json(&r, stdout);
     else
         print_table(&r, o.targets ? stdout : stderr);
-    if (!r.jobs) log_warn("%s: no job falls before the horizon", operand[0]);
+    if (!r.jobs)
+        log_warn("%s: no %s before the horizon", operand[0], spec.n_svc ? "request" : "job");
     if (spec.jobs != CFG_NO_INT && spec.horizon == CFG_NO_TIME && r.jobs < (uint64_t)spec.jobs)
-        log_warn("%s: %" PRIu64 " of %" PRId64 " jobs: the classes ended, or time reached %g s, "
+        log_warn("%s: %" PRIu64 " of %" PRId64 " %s: all streams ended, or time reached %g s, "
                  "the longest a trace can hold",
-                 operand[0], r.jobs, spec.jobs, SIM_MAX_S);
+                 operand[0], r.jobs, spec.jobs, rows_name(&spec), SIM_MAX_S);
     rc = o.targets && r.missed ? 1 : 0;
 out:
     arena_destroy(a);
@@ -352,7 +258,7 @@ out:
 const struct command cmd_generate = {
     .name = "generate",
     .args = "SPEC.json",
-    .help = "make a synthetic trace from a specification",
+    .help = "make a synthetic trace of jobs or requests from a specification",
     .example = "gpusim generate scenarios/workloads/generate-philly.json -o philly.csv",
     .opts = opts,
     .run = run,

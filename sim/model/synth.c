@@ -6,6 +6,8 @@
 #include "base/rng.h"
 
 #include <ctype.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +24,14 @@ struct shape {
 struct synth_class {
     const char *name, *gpu_model, *gpu_allowed, *source;
     int klass; /* index into job_class_names + 1 */
-    double share, cpus, zipf;
+    double share, cpus, zipf, correlation;
     int64_t count, users, groups, priority, slots;
     uint64_t host_memory;
     json_t *arrivals_json, *duration_json, *gpus_json, *memory_json, *profile_json, *walltime_json;
     /* derived */
     struct synth_arrival_spec arrivals;
     struct synth_dist duration, memory, factor;
-    bool has_memory, has_walltime;
+    bool has_duration, has_gpus, has_memory, has_walltime;
     double no_walltime; /* share of jobs without */
     struct shape *shape;
     double *shape_cum;
@@ -56,13 +58,14 @@ static const struct cfg_field class_fields[] = {
       .help = "arrival process" },
     { .name = "duration",
       .type = CFG_JSON,
-      .required = true,
       .offset = offsetof(struct synth_class, duration_json),
       .help = "distribution of durations" },
     { .name = "gpus",
       .type = CFG_JSON,
       .offset = offsetof(struct synth_class, gpus_json),
       .help = "a count, or [{gpus, weight, memory}]; default 1" },
+    CFG_FIELD(struct synth_class, correlation, CFG_REAL, "0", -0.999, 0.999,
+              "of the normal deviates behind GPUs and duration"),
     { .name = "memory",
       .type = CFG_JSON,
       .offset = offsetof(struct synth_class, memory_json),
@@ -93,7 +96,7 @@ struct raw_spec {
     const char *name, *source;
     int64_t seed, jobs;
     simtime horizon, gap, origin;
-    json_t *classes, *targets;
+    json_t *classes, *services, *targets;
 };
 
 static const char *const formats[] = { "gpusim-generate/1", NULL };
@@ -113,7 +116,8 @@ static const struct cfg_field spec_fields[] = {
     CFG_FIELD(struct raw_spec, gap, CFG_TIME, NULL, 1e-6, 1e9,
               "overall mean time between jobs of the classes with a share"),
     CFG_FIELD(struct raw_spec, origin, CFG_TIME, "0 s", 0, 604800, "time zero after Monday 00:00"),
-    CFG_REQUIRED(struct raw_spec, classes, CFG_JSON, 0, 0, "list of classes"),
+    CFG_FIELD(struct raw_spec, classes, CFG_JSON, NULL, 0, 0, "list of classes of jobs"),
+    CFG_FIELD(struct raw_spec, services, CFG_JSON, NULL, 0, 0, "list of services with requests"),
     CFG_FIELD(struct raw_spec, targets, CFG_JSON, NULL, 0, 0, "published figures to compare with"),
 };
 
@@ -169,6 +173,18 @@ const char *const synth_quantities[] = {
     "duration.p90", "duration.p95", "duration.p99", "gpus.mean",    "gpus.fractional",
     "memory.mean",  "gpu_hours",    "load",         "gpus.share:N", NULL
 };
+#define TOKENS(which)                                                                              \
+    which ".mean", which ".cv", which ".p10", which ".p25", which ".p50", which ".p75",            \
+        which ".p90", which ".p95", which ".p99"
+const char *const synth_request_quantities[] = { "requests",
+                                                 "requests_per_s",
+                                                 "gap.mean",
+                                                 "gap.cv",
+                                                 TOKENS("input_tokens"),
+                                                 TOKENS("output_tokens"),
+                                                 "tokens.rank_correlation",
+                                                 NULL };
+#undef TOKENS
 
 enum synth_unit synth_quantity_unit(const char *q)
 {
@@ -220,6 +236,22 @@ static int32_t milli_of(const struct ctx *c, double gpus, const char *pointer)
     return 0;
 }
 
+/* By GPUs, with their weights: a high deviate is then a large job. A handful: insertion sort. */
+static void sort_shapes(struct synth_class *k)
+{
+    for (size_t i = 1; i < k->n_shapes; i++) {
+        struct shape sh = k->shape[i];
+        double w = k->shape_cum[i];
+        size_t j = i;
+        for (; j && k->shape[j - 1].milli > sh.milli; j--) {
+            k->shape[j] = k->shape[j - 1];
+            k->shape_cum[j] = k->shape_cum[j - 1];
+        }
+        k->shape[j] = sh;
+        k->shape_cum[j] = w;
+    }
+}
+
 static void read_shapes(const struct ctx *c, struct synth_class *k, json_t *v, const char *pointer)
 {
     char p[256], q[256], found[80];
@@ -252,6 +284,7 @@ static void read_shapes(const struct ctx *c, struct synth_class *k, json_t *v, c
             synth_dist_read(&k->shape[i].memory, c->a, c->doc, r.memory,
                             json_pointer_key(q, sizeof q, p, "memory"), SYNTH_BYTES, c->d);
     }
+    if (k->correlation != 0) sort_shapes(k);
     cumulate(c, k->shape_cum, n, pointer);
 }
 
@@ -308,7 +341,7 @@ static void zipf_table(const struct ctx *c, struct synth_class *k)
     for (size_t i = 0; i < n; i++) k->user_cum[i] /= total;
 }
 
-static bool name_ok(const char *s)
+bool synth_name_ok(const char *s)
 {
     if (!*s || strlen(s) > 64) return false;
     for (; *s; s++)
@@ -324,10 +357,15 @@ static void read_parts(const struct ctx *c, struct synth_class *k, const char *p
     if (k->arrivals_json)
         synth_arrival_read(&k->arrivals, c->a, c->doc, k->arrivals_json,
                            json_pointer_key(p, sizeof p, pointer, "arrivals"), shared_gap_s, c->d);
+    k->has_duration = k->duration_json;
+    k->has_gpus = k->gpus_json || !synth_arrival_replays(&k->arrivals);
+    if (k->arrivals_json && !k->duration_json && !synth_arrival_replays(&k->arrivals))
+        json_problem(c->d, c->doc, pointer, "expected a \"duration\", found none");
     if (k->duration_json)
         synth_dist_read(&k->duration, c->a, c->doc, k->duration_json,
                         json_pointer_key(p, sizeof p, pointer, "duration"), SYNTH_SECONDS, c->d);
-    read_shapes(c, k, k->gpus_json, json_pointer_key(p, sizeof p, pointer, "gpus"));
+    if (k->has_gpus)
+        read_shapes(c, k, k->gpus_json, json_pointer_key(p, sizeof p, pointer, "gpus"));
     k->has_memory = k->memory_json;
     if (k->memory_json)
         synth_dist_read(&k->memory, c->a, c->doc, k->memory_json,
@@ -347,7 +385,7 @@ static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, co
         read_object(c, class_fields, COUNT(class_fields), k, v, pointer, "a class, an object");
     if (!k->name) k->name = "";
     if (!json_is_object(v)) return;
-    if (sound && !name_ok(k->name))
+    if (sound && !synth_name_ok(k->name))
         json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "name"),
                      "expected up to 64 letters, digits, dots, - or _, found \"%s\"", k->name);
     if (json_object_get(v, "share")) {
@@ -357,6 +395,10 @@ static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, co
         shared = isnan(gap_s) || !sound ? 1 : gap_s / k->share;
     }
     read_parts(c, k, pointer, shared);
+    if (sound && k->correlation != 0 && (!k->has_duration || !k->has_gpus))
+        json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "correlation"),
+                     "expected a duration and gpus beside the correlation of both, found %s",
+                     k->has_gpus ? "no duration" : "no gpus");
     if (sound && k->users != CFG_NO_INT) zipf_table(c, k);
 }
 
@@ -392,11 +434,11 @@ static void read_classes(const struct ctx *c, struct synth_spec *out, json_t *li
                      shares);
 }
 
-static bool known_quantity(const char *q)
+static bool known_quantity(const char *q, const char *const *known)
 {
-    for (size_t i = 0; synth_quantities[i]; i++)
-        if (!strcmp(q, synth_quantities[i]) && !strchr(q, ':')) return true;
-    if (strncmp(q, "gpus.share:", 11) != 0) return false;
+    for (size_t i = 0; known[i]; i++)
+        if (!strcmp(q, known[i]) && !strchr(q, ':')) return true;
+    if (known != synth_quantities || strncmp(q, "gpus.share:", 11) != 0) return false;
     char *end;
     double gpus = strtod(q + 11, &end);
     return end != q + 11 && !*end && gpus >= 0 && gpus <= 100000;
@@ -408,21 +450,27 @@ static void read_target(const struct ctx *c, const struct synth_spec *s, struct 
     struct raw_target r;
     char p[256];
     bool known = false;
+    const char *const *list = s->n_svc ? synth_request_quantities : synth_quantities;
+    size_t listed = 0;
+    while (list[listed]) listed++;
     if (!read_object(c, target_fields, COUNT(target_fields), &r, v, pointer, "a target, an object"))
         return;
     *t = (struct synth_target){ r.quantity, r.klass, 0, r.tolerance, r.source };
-    if (!known_quantity(r.quantity)) {
-        const char *near = str_nearest(r.quantity, synth_quantities, COUNT(synth_quantities) - 1);
+    if (!known_quantity(r.quantity, list)) {
+        const char *near = str_nearest(r.quantity, list, listed);
         struct err *e =
             json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "quantity"),
-                         "expected a quantity such as \"duration.p50\", found \"%s\"", r.quantity);
+                         "expected a quantity such as \"%s\", found \"%s\"",
+                         s->n_svc ? "input_tokens.p50" : "duration.p50", r.quantity);
         if (near) err_hint(e, "did you mean \"%s\"?", near);
         return;
     }
     for (size_t i = 0; r.klass && i < s->n_cls; i++) known |= !strcmp(r.klass, s->cls[i].name);
+    for (size_t i = 0; r.klass && i < s->n_svc; i++) known |= !strcmp(r.klass, s->svc[i].name);
     if (r.klass && !known)
         json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "class"),
-                     "expected the name of a class, found \"%s\"", r.klass);
+                     "expected the name of a %s, found \"%s\"", s->n_svc ? "service" : "class",
+                     r.klass);
     synth_value(&t->value, c->doc, r.value, json_pointer_key(p, sizeof p, pointer, "value"),
                 synth_quantity_unit(r.quantity), c->d);
 }
@@ -449,9 +497,24 @@ static bool ends(const struct synth_spec *s)
 {
     if (s->horizon != CFG_NO_TIME || s->jobs != CFG_NO_INT) return true;
     for (size_t i = 0; i < s->n_cls; i++)
-        if (s->cls[i].count == CFG_NO_INT && s->cls[i].arrivals.kind != SYNTH_ARRIVAL_once)
-            return false;
+        if (s->cls[i].count == CFG_NO_INT && !synth_arrival_ends(&s->cls[i].arrivals)) return false;
+    for (size_t i = 0; i < s->n_svc; i++)
+        if (s->svc[i].count == CFG_NO_INT && !synth_arrival_ends(&s->svc[i].arrivals)) return false;
     return true;
+}
+
+static void read_work(const struct ctx *c, struct synth_spec *out, const struct raw_spec *r)
+{
+    const double gap_s = r->gap == CFG_NO_TIME ? NAN : simtime_s(r->gap);
+    if (r->services && r->classes)
+        json_problem(c->d, c->doc, "/services",
+                     "expected either classes of jobs or services with requests, found both");
+    else if (r->services)
+        synth_services_read(&out->svc, &out->n_svc, c->a, c->doc, r->services, c->d);
+    else if (r->classes)
+        read_classes(c, out, r->classes, gap_s);
+    else
+        json_problem(c->d, c->doc, "", "expected classes or services, found neither");
 }
 
 void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *doc, struct diag *d)
@@ -467,7 +530,7 @@ void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *
     out->horizon = r.horizon;
     out->jobs = r.jobs;
     out->origin = r.origin;
-    read_classes(&c, out, r.classes, r.gap == CFG_NO_TIME ? NAN : simtime_s(r.gap));
+    read_work(&c, out, &r);
     read_targets(&c, out, r.targets);
     if (d->count == before && !ends(out))
         json_problem(d, doc, "", "expected a horizon, jobs, or a count in every class, found none");
@@ -498,7 +561,7 @@ static bool any_memory(const struct synth_class *k)
     return any;
 }
 
-unsigned synth_columns(const struct synth_spec *s)
+static unsigned spec_columns(const struct synth_spec *s)
 {
     unsigned c = 0;
     for (size_t i = 0; i < s->n_cls; i++) {
@@ -522,7 +585,8 @@ unsigned synth_columns(const struct synth_spec *s)
 /* One class at work: its next job is ready in `row`, or `done`. */
 struct source {
     const struct synth_class *k;
-    struct synth_arrival *arrivals;
+    struct synth_arrival *arrivals; /* NULL: replay or bootstrap */
+    struct synth_replay *replay;
     gsl_rng *duration, *gpus, *memory, *profile, *user, *walltime;
     sym *profile_sym, *user_sym, *group_sym;
     sym model, allowed;
@@ -538,10 +602,8 @@ struct synth {
     struct source *src;
     size_t last; /* source whose row the caller holds; n_cls: none */
     int64_t left;
-    double until_s;
-    /* owned when synth_open made it */
-    struct arena *arena;
-    struct synth_spec own;
+    simtime until;
+    struct arena *arena; /* of the specification, when synth_open read it */
 };
 
 static gsl_rng *stream(uint64_t seed, uint64_t rep, const char *klass, const char *purpose)
@@ -551,14 +613,18 @@ static gsl_rng *stream(uint64_t seed, uint64_t rep, const char *klass, const cha
     return rng_create(seed, rep, name);
 }
 
-static void source_init(struct source *s, const struct synth_class *k, const struct synth *all,
-                        uint64_t seed, uint64_t rep)
+static int source_init(struct source *s, const struct synth_class *k, const struct synth *all,
+                       uint64_t seed, uint64_t rep, struct err *e)
 {
     char purpose[96];
+    int rc = 0;
     s->k = k;
     snprintf(purpose, sizeof purpose, "synth/%s/arrivals", k->name);
-    s->arrivals =
-        synth_arrival_create(&k->arrivals, simtime_s(all->spec->origin), seed, rep, purpose);
+    if (synth_arrival_replays(&k->arrivals))
+        rc = synth_replay_open(&s->replay, &k->arrivals.replay, all->names, seed, rep, purpose, e);
+    else
+        s->arrivals =
+            synth_arrival_create(&k->arrivals, simtime_s(all->spec->origin), seed, rep, purpose);
     s->duration = stream(seed, rep, k->name, "duration");
     s->gpus = stream(seed, rep, k->name, "gpus");
     s->memory = stream(seed, rep, k->name, "memory");
@@ -572,17 +638,24 @@ static void source_init(struct source *s, const struct synth_class *k, const str
         s->profile_sym[i] = symtab_addz(all->names, k->profile[i]);
     s->model = k->gpu_model ? symtab_addz(all->names, k->gpu_model) : 0;
     s->allowed = k->gpu_allowed ? symtab_addz(all->names, k->gpu_allowed) : 0;
+    return rc;
+}
+
+static void free_stream(gsl_rng *r)
+{
+    if (r) gsl_rng_free(r);
 }
 
 static void source_fini(struct source *s)
 {
     synth_arrival_destroy(s->arrivals);
-    gsl_rng_free(s->duration);
-    gsl_rng_free(s->gpus);
-    gsl_rng_free(s->memory);
-    gsl_rng_free(s->profile);
-    gsl_rng_free(s->user);
-    gsl_rng_free(s->walltime);
+    synth_replay_close(s->replay);
+    free_stream(s->duration);
+    free_stream(s->gpus);
+    free_stream(s->memory);
+    free_stream(s->profile);
+    free_stream(s->user);
+    free_stream(s->walltime);
     free(s->user_sym);
     free(s->group_sym);
     free(s->profile_sym);
@@ -622,78 +695,118 @@ static simtime to_ms(double s)
     return (ms < 1 ? 1 : ms) * MS;
 }
 
+/* GPUs and duration. Correlated, both come from normal deviates (a Gaussian copula): GPUs from the
+ * same uniform number as without, so that a correlation does not move them. */
+static const struct shape *set_length(struct source *s)
+{
+    const struct synth_class *k = s->k;
+    const struct shape *sh = NULL;
+    double z = 0;
+    if (k->has_gpus) {
+        double u = gsl_rng_uniform(s->gpus);
+        sh = &k->shape[synth_pick(k->shape_cum, k->n_shapes, u)];
+        s->row.gpus_milli = sh->milli;
+        if (k->correlation != 0) z = gsl_cdf_ugaussian_Pinv(fmax(u, 0x1p-33));
+    }
+    if (!k->has_duration) return sh;
+    if (k->correlation == 0) {
+        s->row.duration = to_ms(synth_dist_draw(&k->duration, s->duration));
+        return sh;
+    }
+    double own = gsl_ran_ugaussian(s->duration);
+    double both = k->correlation * z + sqrt(1 - k->correlation * k->correlation) * own;
+    s->row.duration = to_ms(synth_dist_quantile(&k->duration, synth_normal_share(both)));
+    return sh;
+}
+
 static void set_size(struct source *s)
 {
     const struct synth_class *k = s->k;
     struct job_row *row = &s->row;
-    double length = synth_dist_draw(&k->duration, s->duration);
-    const struct shape *sh =
-        &k->shape[synth_pick(k->shape_cum, k->n_shapes, gsl_rng_uniform(s->gpus))];
-    const struct synth_dist *mem = sh->has_memory ? &sh->memory : k->has_memory ? &k->memory : NULL;
-    row->duration = to_ms(length);
-    row->gpus_milli = sh->milli;
-    row->gpu_mem_bytes = mem ? (uint64_t)(synth_dist_draw(mem, s->memory) + 0.5) : JOB_NO_BYTES;
+    const struct shape *sh = set_length(s);
+    const struct synth_dist *mem = sh && sh->has_memory ? &sh->memory
+                                   : k->has_memory      ? &k->memory
+                                                        : NULL;
+    if (mem) row->gpu_mem_bytes = (uint64_t)(synth_dist_draw(mem, s->memory) + 0.5);
     if (k->n_profiles)
         row->profile =
             s->profile_sym[synth_pick(k->profile_cum, k->n_profiles, gsl_rng_uniform(s->profile))];
-    row->walltime = JOB_NO_TIME;
     if (k->has_walltime) {
         /* both are drawn always, so the share without a limit does not shift the limits */
         double missing = gsl_rng_uniform(s->walltime);
         double factor = synth_dist_draw(&k->factor, s->walltime);
-        if (missing >= k->no_walltime) row->walltime = to_ms(factor * simtime_s(row->duration));
+        row->walltime =
+            missing >= k->no_walltime ? to_ms(factor * simtime_s(row->duration)) : JOB_NO_TIME;
     }
 }
 
-static void source_advance(struct synth *all, struct source *s)
+/* What the class says of every job. Over a replayed row it stands, where it says something. */
+static void set_fixed(struct source *s)
+{
+    const struct synth_class *k = s->k;
+    struct job_row *row = &s->row;
+    if (s->model) row->gpu_model = s->model;
+    if (s->allowed) row->gpu_allowed = s->allowed;
+    if (!isnan(k->cpus)) row->cpus_milli = (int32_t)lround(k->cpus * 1000);
+    if (k->host_memory != CFG_NO_BYTES) row->mem_bytes = k->host_memory;
+    if (k->klass != CFG_NO_CHOICE) row->klass = (enum job_class)(k->klass + 1);
+    if (k->priority != CFG_NO_INT) row->priority = (int32_t)k->priority;
+    if (k->slots != CFG_NO_INT) row->slots = (int32_t)k->slots;
+}
+
+/* When, and what a recording knows of it. 1, 0 at the end, negative: error. */
+static int source_arrive(struct synth *all, struct source *s, int64_t *member, struct err *e)
+{
+    *member = -1;
+    if (s->replay) return synth_replay_next(s->replay, all->until, &s->row, e);
+    double until_s = simtime_s(all->until);
+    double t = synth_arrival_next(s->arrivals, until_s, member);
+    if (!(t < until_s)) return 0;
+    job_row_init(&s->row);
+    s->row.submit = (simtime)floor(t * 1e3) * MS;
+    return 1;
+}
+
+static int source_advance(struct synth *all, struct source *s, struct err *e)
 {
     const struct synth_class *k = s->k;
     int64_t member;
-    if (k->count != CFG_NO_INT && s->n >= (uint64_t)k->count) {
-        s->done = true;
-        return;
-    }
-    double t = synth_arrival_next(s->arrivals, all->until_s, &member);
-    if (!(t < all->until_s)) {
-        s->done = true;
-        return;
-    }
-    s->row = (struct job_row){
-        .submit = (simtime)floor(t * 1e3) * MS,
-        .gpu_model = s->model,
-        .gpu_allowed = s->allowed,
-        .cpus_milli = isnan(k->cpus) ? JOB_NO_INT : (int32_t)lround(k->cpus * 1000),
-        .mem_bytes = k->host_memory == CFG_NO_BYTES ? JOB_NO_BYTES : k->host_memory,
-        .klass = (enum job_class)(k->klass + 1),
-        .priority = k->priority == CFG_NO_INT ? JOB_NO_INT : (int32_t)k->priority,
-        .deadline = JOB_NO_TIME,
-        .min_gpus_milli = JOB_NO_INT,
-        .max_gpus_milli = JOB_NO_INT,
-        .slots = k->slots == CFG_NO_INT ? JOB_NO_INT : (int32_t)k->slots,
-    };
+    int rc = 0;
+    if (k->count == CFG_NO_INT || s->n < (uint64_t)k->count) rc = source_arrive(all, s, &member, e);
+    s->done = rc <= 0;
+    if (rc <= 0) return rc;
+    set_fixed(s);
     set_size(s);
     set_user(s, all->names, member);
     s->n++;
     s->row.id = s->id;
     s->row.id_len =
         (size_t)snprintf(s->id, sizeof s->id, "%s-%llu", k->name, (unsigned long long)s->n);
+    return 0;
 }
 
-struct synth *synth_create(const struct synth_spec *spec, uint64_t seed, uint64_t replication,
-                           struct symtab *names)
+int synth_create(struct synth **out, const struct synth_spec *spec, uint64_t seed,
+                 uint64_t replication, struct symtab *names, struct err *e)
 {
     struct synth *s = xcalloc(1, sizeof *s);
+    int rc = 0;
+    BUG_ON(spec->n_svc);
+    *out = NULL;
     s->spec = spec;
     s->names = names;
     s->last = spec->n_cls;
     s->left = spec->jobs == CFG_NO_INT ? INT64_MAX : spec->jobs;
-    s->until_s = spec->horizon == CFG_NO_TIME ? SIM_MAX_S : simtime_s(spec->horizon);
+    s->until = spec->horizon == CFG_NO_TIME ? (simtime)(SIM_MAX_S * 1e9) : spec->horizon;
     s->src = xcalloc(spec->n_cls, sizeof *s->src);
-    for (size_t i = 0; i < spec->n_cls; i++) {
-        source_init(&s->src[i], &spec->cls[i], s, seed, replication);
-        source_advance(s, &s->src[i]);
+    for (size_t i = 0; i < spec->n_cls && rc == 0; i++) {
+        rc = source_init(&s->src[i], &spec->cls[i], s, seed, replication, e);
+        if (rc == 0) rc = source_advance(s, &s->src[i], e);
     }
-    return s;
+    if (rc < 0)
+        synth_close(s);
+    else
+        *out = s;
+    return rc;
 }
 
 int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_t replication,
@@ -701,22 +814,24 @@ int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_
 {
     struct json_doc doc;
     struct diag d;
-    struct synth_spec spec;
+    struct synth_spec *spec;
     struct arena *a = NULL;
     *out = NULL;
     int rc = json_doc_load(&doc, spec_path, e);
     if (rc < 0) return rc;
     diag_init(&d);
     a = arena_create();
-    synth_read(&spec, a, &doc, &d);
+    spec = arena_array(a, 1, sizeof *spec);
+    synth_read(spec, a, &doc, &d);
+    if (!d.count && spec->n_svc)
+        json_problem(&d, &doc, "/services",
+                     "expected classes of jobs, found services with requests");
     rc = diag_result(&d, e);
-    if (rc < 0) goto out;
-    *out = synth_create(&spec, seed, replication, names);
-    (*out)->own = spec;
-    (*out)->spec = &(*out)->own;
-    (*out)->arena = a;
-    a = NULL;
-out:
+    if (rc == 0) rc = synth_create(out, spec, seed, replication, names, e);
+    if (rc == 0) {
+        (*out)->arena = a;
+        a = NULL;
+    }
     arena_destroy(a);
     diag_fini(&d);
     json_doc_fini(&doc);
@@ -735,8 +850,10 @@ void synth_close(struct synth *s)
 int synth_next(struct synth *s, struct job_row *row, struct err *e)
 {
     struct source *best = NULL;
-    (void)e;
-    if (s->last < s->spec->n_cls) source_advance(s, &s->src[s->last]);
+    if (s->last < s->spec->n_cls) {
+        int rc = source_advance(s, &s->src[s->last], e);
+        if (rc < 0) return rc;
+    }
     s->last = s->spec->n_cls;
     if (!s->left) return 0;
     for (size_t i = 0; i < s->spec->n_cls; i++) {
@@ -749,6 +866,14 @@ int synth_next(struct synth *s, struct job_row *row, struct err *e)
     s->left--;
     *row = best->row;
     return 1;
+}
+
+unsigned synth_columns(const struct synth *s)
+{
+    unsigned c = spec_columns(s->spec);
+    for (size_t i = 0; i < s->spec->n_cls; i++)
+        if (s->src[i].replay) c |= synth_replay_columns(s->src[i].replay);
+    return c;
 }
 
 const struct synth_spec *synth_spec(const struct synth *s)

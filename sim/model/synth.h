@@ -1,12 +1,20 @@
 /* model/synth.h - synthetic workloads: a specification ("format": "gpusim-generate/1") turned into
  * a stream of jobs sorted by submit time. Used by `gpusim generate` and by work of kind "generate".
+ * A specification has either classes of jobs or services with requests (model/synth_request.h).
  *
  * Each class of the specification is a stream of its own with one random stream per purpose, named
  * "synth/<class>/<purpose>": changing, adding or removing one class or one distribution never
  * shifts what another draws. Jobs are merged by submit time; ties keep the order of the classes.
- * Times are whole milliseconds, durations at least 1 ms, so a written trace reads back exactly.
+ * Drawn times are whole milliseconds, durations at least 1 ms, so a written trace reads back exactly.
+ * Replayed rows (model/synth_replay.h) keep their exact times and all their columns, except the id;
+ * what their class says beside "arrivals" stands in place of the column.
  *
- * Memory: O(classes + users + members); not the number of jobs. O(classes) per job.
+ * GPUs and duration of a class are independent unless it has a `correlation` r: then both come from
+ * normal deviates with that correlation (a Gaussian copula; rank correlation 6/pi asin(r/2) before
+ * ties), larger jobs being the longer ones for r > 0. Both laws stay as they are.
+ *
+ * Memory: O(classes + users + members) and what a bootstrap holds; not the number of jobs.
+ * O(classes) per job.
  * Errors: file, JSON pointer, what was expected and found, in struct diag; synth_open gives the
  * first. Threads: one stream, one thread. Streams share nothing but the symbol table given to them.
  */
@@ -17,6 +25,7 @@
 #include "model/job.h"
 #include "model/synth_arrival.h"
 #include "model/synth_dist.h"
+#include "model/synth_request.h"
 #include "model/trace.h"
 
 /* "targets": what a published workload looks like, to compare a generated one with. */
@@ -37,7 +46,9 @@ struct synth_spec {
     int64_t jobs;    /* CFG_NO_INT: unlimited */
     simtime origin;  /* time zero after Monday 00:00 */
     struct synth_class *cls;
-    size_t n_cls;
+    size_t n_cls; /* 0: requests */
+    struct synth_service *svc;
+    size_t n_svc; /* 0: jobs */
     struct synth_target *target;
     size_t n_targets;
     char sha256[65]; /* of the specification's text */
@@ -47,32 +58,36 @@ struct synth_spec {
  * from `doc`. */
 void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *doc,
                 struct diag *d);
+/* Up to 64 letters, digits, dots, - and _. */
+bool synth_name_ok(const char *name);
 const char *synth_class_name(const struct synth_spec *s, size_t i);
 /* Expected jobs per second of class i in the long run. */
 double synth_class_rate(const struct synth_spec *s, size_t i);
-/* TRACE_COL() bits of the optional columns that some class fills. */
-unsigned synth_columns(const struct synth_spec *s);
 
 /* Names of target quantities, NULL-terminated: "jobs_per_day", "duration.p50", ... */
 extern const char *const synth_quantities[];
+extern const char *const synth_request_quantities[];
 /* The unit a target's value is written in. */
 enum synth_unit synth_quantity_unit(const char *quantity);
 
 struct synth;
 
 /* Open the specification at `spec_path` as a stream. User, group, profile and card names go to
- * `names`. 0, ERR_INPUT or ERR_IO. */
+ * `names`. 0, ERR_INPUT (also for one of requests) or ERR_IO. */
 int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_t replication,
                struct symtab *names, struct err *e);
-/* The same from a specification already read, which must outlive the stream. Cannot fail. */
-struct synth *synth_create(const struct synth_spec *spec, uint64_t seed, uint64_t replication,
-                           struct symtab *names);
+/* The same from a specification of jobs already read, which must outlive the stream. Fails only where
+ * a recording cannot be replayed. */
+int synth_create(struct synth **out, const struct synth_spec *spec, uint64_t seed,
+                 uint64_t replication, struct symtab *names, struct err *e);
 void synth_close(struct synth *s); /* accepts NULL */
 
-/* 1: *row is filled (row->id lent until the next call); 0: end. Never negative today; the error
- * argument keeps the shape of trace_next. */
+/* 1: *row is filled (row->id lent until the next call); 0: end; negative: a bad row of a replayed
+ * trace. */
 int synth_next(struct synth *s, struct job_row *row, struct err *e);
 const struct synth_spec *synth_spec(const struct synth *s);
+/* TRACE_COL() bits of the optional columns that some class or replayed trace fills. */
+unsigned synth_columns(const struct synth *s);
 /* Index of the class the row last returned belongs to. */
 size_t synth_row_class(const struct synth *s);
 

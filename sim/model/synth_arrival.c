@@ -3,12 +3,15 @@
 #include "base/cfg.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "model/scenario.h"
 #include "model/synth_dist.h"
 
+#include <errno.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const synth_arrival_kind_names[SYNTH_ARRIVAL_KINDS + 1] = {
 #define X(name) #name,
@@ -22,8 +25,9 @@ const char *const synth_arrival_kind_names[SYNTH_ARRIVAL_KINDS + 1] = {
 
 struct raw {
     int kind;
-    simtime gap, start, spread;
-    double cv;
+    simtime gap, start, spread, block, period;
+    const char *trace;
+    double cv, load;
     int64_t members;
     json_t *hours, *days, *states;
 };
@@ -44,6 +48,12 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(struct raw, members, CFG_INT, NULL, 1, 1000000, "sessions, once: how many people"),
     CFG_FIELD(struct raw, start, CFG_TIME, NULL, 0, 1e9, "sessions: time of day; once: time"),
     CFG_FIELD(struct raw, spread, CFG_TIME, NULL, 0, 1e9, "standard deviation of the start"),
+    CFG_FIELD(struct raw, trace, CFG_TEXT, NULL, 0, 0, "replay, bootstrap: a native job trace"),
+    CFG_FIELD(struct raw, load, CFG_REAL, "1", 1e-3, 1000,
+              "replay: submit times are divided by it; bootstrap: so many blocks one over another"),
+    CFG_FIELD(struct raw, block, CFG_TIME, NULL, 60, 8.64e6, "bootstrap: length of a block"),
+    CFG_FIELD(struct raw, period, CFG_TIME, NULL, 60, 8.64e6,
+              "bootstrap: blocks are drawn at the same place of it; default: anywhere"),
 };
 enum { FIELDS_N = sizeof fields / sizeof *fields };
 
@@ -64,6 +74,8 @@ static const char *const kind_keys[SYNTH_ARRIVAL_KINDS][8] = {
     [SYNTH_ARRIVAL_weibull] = { "gap", "cv", "|" },
     [SYNTH_ARRIVAL_sessions] = { "members", "start", "|", "spread", "days" },
     [SYNTH_ARRIVAL_once] = { "members", "|", "start", "spread" },
+    [SYNTH_ARRIVAL_replay] = { "trace", "|", "load" },
+    [SYNTH_ARRIVAL_bootstrap] = { "trace", "block", "|", "period", "load" },
 };
 
 static bool kind_has(enum synth_arrival_kind kind, const char *key)
@@ -171,6 +183,29 @@ static void states(struct synth_arrival_spec *out, struct arena *a, const struct
         json_problem(d, doc, pointer, "expected a gap in at least one state, found none");
 }
 
+static void replay(struct synth_arrival_spec *out, struct arena *a, const struct json_doc *doc,
+                   const struct raw *r, const char *pointer, struct diag *d)
+{
+    char p[256];
+    struct synth_replay_spec *s = &out->replay;
+    *s = (struct synth_replay_spec){ .trace = scenario_path(a, doc->file, r->trace),
+                                     .load = r->load,
+                                     .bootstrap = out->kind == SYNTH_ARRIVAL_bootstrap,
+                                     .period = 1 };
+    if (access(s->trace, R_OK) < 0)
+        json_problem(d, doc, json_pointer_key(p, sizeof p, pointer, "trace"),
+                     "expected a trace that can be read, found \"%s\": %s", s->trace,
+                     strerror(errno));
+    if (!s->bootstrap) return;
+    s->block = r->block;
+    if (r->period == CFG_NO_TIME) return;
+    s->period = r->period / r->block;
+    if (s->period < 1 || r->period % r->block)
+        json_problem(d, doc, json_pointer_key(p, sizeof p, pointer, "period"),
+                     "expected a multiple of the block of %g s, found %g s", simtime_s(r->block),
+                     simtime_s(r->period));
+}
+
 static double seconds(simtime t, double absent)
 {
     return t == CFG_NO_TIME ? absent : simtime_s(t);
@@ -209,6 +244,7 @@ void synth_arrival_read(struct synth_arrival_spec *out, struct arena *a, const s
                 json_pointer_key(p, sizeof p, pointer, "days"), d);
     if (r.states)
         states(out, a, doc, r.states, json_pointer_key(p, sizeof p, pointer, "states"), d);
+    if (synth_arrival_replays(out)) replay(out, a, doc, &r, pointer, d);
     if (out->kind == SYNTH_ARRIVAL_sessions && out->start_s >= DAY_S) {
         json_pointer_key(p, sizeof p, pointer, "start");
         json_problem(d, doc, p, "expected a time of day below 24 h, found %g h",
@@ -229,7 +265,9 @@ double synth_arrival_rate(const struct synth_arrival_spec *s)
     case SYNTH_ARRIVAL_sessions:
         for (size_t i = 0; i < 7; i++) present += s->day[i];
         return (double)s->members * present / WEEK_S;
-    case SYNTH_ARRIVAL_once: return 0;
+    case SYNTH_ARRIVAL_once:
+    case SYNTH_ARRIVAL_replay:
+    case SYNTH_ARRIVAL_bootstrap: return 0;
     default: return 1 / s->gap_s;
     }
 }
@@ -426,6 +464,8 @@ double synth_arrival_next(struct synth_arrival *p, double until_s, int64_t *memb
     case SYNTH_ARRIVAL_weibull: return p->t += p->spec->gap_s * synth_dist_draw(&p->gap, p->gaps);
     case SYNTH_ARRIVAL_sessions:
     case SYNTH_ARRIVAL_once: return visits(p, until_s, member);
+    case SYNTH_ARRIVAL_replay:
+    case SYNTH_ARRIVAL_bootstrap:
     case SYNTH_ARRIVAL_KINDS: break;
     }
     BUG("arrival kind %d", (int)p->spec->kind);

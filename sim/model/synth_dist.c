@@ -2,6 +2,7 @@
 
 #include "base/cfg.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>
@@ -414,6 +415,59 @@ static double draw_pareto(const struct synth_dist *s, double u)
     return s->a * pow(1 - u * (1 - tail), -1 / s->alpha);
 }
 
+/* A mixture of exponentials has no closed inverse: bisect, since its distribution function rises. */
+static double hyperexponential_quantile(const struct synth_dist *s, double u)
+{
+    double lo = 0, hi = 0;
+    for (size_t i = 0; i < s->n; i++) hi = fmax(hi, s->y[i]);
+    hi *= -log1p(-u); /* even the slowest part alone has reached u there */
+    for (int k = 0; k < 100 && hi - lo > 1e-13 * hi; k++) {
+        double mid = 0.5 * (lo + hi), tail = 0, before = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            tail += (s->x[i] - before) * (s->y[i] > 0 ? exp(-mid / s->y[i]) : 0);
+            before = s->x[i];
+        }
+        if (1 - tail < u)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return 0.5 * (lo + hi);
+}
+
+/* Parts need not stand in order: the smallest value with a share u at or below it. */
+static double choice_quantile(const struct synth_dist *s, double u)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < s->n; i++) {
+        double below = 0, before = 0;
+        for (size_t j = 0; j < s->n; j++) {
+            if (s->y[j] <= s->y[i]) below += s->x[j] - before;
+            before = s->x[j];
+        }
+        if (below >= u - 1e-12 && s->y[i] < best) best = s->y[i];
+    }
+    return best;
+}
+
+static double quantile(const struct synth_dist *s, double u)
+{
+    switch (s->kind) {
+    case SYNTH_constant: return s->a;
+    case SYNTH_uniform: return s->a + (s->b - s->a) * u;
+    case SYNTH_exponential: return gsl_cdf_exponential_Pinv(u, s->a);
+    case SYNTH_lognormal: return gsl_cdf_lognormal_Pinv(u, s->a, s->b);
+    case SYNTH_gamma: return gsl_cdf_gamma_Pinv(u, s->a, s->b);
+    case SYNTH_weibull: return gsl_cdf_weibull_Pinv(u, s->a, s->b);
+    case SYNTH_pareto: return draw_pareto(s, u);
+    case SYNTH_hyperexponential: return hyperexponential_quantile(s, u);
+    case SYNTH_quantiles: return draw_quantile(s, u);
+    case SYNTH_choice: return choice_quantile(s, u);
+    case SYNTH_KINDS: break;
+    }
+    BUG("distribution kind %d", (int)s->kind);
+}
+
 static double draw(const struct synth_dist *s, gsl_rng *r)
 {
     switch (s->kind) {
@@ -433,9 +487,23 @@ static double draw(const struct synth_dist *s, gsl_rng *r)
     BUG("distribution kind %d", (int)s->kind);
 }
 
-double synth_dist_draw(const struct synth_dist *s, gsl_rng *r)
+static double bounded(const struct synth_dist *s, double x)
 {
-    double x = draw(s, r);
     if (x < s->min) return s->min;
     return x > s->max ? s->max : x;
+}
+
+double synth_dist_draw(const struct synth_dist *s, gsl_rng *r)
+{
+    return bounded(s, draw(s, r));
+}
+
+double synth_dist_quantile(const struct synth_dist *s, double u)
+{
+    return bounded(s, quantile(s, u));
+}
+
+double synth_normal_share(double z)
+{
+    return fmin(fmax(gsl_cdf_ugaussian_P(z), 1e-15), 1 - 1e-15);
 }

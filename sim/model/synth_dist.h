@@ -65,6 +65,11 @@ struct synth_dist {
 void synth_dist_read(struct synth_dist *out, struct arena *a, const struct json_doc *doc, json_t *v,
                      const char *pointer, enum synth_unit unit, struct diag *d);
 double synth_dist_draw(const struct synth_dist *s, gsl_rng *r);
+/* The value below which a share u of the draws lies, 0 < u < 1 (inverse of the distribution
+ * function): what correlated draws are made with. O(parts^2) for choice. */
+double synth_dist_quantile(const struct synth_dist *s, double u);
+/* Share of the standard normal law below z, kept off 0 and 1: a deviate as a quantile's u. */
+double synth_normal_share(double z);
 
 /* One value of that unit. False after adding a problem. */
 bool synth_value(double *out, const struct json_doc *doc, const json_t *v, const char *pointer,

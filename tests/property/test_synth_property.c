@@ -30,7 +30,7 @@ static struct text rows(const char *path, uint64_t seed, uint64_t rep, const cha
     struct text t = { 0 };
     simtime last = 0;
     if (synth_open(&s, path, seed, rep, names, &e) < 0) fail_msg("%s: %s", e.where, e.msg);
-    if (!columns) columns = synth_columns(synth_spec(s));
+    if (!columns) columns = synth_columns(s);
     FILE *to = open_memstream(&t.s, &t.len);
     trace_write_header(to, columns, NULL);
     while (synth_next(s, &row, &e) == 1) {

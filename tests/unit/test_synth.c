@@ -60,11 +60,19 @@ struct rows {
     size_t n;
 };
 
+static struct synth *stream(const struct loaded *l, uint64_t seed, struct symtab *names)
+{
+    struct synth *s;
+    struct err e = { 0 };
+    if (synth_create(&s, &l->spec, seed, 0, names, &e) < 0) fail_msg("%s: %s", e.where, e.msg);
+    return s;
+}
+
 static struct rows run(const char *text, uint64_t seed)
 {
     struct loaded l = load(text);
     struct symtab *names = symtab_create();
-    struct synth *s = synth_create(&l.spec, seed, 0, names);
+    struct synth *s = stream(&l, seed, names);
     struct job_row row;
     struct err e = { 0 };
     struct rows r = { 0 };
@@ -334,7 +342,7 @@ static void row_contents(void **state)
 {
     struct loaded l = load(everything);
     struct symtab *names = symtab_create();
-    struct synth *s = synth_create(&l.spec, l.spec.seed, 0, names);
+    struct synth *s = stream(&l, l.spec.seed, names);
     struct job_row row;
     struct err e = { 0 };
     double t = 0, quarter = 0, q = 0, first = 0, limited = 0, n = 0;
@@ -378,13 +386,13 @@ static void row_contents(void **state)
     near_abs(q / t, 0.75, 5 * sqrt(0.1875 / t));
     near_abs(limited / t, 0.75, 5 * sqrt(0.1875 / t));
     near_abs(first / t, 12.0 / 25, 5 * sqrt(0.25 / t)); /* 1 / (1 + 1/2 + 1/3 + 1/4) */
-    synth_close(s);
-    symtab_destroy(names);
-    assert_int_equal(synth_columns(&l.spec),
+    assert_int_equal(synth_columns(s),
                      TRACE_COL(gpu_mem_bytes) | TRACE_COL(gpu_model) | TRACE_COL(gpu_allowed) |
                          TRACE_COL(cpus) | TRACE_COL(mem_bytes) | TRACE_COL(user) |
                          TRACE_COL(group) | TRACE_COL(class) | TRACE_COL(profile) |
                          TRACE_COL(priority) | TRACE_COL(walltime_s) | TRACE_COL(slots));
+    synth_close(s);
+    symtab_destroy(names);
     assert_close(synth_class_rate(&l.spec, 0), 0.075, 1e-12);
     assert_string_equal(synth_class_name(&l.spec, 1), "b");
     arena_destroy(l.a);
@@ -404,7 +412,7 @@ static void columns_are_uncorrelated(void **state)
     double sum[COLS] = { 0 }, prod[COLS][COLS] = { { 0 } }, last = 0, n = 0;
     struct loaded l = load(text);
     struct symtab *names = symtab_create();
-    struct synth *s = synth_create(&l.spec, test_seed(), 0, names);
+    struct synth *s = stream(&l, test_seed(), names);
     struct job_row row;
     struct err e = { 0 };
     (void)state;
