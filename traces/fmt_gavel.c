@@ -19,13 +19,9 @@ static const struct import_reason rate_zero = {
     "rate-zero", "the throughput table says 0 steps/s: the job does not fit this worker", true
 };
 
-static const char *const worker_names[] = { "v100",
-                                            "p100",
-                                            "k80",
-                                            "v100_unconsolidated",
-                                            "p100_unconsolidated",
-                                            "k80_unconsolidated",
-                                            NULL };
+static const char *const worker_names[] = {
+    "v100", "p100", "k80", "v100_unconsolidated", "p100_unconsolidated", "k80_unconsolidated", NULL
+};
 
 struct options {
     const char *throughputs;
@@ -35,7 +31,8 @@ struct options {
 
 static const struct opt opts[] = {
     { "throughputs", 0, OPT_TEXT, offsetof(struct options, throughputs), "FILE",
-      "gavel: throughput table (simulation_throughputs.json) that turns steps into durations", NULL },
+      "gavel: throughput table (simulation_throughputs.json) that turns steps into durations",
+      NULL },
     { "worker", 0, OPT_CHOICE, offsetof(struct options, worker), "TYPE",
       "gavel: worker type whose throughputs count: v100 (default), p100, k80, ...", worker_names },
     { "model-profile", 0, OPT_FLAG, offsetof(struct options, model_profile), NULL,

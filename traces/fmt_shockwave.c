@@ -31,8 +31,8 @@ static void shockwave_close(void *state)
     free(s);
 }
 
-static int shockwave_open(void **state, const char *path, const void *options,
-                          struct symtab *names, struct import_info *info, struct err *e)
+static int shockwave_open(void **state, const char *path, const void *options, struct symtab *names,
+                          struct import_info *info, struct err *e)
 {
     const struct options *o = options;
     struct shockwave *s = xcalloc(1, sizeof *s);

@@ -60,7 +60,8 @@ static int read_options(struct synergy *s, const struct options *o, const char *
 {
     s->rate = o->rate;
     s->model_profile = o->model_profile;
-    if (o->rate < 0) return err_set(e, ERR_USAGE, NULL, "--rate: expected more than 0, found %g", o->rate);
+    if (o->rate < 0)
+        return err_set(e, ERR_USAGE, NULL, "--rate: expected more than 0, found %g", o->rate);
     if (o->rates && o->rate > 0)
         return err_set(e, ERR_USAGE, NULL, "--rate and --rates exclude each other");
     if (o->rates) return rates_load_by_name(&s->rates, o->rates, e);
@@ -158,8 +159,7 @@ static int synergy_next(void *state, struct import_row *row, struct err *e)
         import_quarantine(row, &import_bad_value, "iterations: negative");
     if (row->quarantined) return 1;
     set_duration(s, r.f, iterations, gpus, row);
-    if (s->model_profile)
-        row->job.profile = symtab_add(s->names, r.f[F_model].s, r.f[F_model].len);
+    if (s->model_profile) row->job.profile = symtab_add(s->names, r.f[F_model].s, r.f[F_model].len);
     return 1;
 }
 

@@ -1,6 +1,7 @@
 #include "traces/rates.h"
 
 #include "base/mem.h"
+#include "traces/wholefile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,14 +18,20 @@ static int no_worker(const struct json_doc *doc, const char *worker, struct err 
         if (n < 16) names[n++] = key;
     }
     const struct loc at = { .file = doc->file };
-    int rc = err_set(e, ERR_INPUT, &at, "expected rates for worker type \"%s\", found none", worker);
+    int rc =
+        err_set(e, ERR_INPUT, &at, "expected rates for worker type \"%s\", found none", worker);
     err_hint(e, "it has: %s", n ? str_list(list, sizeof list, names, n) : "nothing");
     return rc;
 }
 
 static int load(struct json_doc *doc, const char *path, struct err *e)
 {
-    int rc = json_doc_load(doc, path, e);
+    char *text;
+    size_t len;
+    int rc = wholefile_read(&text, &len, path, "a JSON object of rates", e);
+    if (rc < 0) return rc;
+    rc = json_doc_parse(doc, path, text, len, e);
+    free(text);
     if (rc < 0 || json_is_object(doc->root)) return rc;
     const struct loc at = { .file = doc->file };
     rc = err_set(e, ERR_INPUT, &at, "expected a JSON object of rates, found %s",

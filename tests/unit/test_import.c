@@ -152,6 +152,21 @@ static bool warned(const char *part)
 
 /* ---- every format: its samples come in, and come in again unchanged --------------------------- */
 
+/* Imports a sample with the words of traces/samples/FORMAT/options/import.txt, if there are any. */
+static int import_sample(const char *format, const char *path, const char *out, struct err *e)
+{
+    const char *words[20] = { "auto", path, "-o", out };
+    char file[200];
+    size_t n = 4;
+    snprintf(file, sizeof file, "traces/samples/%s/options/import.txt", format);
+    char *text = slurp(file);
+    for (char *w = text ? strtok(text, " \n") : NULL; w && n < 19; w = strtok(NULL, " \n"))
+        words[n++] = w;
+    int rc = command(&cmd_import, NULL, e, words);
+    free(text);
+    return rc;
+}
+
 static void conforms(void **state)
 {
     const struct trace_format *f = *state;
@@ -174,7 +189,7 @@ static void conforms(void **state)
         const char *one = in_dir("one.csv"), *two = in_dir("two.csv");
         assert_int_equal(format_sniff(&sniffed, path, &e), 0);
         assert_ptr_equal(sniffed, f);
-        if (import(&e, "auto", path, "-o", one) != 0) fail_msg("%s: %s", path, e.msg);
+        if (import_sample(f->name, path, one, &e) != 0) fail_msg("%s: %s", path, e.msg);
         load_account(one);
         assert_num("rows.read", num("rows.kept") + num("rows.repaired") + num("rows.quarantined"));
         assert_int_equal(import(&e, "auto", one, "-o", two), 0); /* as native or as requests */
@@ -398,9 +413,9 @@ static void tiresias_sample(void **state)
                 "0,0,90,1,vgg11\n1,30,200.5,4,resnet50\n2,30,7,0.5,\"a, b\"\n3,42,0,8,vgg11\n");
     struct textfile muri =
         textfile_of("job_id,num_gpu,submit_time,duration,resource_time_0\n0,8,91000,5095001,0.6\n");
-    assert_int_equal(import(&e2, "auto", muri.path, "-o", out), ERR_INPUT);
+    assert_int_equal(import(&e2, "tiresias", muri.path, "-o", out), ERR_INPUT);
     assert_non_null(strstr(e2.msg, "milliseconds"));
-    assert_int_equal(import(&e, "auto", muri.path, "-o", out, "--unit", "ms"), 0);
+    assert_int_equal(import(&e, "tiresias", muri.path, "-o", out, "--unit", "ms"), 0);
     char *text = slurp(out);
     assert_non_null(strstr(text, " unit=ms\njob_id,submit_s,duration_s,gpus\n0,91,5095.001,8\n"));
     free(text);
