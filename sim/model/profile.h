@@ -85,9 +85,9 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
     X(mps, overhead, "ratio", 0, 0, 0.02, 0, 0.9, PUBLISHED,                                       \
       "nebuly-ai/nos, A100: one client under the daemon at 1.002 of native",                       \
       "share of speed a client loses to the daemon")                                               \
-    X(mps, interference, "ratio", 0.035, 0, 0.15, 0, 10, ASSUMED,                                  \
-      "order of magnitude: T4, five one-block clients at 0.876 of the speed alone, 0.035 a "       \
-      "neighbour; 0.15 per job is the MISO simulator's constant",                                  \
+    X(mps, interference, "ratio", 0.1, 0, 0.7, 0, 1, PUBLISHED,                                    \
+      "seven CNNs, 1 to 5 processes in slices of an A100 (MunQ-Lee/ParvaGPU_SC24): 0.05 to 0.1 "   \
+      "fits best; OpenMM on an A100 0; YOLOS on an A100 (nebuly-ai/nos) 0.2 to 0.7",               \
       "slowdown that a card's worth of busy neighbours adds while demand is below the card")       \
     X(mig, repartition_s, "s", 12, 12, 121, 0, 3600, PUBLISHED,                                    \
       SRC_MIGCTL "direct executor 12.4 and 19.3 s, operator 102 to 121 s",                         \

@@ -5,6 +5,12 @@
  *   hard   speed <= min(1, g / need) with need = (compute + memory) x sm_width; the throttled
  *          tenant sleeps, and what it leaves goes to the others
  *   soft   idle quota is lent: no ceiling
+ *   bucket what a token bucket makes of quotas (HAMi-core): a tenant alone is not throttled, idle
+ *          quota is lent, and two always-busy tenants with quotas a and b complete work in the ratio
+ *          (a / b)^gain. The gain is a measured property of board and version, since the bucket
+ *          charges thread blocks and is corrected in steps that grow with the square of the SMs:
+ *          0.19 on a board of 188 SMs (30 and 70 land at 46 and 54), 1.17 there with steps linear
+ *          in SMs, 0.82 to 0.95 where 10 and 90 gave 1:6 to 1:8 (reference CALIBRATION.md 3.4)
  *   none   memory quota only
  * Cost: every launch takes launch_ns on the host side, every start takes the start-up time, which
  * grows with the processes already on the card (a lock is taken in turn). */
@@ -14,18 +20,20 @@
 
 #include <math.h>
 
-enum enforce { ENFORCE_NONE, ENFORCE_SOFT, ENFORCE_HARD };
-static const char *const enforce_names[] = { "none", "soft", "hard", NULL };
+enum enforce { ENFORCE_NONE, ENFORCE_SOFT, ENFORCE_BUCKET, ENFORCE_HARD };
+static const char *const enforce_names[] = { "none", "soft", "bucket", "hard", NULL };
 enum unset_memory { UNSET_SHARE, UNSET_CARD };
 static const char *const unset_memory_names[] = { "share", "card", NULL };
 
 struct intercept {
     int enforce, unset_memory;
     simtime launch, startup, startup_per_process, quantum, switch_;
+    double gain;
     double launch_s, switch_ratio; /* bound */
 };
 
-enum { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM, FIELD_SWITCH };
+enum { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM, FIELD_SWITCH,
+       FIELD_GAIN };
 static const struct cfg_field fields[] = {
     [FIELD_LAUNCH] = CFG_FIELD(struct intercept, launch, CFG_TIME, NULL, 0, 1,
                                "hook time per kernel launch; default from the profile"),
@@ -39,18 +47,22 @@ static const struct cfg_field fields[] = {
     [FIELD_SWITCH] = { .name = "switch", .type = CFG_TIME,
                        .offset = offsetof(struct intercept, switch_), .min = 0, .max = 10,
                        .help = "time lost at a change of tenant; default from the profile" },
+    [FIELD_GAIN] = CFG_FIELD(struct intercept, gain, CFG_REAL, NULL, 0, 2,
+                             "bucket: quotas a and b complete work as (a/b)^gain; default from the "
+                             "profile"),
     CFG_ONE_OF(struct intercept, enforce, enforce_names, "soft",
-               "compute quota: none, soft (idle time is lent), hard"),
+               "compute quota: none, soft (idle time is lent), bucket (soft, and shares as a token "
+               "bucket gives them), hard"),
     CFG_ONE_OF(struct intercept, unset_memory, unset_memory_names, "share",
                "a job that names no memory claims its share of the card, or the whole card"),
 };
 static const enum profile_param uses[] = {
     PROFILE_intercept_launch_ns, PROFILE_intercept_startup_ms,
     PROFILE_intercept_startup_per_process_ms, PROFILE_timeslice_quantum_us,
-    PROFILE_timeslice_switch_us,
+    PROFILE_timeslice_switch_us,  PROFILE_intercept_core_gain,
 };
 static const size_t overrides[] = { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM,
-                                    FIELD_SWITCH };
+                                    FIELD_SWITCH, FIELD_GAIN };
 
 /* A parameter of the scenario, else of the profile (`scale` turns its unit into ns). */
 static simtime or_profile(simtime given, const struct param *from, double scale)
@@ -71,6 +83,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     p->quantum = or_profile(p->quantum, &known[PROFILE_timeslice_quantum_us], 1e3);
     p->switch_ = or_profile(p->switch_, &known[PROFILE_timeslice_switch_us], 1e3);
     p->switch_ratio = (double)p->switch_ / (double)p->quantum;
+    if (isnan(p->gain)) p->gain = known[PROFILE_intercept_core_gain].value;
     return NULL;
 }
 
@@ -97,7 +110,7 @@ static void speeds(const void *params, const struct share_view *v, double speed[
 {
     const struct intercept *p = params;
     struct turn_taker t[TIMESHARE_MAX];
-    double cap[TIMESHARE_MAX];
+    double cap[TIMESHARE_MAX], weight[TIMESHARE_MAX];
     for (size_t i = 0; i < v->n; i++) {
         const struct signature *s = v->resident[i].sig;
         const double gpu = s->compute + s->memory;
@@ -106,8 +119,12 @@ static void speeds(const void *params, const struct share_view *v, double speed[
         t[i] = (struct turn_taker){ .delay = s->host + s->launches_per_s * p->launch_s,
                                     .demand = gpu };
         cap[i] = quota < need ? quota / need : INFINITY;
+        weight[i] = pow(v->resident[i].demand->units / 1000.0, p->gain);
     }
-    timeshare_capped(t, p->enforce == ENFORCE_HARD ? cap : NULL, v->n, p->switch_ratio, speed);
+    if (p->enforce == ENFORCE_BUCKET)
+        timeshare_weighted(t, weight, v->n, p->switch_ratio, speed);
+    else
+        timeshare_capped(t, p->enforce == ENFORCE_HARD ? cap : NULL, v->n, p->switch_ratio, speed);
 }
 
 static simtime startup(const void *params, const struct card_type *type, size_t residents)

@@ -11,22 +11,27 @@ enum { MAX_STATES = 4096, MAX_CLASSES = 8, SCHWEITZER_ROUNDS = 200, CAP_ROUNDS =
  * instead of 1024. */
 struct network {
     struct turn_taker class[TIMESHARE_MAX];
+    double weight[TIMESHARE_MAX];
     int count[TIMESHARE_MAX];
     int of[TIMESHARE_MAX]; /* class of each resident */
     int classes;
     size_t states;
 };
 
-static void network_build(struct network *w, const struct turn_taker *t, size_t n)
+static void network_build(struct network *w, const struct turn_taker *t, const double weight[],
+                          size_t n)
 {
     w->classes = 0;
     for (size_t i = 0; i < n; i++) {
+        const double mine = weight ? weight[i] : 1.0;
         int c = 0;
         while (c < w->classes &&
-               (w->class[c].delay != t[i].delay || w->class[c].demand != t[i].demand))
+               (w->class[c].delay != t[i].delay || w->class[c].demand != t[i].demand ||
+                w->weight[c] != mine))
             c++;
         if (c == w->classes) {
             w->class[c] = t[i];
+            w->weight[c] = mine;
             w->count[c] = 0;
             w->classes++;
         }
@@ -68,7 +73,7 @@ static void solve_exact(const struct network *w, double switch_ratio, double rat
             for (int k = 0; k < w->classes; k++) {
                 const int others = pop[k] - (k == c);
                 if (others == 0) continue;
-                queue += others * before[k];
+                queue += others * before[k] * (w->weight[k] / w->weight[c]);
                 nobody *= pow(1.0 - before[k], others);
             }
             const double r = at_card(w->class[c].demand, queue, 1.0 - nobody, switch_ratio);
@@ -89,7 +94,7 @@ static void solve_approximate(const struct network *w, double switch_ratio, doub
             double queue = 0, nobody = 1;
             for (int k = 0; k < w->classes; k++) {
                 const int others = w->count[k] - (k == c);
-                queue += others * active[k];
+                queue += others * active[k] * (w->weight[k] / w->weight[c]);
                 nobody *= pow(1.0 - active[k], others);
             }
             const double r = at_card(w->class[c].demand, queue, 1.0 - nobody, switch_ratio);
@@ -104,11 +109,17 @@ static void solve_approximate(const struct network *w, double switch_ratio, doub
 
 void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
 {
+    timeshare_weighted(t, NULL, n, switch_ratio, speed);
+}
+
+void timeshare_weighted(const struct turn_taker *t, const double weight[], size_t n,
+                        double switch_ratio, double speed[])
+{
     struct network w;
     double rate[TIMESHARE_MAX];
     BUG_ON(n > TIMESHARE_MAX);
     if (n == 0) return;
-    network_build(&w, t, n);
+    network_build(&w, t, weight, n);
     if (w.states <= MAX_STATES && w.classes <= MAX_CLASSES)
         solve_exact(&w, switch_ratio, rate);
     else

@@ -25,6 +25,13 @@ struct turn_taker {
  * Requires n <= TIMESHARE_MAX. O(states x n) for up to 4096 states, else O(n^2 x iterations). */
 void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[]);
 
+/* The same when the card favours some: while i and j are both at the card it works for them in the
+ * ratio weight[i] : weight[j], so that those who never leave it share it in this ratio, and one that
+ * meets nobody runs at full speed (discriminatory processor sharing; the others that i meets count
+ * weight[j] / weight[i] times). weight NULL: equal. Requires weights > 0. */
+void timeshare_weighted(const struct turn_taker *t, const double weight[], size_t n,
+                        double switch_ratio, double speed[]);
+
 /* The same with ceilings: resident i is held back (its delay stretched) so that speed[i] does not
  * exceed cap[i]; what it leaves is lent to the others. cap NULL or INFINITY: no ceiling. */
 void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n,
