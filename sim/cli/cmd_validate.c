@@ -22,7 +22,8 @@ static const struct opt opts[] = {
     { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set; may be repeated",
       NULL },
     { "measured", 0, OPT_TEXT, offsetof(struct options, measured), "FILE",
-      "score these measured rows instead (CSV, columns as in the set's own file); needs --set", NULL },
+      "score these measured rows instead (CSV, columns as in the set's own file); needs --set",
+      NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
       NULL },
     { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row", NULL },
@@ -75,7 +76,10 @@ static void print_check(const struct valid_set *s, const struct valid_check *c)
 {
     const bool percent = c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST;
     const char *unit = percent ? "%" : s->unit;
-    printf("  %s: %s of %s ", isnan(c->value) ? "open" : c->met ? "met" : "MISSED",
+    printf("  %s: %s of %s ",
+           isnan(c->value) ? "open"
+           : c->met        ? "met"
+                           : "MISSED",
            valid_measure_names[c->bar->of], c->bar->group ? c->bar->group : "all rows");
     if (isnan(c->value))
         printf("has no rows, bar %.4g %s\n", shown(c, c->bar->at_most), unit);
@@ -144,10 +148,10 @@ static json_t *checks_json(const struct scored *s)
     json_t *list = json_array();
     for (size_t b = 0; s->path && b < s->set->n_bars; b++) {
         const struct valid_check *c = &s->report.check[b];
-        json_array_append_new(
-            list, json_pack("{s:s?, s:s, s:o, s:f, s:b}", "group", c->bar->group, "measure",
-                            valid_measure_names[c->bar->of], "value", json_num(c->value),
-                            "at_most", c->bar->at_most, "met", c->met));
+        json_array_append_new(list, json_pack("{s:s?, s:s, s:o, s:f, s:b}", "group", c->bar->group,
+                                              "measure", valid_measure_names[c->bar->of], "value",
+                                              json_num(c->value), "at_most", c->bar->at_most, "met",
+                                              c->met));
     }
     return list;
 }
@@ -190,7 +194,8 @@ static int choose_sets(const struct options *o, const struct valid_set **chosen,
         const char *near = NULL;
         chosen[i] = valid_find(o->sets.v[i], &near);
         if (chosen[i]) continue;
-        const int rc = err_set(e, ERR_USAGE, NULL, "validate: no set is called \"%s\"", o->sets.v[i]);
+        const int rc =
+            err_set(e, ERR_USAGE, NULL, "validate: no set is called \"%s\"", o->sets.v[i]);
         if (near)
             err_hint(e, "did you mean \"%s\"?", near);
         else

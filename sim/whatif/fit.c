@@ -20,7 +20,8 @@ double fit_least(double x[], size_t n, double step, int rounds, fit_fn *f, void 
 {
     struct asked asked = { f, ctx };
     gsl_multimin_function function = { value_at, n, &asked };
-    gsl_multimin_fminimizer *m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
+    gsl_multimin_fminimizer *m =
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
     gsl_vector *at = gsl_vector_alloc(n), *steps = gsl_vector_alloc(n);
     if (!m || !at || !steps) BUG("out of memory");
     for (size_t i = 0; i < n; i++) {
@@ -29,7 +30,8 @@ double fit_least(double x[], size_t n, double step, int rounds, fit_fn *f, void 
     }
     gsl_multimin_fminimizer_set(m, &function, at, steps);
     for (int i = 0; i < rounds; i++)
-        if (gsl_multimin_fminimizer_iterate(m) != 0 || gsl_multimin_fminimizer_size(m) < 1e-7) break;
+        if (gsl_multimin_fminimizer_iterate(m) != 0 || gsl_multimin_fminimizer_size(m) < 1e-7)
+            break;
     for (size_t i = 0; i < n; i++) x[i] = gsl_vector_get(m->x, i);
     const double least = m->fval;
     gsl_vector_free(at);

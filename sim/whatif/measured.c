@@ -90,8 +90,8 @@ int measured_next(struct measured *m, void *row, struct err *e)
     int rc = csv_next(m->csv, &m->row, e);
     if (rc <= 0) return rc;
     if (m->row.n != m->width)
-        return csv_error(m->csv, &m->row, NULL, e, "expected %zu fields as in the header, found %zu",
-                         m->width, m->row.n);
+        return csv_error(m->csv, &m->row, NULL, e,
+                         "expected %zu fields as in the header, found %zu", m->width, m->row.n);
     for (size_t k = 0; k < m->n; k++) {
         const struct measured_column *c = &m->column[k];
         const struct csv_field *f = m->at[k] == ABSENT ? NULL : &m->row.f[m->at[k]];

@@ -25,16 +25,23 @@
 
 struct measured_column {
     const char *name;
-    size_t offset; /* of a const char * or a double */
+    size_t offset;       /* of a const char * or a double */
     bool text, optional; /* optional: an empty field is NAN; the column may be missing */
     double min, max;
 };
 /* A text column that is missing altogether reads as "". */
-#define MEASURED_TEXT(type, member, column) { column, offsetof(type, member), true, true, 0, 0 }
+#define MEASURED_TEXT(type, member, column)                                                        \
+    {                                                                                              \
+        column, offsetof(type, member), true, true, 0, 0                                           \
+    }
 #define MEASURED_NUMBER(type, member, column, min, max)                                            \
-    { column, offsetof(type, member), false, false, min, max }
+    {                                                                                              \
+        column, offsetof(type, member), false, false, min, max                                     \
+    }
 #define MEASURED_OPTIONAL(type, member, column, min, max)                                          \
-    { column, offsetof(type, member), false, true, min, max }
+    {                                                                                              \
+        column, offsetof(type, member), false, true, min, max                                      \
+    }
 
 enum { MEASURED_MAX_COLUMNS = 24 };
 

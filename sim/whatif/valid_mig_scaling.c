@@ -77,7 +77,8 @@ static int read_rows(struct data *d, const struct world *w, const char *path, st
             board = board_of(row.gpu);
             rc = valid_share_bind(&d->share, w, a, "mig", board, NULL, e);
         } else if (strcmp(board, board_of(row.gpu)) != 0) {
-            rc = measured_error(d->file, e, "gpu: one card a file, found %s and %s", board, row.gpu);
+            rc =
+                measured_error(d->file, e, "gpu: one card a file, found %s and %s", board, row.gpu);
         }
         if (rc == 0) rc = add_point(d, &row, e);
     }
@@ -124,7 +125,8 @@ static void add(struct data *d, struct arena *a, valid_rows *out, const struct p
 {
     const struct valid_row row = {
         .group = group,
-        .label = arena_printf(a, "%s batch %g on %s", p->row.workload, p->row.batch, p->row.profile),
+        .label =
+            arena_printf(a, "%s batch %g on %s", p->row.workload, p->row.batch, p->row.profile),
         .measured = p->row.speed,
         .predicted = predicted(d, p, fit),
         .naive = p->row.sms / d->largest_sms,

@@ -46,8 +46,9 @@ const char *const valid_measure_names[] = { "mean absolute error", "mean relativ
 
 struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool naive)
 {
-    struct valid_score s = { .mae = NAN, .mape = NAN, .worst = NAN, .worst_abs = NAN,
-                             .spearman = NAN };
+    struct valid_score s = {
+        .mae = NAN, .mape = NAN, .worst = NAN, .worst_abs = NAN, .spearman = NAN
+    };
     double *x = xcalloc(4 * n + 1, sizeof *x), *y = x + n, *work = y + n;
     double sum = 0, relative = 0;
     for (size_t i = 0; i < n; i++) {
@@ -114,10 +115,9 @@ void valid_report_of(struct valid_report *out, const struct valid_set *s,
             done[j] = true;
             part[k++] = row[j];
         }
-        out->group[out->n_groups++] = (struct valid_group){ row[i].group,
-                                                            valid_score_of(part, k, false),
-                                                            valid_score_of(part, k, true),
-                                                            row[i].aside };
+        out->group[out->n_groups++] =
+            (struct valid_group){ row[i].group, valid_score_of(part, k, false),
+                                  valid_score_of(part, k, true), row[i].aside };
     }
     for (size_t i = 0; i < n; i++)
         if (!row[i].aside) part[total++] = row[i];
@@ -190,8 +190,9 @@ int valid_share_bind(struct valid_share *out, const struct world *w, struct aren
 
 struct demand valid_demand(void)
 {
-    return (struct demand){ .cards = 1, .units = 1, .limit_bytes = UINT64_MAX, .core_cap = 1.0,
-                            .mig_profile = -1 };
+    return (struct demand){
+        .cards = 1, .units = 1, .limit_bytes = UINT64_MAX, .core_cap = 1.0, .mig_profile = -1
+    };
 }
 
 void valid_share_speeds(const struct valid_share *s, const struct signature *const sig[],
