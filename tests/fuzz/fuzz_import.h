@@ -50,8 +50,8 @@ static inline void fuzz_read_back_requests(const char *text, size_t len, size_t 
 /* A file of requests starts with the header that its first row asks for. */
 static inline unsigned fuzz_request_columns(const struct request_row *r)
 {
-    return (r->size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED) |
-           REQUESTS_COL(service) | REQUESTS_COL(session);
+    return (r->size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED) | REQUESTS_COL(service) |
+           REQUESTS_COL(session);
 }
 
 /* Options as the command line would set them; NULL: the defaults. */
