@@ -22,8 +22,7 @@ static const struct opt opts[] = {
     { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set; may be repeated",
       NULL },
     { "measured", 0, OPT_TEXT, offsetof(struct options, measured), "FILE",
-      "score these measured rows instead (CSV, columns as in the set's own file); needs --set",
-      NULL },
+      "score these measured rows instead (CSV, columns as in scenarios/measured/)", NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
       NULL },
     { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row", NULL },
@@ -36,6 +35,7 @@ static const struct opt opts[] = {
 struct scored {
     const struct valid_set *set;
     const char *path; /* NULL: no data */
+    const char *note; /* about the project's own rows; NULL for a user's */
     valid_rows rows;
     struct valid_report report;
 };
@@ -119,7 +119,7 @@ static void print_set(const struct scored *s, bool rows)
     if (r->model.uncovered) printf("  %zu rows are not covered by the model\n", r->model.uncovered);
     if (r->model.worst_label) printf("  worst row: %s\n", r->model.worst_label);
     for (size_t b = 0; b < s->set->n_bars; b++) print_check(s->set, &r->check[b]);
-    if (s->set->note) printf("  note: %s\n", s->set->note);
+    if (s->note) printf("  note: %s\n", s->note);
     if (rows) print_rows(&s->rows);
     putchar('\n');
 }
@@ -180,15 +180,15 @@ static json_t *set_json(const struct scored *s, bool rows)
                           "help", s->set->help, "unit", s->set->unit, "baseline", s->set->naive,
                           "data", s->path != NULL, "groups", groups, "total",
                           s->path ? group_json("total", false, &r->model, &r->naive) : json_null(),
-                          "bars", checks_json(s), "note", s->set->note);
+                          "bars", checks_json(s), "note", s->note);
     if (rows) json_object_set_new(o, "rows", rows_json(&s->rows));
     return o;
 }
 
 /* ---- run ---- */
 
-static int choose_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
-                       struct err *e)
+static int named_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
+                      struct err *e)
 {
     for (size_t i = 0; i < o->sets.n; i++) {
         const char *near = NULL;
@@ -203,12 +203,31 @@ static int choose_sets(const struct options *o, const struct valid_set **chosen,
         return rc;
     }
     *n = o->sets.n;
-    for (size_t i = 0; o->sets.n == 0 && valid_all[i]; i++) chosen[(*n)++] = valid_all[i];
-    if (o->measured && o->sets.n != 1) {
-        const int rc = err_set(e, ERR_USAGE, NULL, "validate: --measured needs one --set");
-        err_hint(e, "the set says which columns the file has and which model is asked");
-        return rc;
+    return 0;
+}
+
+/* The sets whose columns the measured file has. */
+static int fitting_sets(const char *path, const struct valid_set **chosen, size_t *n, struct err *e)
+{
+    for (size_t i = 0; valid_all[i]; i++) {
+        const struct valid_set *s = valid_all[i];
+        const int fits = measured_fits(path, s->columns, s->n_columns, e);
+        if (fits < 0) return fits;
+        if (fits) chosen[(*n)++] = s;
     }
+    if (*n) return 0;
+    const struct loc at = { .file = path };
+    err_set(e, ERR_INPUT, &at, "these columns belong to no set");
+    err_hint(e, "the files in scenarios/measured/ show the columns; --set names the set");
+    return ERR_INPUT;
+}
+
+static int choose_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
+                       struct err *e)
+{
+    if (o->sets.n) return named_sets(o, chosen, n, e);
+    if (o->measured) return fitting_sets(o->measured, chosen, n, e);
+    for (size_t i = 0; valid_all[i]; i++) chosen[(*n)++] = valid_all[i];
     return 0;
 }
 
@@ -216,6 +235,7 @@ static int score(struct scored *s, const struct options *o, const struct world *
                  struct err *e)
 {
     s->path = o->measured ? o->measured : valid_data(s->set, a);
+    s->note = o->measured ? NULL : s->set->note;
     if (!s->path) return 0;
     const int rc = s->set->predict(w, s->path, a, &s->rows, e);
     if (rc < 0) return rc;

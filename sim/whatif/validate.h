@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "engine/plan.h"
+#include "whatif/measured.h"
 
 struct valid_row {
     const char *group; /* sub-table, e.g. card and campaign; "" = none */
@@ -54,6 +55,9 @@ struct valid_set {
     const char *reference; /* the same under $GPUSIM_SHARED/reference/; NULL: none */
     const char *naive;     /* what the baseline is, in words */
     const char *unit;
+    const struct measured_column
+        *columns;     /* of its rows: tells which set a file is for; NULL: the */
+    size_t n_columns; /* file is scored only where the user names the set */
     const struct valid_bar *bars;
     size_t n_bars;
     const char *note; /* what misses and why, in words; NULL: nothing to say */
