@@ -118,6 +118,12 @@ int import_open(struct import_stream **out, const struct trace_format *f, const 
     void *state = NULL;
     *out = NULL;
     *info = (struct import_info){ 0 };
+    if (f->document) {
+        const struct loc at = { .file = path };
+        int bad = err_set(e, ERR_INPUT, &at, "%s holds measurements, not a trace", f->name);
+        err_hint(e, "`gpusim import %s %s` makes work signatures of it", f->name, path);
+        return bad;
+    }
     int rc = f->open(&state, path, options, names, info, e);
     if (rc < 0) return rc;
     *out = xcalloc(1, sizeof **out);
@@ -171,6 +177,8 @@ void import_quarantine(struct import_row *row, const struct import_reason *why, 
 
 void import_repair(struct import_row *row, const struct import_reason *why)
 {
+    for (size_t i = 0; i < row->repairs; i++)
+        if (row->repaired[i] == why) return; /* counted by rows */
     if (row->repairs < IMPORT_REPAIRS) row->repaired[row->repairs++] = why;
 }
 

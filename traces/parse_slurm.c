@@ -365,14 +365,15 @@ static const struct {
     const char *code;
     enum slurm_state state;
 } state_codes[] = {
-    { "PD", SLURM_PENDING },      { "CF", SLURM_CONFIGURING },    { "R", SLURM_RUNNING },
-    { "S", SLURM_SUSPENDED },     { "CG", SLURM_COMPLETING },     { "CD", SLURM_COMPLETED },
-    { "CA", SLURM_CANCELLED },    { "F", SLURM_FAILED },          { "TO", SLURM_TIMEOUT },
-    { "NF", SLURM_NODE_FAIL },    { "OOM", SLURM_OUT_OF_MEMORY }, { "PR", SLURM_PREEMPTED },
-    { "BF", SLURM_BOOT_FAIL },    { "DL", SLURM_DEADLINE },       { "RQ", SLURM_REQUEUED },
-    { "RH", SLURM_REQUEUE_HOLD }, { "RF", SLURM_REQUEUE_FED },    { "RV", SLURM_REVOKED },
-    { "SE", SLURM_SPECIAL_EXIT }, { "SI", SLURM_SIGNALING },      { "SO", SLURM_STAGE_OUT },
-    { "ST", SLURM_STOPPED },      { "RS", SLURM_RESIZING },       { "RD", SLURM_RESV_DEL_HOLD },
+    { "CANCELED", SLURM_CANCELLED }, { "PD", SLURM_PENDING },      { "CF", SLURM_CONFIGURING },
+    { "R", SLURM_RUNNING },          { "S", SLURM_SUSPENDED },     { "CG", SLURM_COMPLETING },
+    { "CD", SLURM_COMPLETED },       { "CA", SLURM_CANCELLED },    { "F", SLURM_FAILED },
+    { "TO", SLURM_TIMEOUT },         { "NF", SLURM_NODE_FAIL },    { "OOM", SLURM_OUT_OF_MEMORY },
+    { "PR", SLURM_PREEMPTED },       { "BF", SLURM_BOOT_FAIL },    { "DL", SLURM_DEADLINE },
+    { "RQ", SLURM_REQUEUED },        { "RH", SLURM_REQUEUE_HOLD }, { "RF", SLURM_REQUEUE_FED },
+    { "RV", SLURM_REVOKED },         { "SE", SLURM_SPECIAL_EXIT }, { "SI", SLURM_SIGNALING },
+    { "SO", SLURM_STAGE_OUT },       { "ST", SLURM_STOPPED },      { "RS", SLURM_RESIZING },
+    { "RD", SLURM_RESV_DEL_HOLD },
 };
 
 enum slurm_state slurm_state(const char *s, size_t len)

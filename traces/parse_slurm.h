@@ -69,11 +69,11 @@ int32_t slurm_mig_milli(const char *type, size_t len);
 
 #define SLURM_STATE_MAP(X)                                                                         \
     X(PENDING)                                                                                     \
-    X(CONFIGURING) X(RUNNING) X(SUSPENDED) X(COMPLETING) X(STOPPED) X(RESIZING) X(SIGNALING)       \
-        X(STAGE_OUT) X(COMPLETED) X(CANCELLED) X(FAILED) X(TIMEOUT) X(NODE_FAIL) X(OUT_OF_MEMORY)  \
-            X(PREEMPTED) X(BOOT_FAIL) X(DEADLINE) X(REQUEUED) X(REQUEUE_HOLD) X(REQUEUE_FED)       \
-                X(RESV_DEL_HOLD) X(SPECIAL_EXIT) X(REVOKED) X(LAUNCH_FAILED) X(RECONFIG_FAIL)      \
-                    X(POWER_UP_NODE)
+    X(CONFIGURING)                                                                                 \
+    X(RUNNING) X(SUSPENDED) X(COMPLETING) X(STOPPED) X(RESIZING) X(SIGNALING) X(STAGE_OUT)         \
+        X(COMPLETED) X(CANCELLED) X(FAILED) X(TIMEOUT) X(NODE_FAIL) X(OUT_OF_MEMORY) X(PREEMPTED)  \
+            X(BOOT_FAIL) X(DEADLINE) X(REQUEUED) X(REQUEUE_HOLD) X(REQUEUE_FED) X(RESV_DEL_HOLD)   \
+                X(SPECIAL_EXIT) X(REVOKED) X(LAUNCH_FAILED) X(RECONFIG_FAIL) X(POWER_UP_NODE)
 enum slurm_state {
     SLURM_UNKNOWN_STATE,
 #define X(name) SLURM_##name,

@@ -315,7 +315,8 @@ static int64_t held(struct slurm_file *f, struct slurm_record *r, struct import_
     if (has_alloc) milli = gpus_of(f, &alloc, row);
     if (milli == -1 && has_gres) {
         size_t bad;
-        if (!slurm_gres(r->gres, r->gres_len, r->nodes > 0 ? r->nodes : 1, &gres, &bad)) {
+        const int64_t times = r->nodes > 0 && !r->gres_of_all_nodes ? r->nodes : 1;
+        if (!slurm_gres(r->gres, r->gres_len, times, &gres, &bad)) {
             import_quarantine(row, &import_bad_value, "GRES: entry at byte %zu", bad + 1);
             return -2;
         }
@@ -334,7 +335,12 @@ static int64_t held(struct slurm_file *f, struct slurm_record *r, struct import_
 
 static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
 {
-    const int64_t milli = held(f, r, row);
+    int64_t milli = r->gpus_said ? r->gpus_milli : held(f, r, row);
+    if (r->gpus_said) read_host(r, &(struct slurm_tres){ .cpus = -1, .mem_bytes = -1 }, &row->job);
+    if (r->gpus_said && milli == 0) {
+        milli = mapped_gpus(f, r);
+        if (milli < 0) milli = 0;
+    }
     if (milli == -2) return;
     if (milli == -1) {
         if (f->o->cpu_jobs != CPU_JOBS_keep) import_quarantine(row, &gpus_unknown, "%s", "");
@@ -492,6 +498,7 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
                    ? 0
                    : symtab_add(f->names, r.account, r.account_len);
     if (r.priority >= 0 && r.priority <= INT32_MAX) j->priority = (int32_t)r.priority;
+    if (r.ids_repeat) return;
     if (!hashes_add(&f->runs, mix(id ^ (uint64_t)r.start)))
         import_quarantine(row, &duplicate, "%s", "");
     else if (!hashes_add(&f->jobs, id))

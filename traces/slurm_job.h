@@ -84,7 +84,11 @@ struct slurm_record {
     simtime limit;
     const char *alloc_tres, *req_tres, *gres; /* gres: per node; NULL: the column is not there */
     size_t alloc_tres_len, req_tres_len, gres_len;
+    bool gres_of_all_nodes;                   /* gres is the sum over the nodes already */
     int64_t nodes, cpus, mem_bytes, priority; /* -1: not said */
+    bool gpus_said;                           /* gpus_milli is the whole truth, no list is */
+    int64_t gpus_milli;
+    bool ids_repeat; /* ids are not unique by nature: no attempts, no duplicates */
 };
 
 struct slurm_file; /* options, what was seen */
