@@ -60,6 +60,13 @@ struct import_info {
  * of the native trace. */
 #define STATIC_DURATION (INT64_C(1000000000) * SIM_SECOND)
 
+/* What a format of measurements gives instead of rows: a JSON document whose "profiles" are work
+ * signatures for a scenario, and in "account" the same counts as for rows. */
+struct import_document {
+    json_t *json; /* owned by the caller */
+    uint64_t quarantined, not_benign;
+};
+
 struct trace_format {
     const char *name, *help; /* key for `gpusim import`; one line */
     const struct opt *opts;  /* ends with {0}; may be NULL. All-zero options must be the defaults */
@@ -78,6 +85,10 @@ struct trace_format {
     void (*facts)(const void *state, json_t *into);
     /* After a successful import; NULL: nothing. `out` is the trace's path, NULL for none. */
     int (*finish)(const void *options, const char *out, struct err *e);
+    /* Set for formats of measurements only; then open, next and close are NULL: all files make one
+     * document. out->json is NULL after a failure. */
+    int (*document)(struct import_document *out, const char *const *files, int n_files,
+                    const void *options, struct err *e);
 };
 
 extern const struct trace_format *const fmt_all[]; /* NULL-terminated, sorted by name */
