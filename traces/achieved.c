@@ -15,10 +15,10 @@ struct series {
 /* What a target looks at: all, or one class or service. */
 struct sample {
     const char *klass; /* NULL: all */
-    struct series duration, input, output;
-    uint64_t n, gpu_jobs, fractional, with_memory;
+    struct series duration, gpus, input, output;
+    uint64_t n, fractional, with_memory;
     uint64_t *shape_jobs; /* per target, jobs with exactly its gpus */
-    double gpus, gpu_s, memory;
+    double gpu_s, memory;
     double first_s, last_s, gap_sq;
 };
 
@@ -54,6 +54,7 @@ void achieved_destroy(struct achieved *a)
     if (!a) return;
     for (size_t i = 0; i < a->n; i++) {
         series_fini(&a->sample[i].duration);
+        series_fini(&a->sample[i].gpus);
         series_fini(&a->sample[i].input);
         series_fini(&a->sample[i].output);
         free(a->sample[i].shape_jobs);
@@ -79,8 +80,7 @@ static void add_job(struct sample *s, const struct synth_spec *spec, const struc
     vec_push(&s->duration.v, d);
     s->gpu_s += gpus * d;
     if (row->gpus_milli) {
-        s->gpu_jobs++;
-        s->gpus += gpus;
+        vec_push(&s->gpus.v, gpus);
         s->fractional += row->gpus_milli < 1000;
         for (size_t i = 0; i < spec->n_targets; i++) {
             const char *q = spec->target[i].quantity;
@@ -227,12 +227,12 @@ static double measure(struct sample *s, const char *q, size_t target, double spa
     if (!strncmp(q, "input_tokens.", 13)) return of_series(&s->input, q + 13);
     if (!strncmp(q, "output_tokens.", 14)) return of_series(&s->output, q + 14);
     if (!strcmp(q, "tokens.rank_correlation")) return rank_correlation(&s->input, &s->output);
-    if (!strcmp(q, "gpus.mean")) return ratio(s->gpus, (double)s->gpu_jobs);
-    if (!strcmp(q, "gpus.fractional")) return ratio((double)s->fractional, (double)s->gpu_jobs);
+    if (!strcmp(q, "gpus.mean") || !strcmp(q, "gpus.p50")) return of_series(&s->gpus, q + 5);
+    if (!strcmp(q, "gpus.fractional")) return ratio((double)s->fractional, (double)s->gpus.v.n);
     if (!strcmp(q, "memory.mean")) return ratio(s->memory, (double)s->with_memory);
     if (!strcmp(q, "gpu_hours")) return s->gpu_s / 3600;
     if (!strcmp(q, "load")) return ratio(s->gpu_s, span_s);
-    return ratio((double)s->shape_jobs[target], (double)s->gpu_jobs);
+    return ratio((double)s->shape_jobs[target], (double)s->gpus.v.n);
 }
 
 size_t achieved_judge(struct achieved *a, double span_s, struct verdict *verdict)

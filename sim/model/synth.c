@@ -167,12 +167,13 @@ static const struct cfg_field target_fields[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-const char *const synth_quantities[] = {
-    "jobs",         "jobs_per_day", "gap.mean",     "gap.cv",       "duration.mean",
-    "duration.cv",  "duration.p10", "duration.p25", "duration.p50", "duration.p75",
-    "duration.p90", "duration.p95", "duration.p99", "gpus.mean",    "gpus.fractional",
-    "memory.mean",  "gpu_hours",    "load",         "gpus.share:N", NULL
-};
+const char *const synth_quantities[] = { "jobs",         "jobs_per_day",  "gap.mean",
+                                         "gap.cv",       "duration.mean", "duration.cv",
+                                         "duration.p10", "duration.p25",  "duration.p50",
+                                         "duration.p75", "duration.p90",  "duration.p95",
+                                         "duration.p99", "gpus.mean",     "gpus.fractional",
+                                         "memory.mean",  "gpu_hours",     "load",
+                                         "gpus.p50",     "gpus.share:N",  NULL };
 #define TOKENS(which)                                                                              \
     which ".mean", which ".cv", which ".p10", which ".p25", which ".p50", which ".p75",            \
         which ".p90", which ".p95", which ".p99"

@@ -463,6 +463,413 @@ static void ends_and_ties(void **state)
     rows_fini(&r);
 }
 
+/* ---- quantiles: the inverse of the laws above ---- */
+
+static void quantiles(void **state)
+{
+    static const struct {
+        const char *text;
+        double u, x;
+    } c[] = {
+        { "{\"kind\": \"constant\", \"value\": 2.385}", 0.3, 2.385 },
+        { "{\"kind\": \"uniform\", \"min\": 10, \"max\": 40}", 0.25, 17.5 },
+        { "{\"kind\": \"exponential\", \"mean\": 70}", 0.5, 48.520302639196171 },
+        { "{\"kind\": \"lognormal\", \"median\": 100, \"p90\": 700}", 0.9, 700 },
+        { "{\"kind\": \"lognormal\", \"median\": 100, \"p90\": 700, \"max\": 650}", 0.9, 650 },
+        { "{\"kind\": \"gamma\", \"mean\": 60, \"cv\": 1}", 0.5, 41.588830833596715 },
+        { "{\"kind\": \"weibull\", \"shape\": 0.7, \"scale\": 200}", 0.63212055882855767, 200 },
+        { "{\"kind\": \"pareto\", \"min\": 100, \"alpha\": 2.5}", 0.82322330470336313, 200 },
+        /* 0.75 (1 - e^-5) + 0.25 (1 - e^-0.5) */
+        { "{\"kind\": \"hyperexponential\", \"parts\": [{\"weight\": 3, \"mean\": 10}, {\"weight\": 1, \"mean\": 100}]}",
+          0.84331387482272727, 50 },
+        { "{\"kind\": \"choice\", \"parts\": [{\"weight\": 4, \"value\": 60}, {\"weight\": 1, \"value\": 10}]}",
+          0.19, 10 },
+        { "{\"kind\": \"choice\", \"parts\": [{\"weight\": 4, \"value\": 60}, {\"weight\": 1, \"value\": 10}]}",
+          0.21, 60 },
+        { "{\"kind\": \"quantiles\", \"points\": [[0, 1], [0.5, 100], [1, 10000]]}", 0.25, 10 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct arena *a = arena_create();
+        struct json_doc doc;
+        struct synth_dist law;
+        struct diag d;
+        assert_int_equal(json_doc_parse(&doc, "law", c[i].text, strlen(c[i].text), NULL), 0);
+        diag_init(&d);
+        synth_dist_read(&law, a, &doc, doc.root, "", SYNTH_NUMBER, &d);
+        assert_int_equal(d.count, 0);
+        assert_close(synth_dist_quantile(&law, c[i].u), c[i].x, 1e-9);
+        diag_fini(&d);
+        json_doc_fini(&doc);
+        arena_destroy(a);
+    }
+    assert_close(synth_normal_share(0), 0.5, 1e-15);
+    assert_true(synth_normal_share(-40) > 0 && synth_normal_share(40) < 1);
+}
+
+/* ---- GPUs and duration together ---- */
+
+static struct rows sized(const char *correlation, uint64_t seed)
+{
+    char *text = xasprintf(
+        TOP
+        "\"jobs\": 100000, \"classes\": [{\"name\": \"a\", \"arrivals\": {\"kind\": \"poisson\", "
+        "\"gap\": \"1 s\"}, \"duration\": {\"kind\": \"lognormal\", \"median\": \"100 s\", "
+        "\"p90\": \"400 s\"}, %s \"gpus\": [{\"gpus\": 8, \"weight\": 1}, {\"gpus\": 1, "
+        "\"weight\": 3}]}]}",
+        correlation);
+    struct rows r = run(text, seed);
+    free(text);
+    return r;
+}
+
+/* Mean log duration of jobs on `gpus`, in standard deviations of the law. */
+static double mean_deviate(const struct rows *r, int32_t gpus)
+{
+    const double sigma = log(4) / 1.2815515655446004;
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->gpus[i] != gpus) continue;
+        sum += log(r->duration[i] / 100) / sigma;
+        n++;
+    }
+    return sum / n;
+}
+
+/* With correlation r the deviate of the duration has mean r E[z | the GPUs' part of z]: 8 GPUs are the
+ * upper quarter of z, whose mean is phi(0.6744898) / 0.25 = 1.2711063. */
+static void copula(void **state)
+{
+    const double top = 1.2711063, n = 100000;
+    struct rows none = sized("", test_seed());
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const double want = k ? -0.6 : 0.6;
+        struct rows r = sized(k ? "\"correlation\": -0.6," : "\"correlation\": 0.6,", test_seed());
+        double below = 0;
+        near_abs(mean_deviate(&r, 8000), want * top, 5 / sqrt(n / 4));
+        near_abs(mean_deviate(&r, 1000), -want * top / 3, 5 / sqrt(n / 4 * 3));
+        /* both laws stay, times do not move */
+        for (size_t i = 0; i < r.n; i++) {
+            below += r.duration[i] <= 400;
+            assert_true(r.submit[i] == none.submit[i]);
+        }
+        near_abs(below / n, 0.9, 5 * sqrt(0.09 / n));
+        rows_fini(&r);
+    }
+    near_abs(mean_deviate(&none, 8000), 0, 5 / sqrt(n / 4));
+    rows_fini(&none);
+}
+
+/* ---- recordings ---- */
+
+static const char recording[] =
+    "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,gpu_model,user,class,priority,walltime_s,status,deadline_s\n"
+    "x,0.000000001,10,0.25,1073741824,a30,ann,dev,5,20,failed,100\n"
+    "y,7200.5,1.000000001,8,,,bob,training,,,completed,\n"
+    "z,90000,3600,0,,t4,ann,,-2,,,90001\n";
+
+static char *replaying(const char *more, const char *klass, const char *top)
+{
+    return xasprintf(
+        "{\"format\": \"gpusim-generate/1\", \"name\": \"r\", %s \"classes\": [{\"name\": \"r\", "
+        "\"arrivals\": {%s}%s}]}",
+        top, more, klass);
+}
+
+/* Rows written as a trace, with the columns the stream says it fills. */
+static char *as_trace(const char *text)
+{
+    struct loaded l = load(text);
+    struct symtab *names = symtab_create();
+    struct synth *s = stream(&l, 1, names);
+    struct job_row row;
+    struct err e = { 0 };
+    char *out;
+    size_t len;
+    FILE *to = open_memstream(&out, &len);
+    int rc;
+    trace_write_header(to, synth_columns(s), NULL);
+    while ((rc = synth_next(s, &row, &e)) > 0) trace_write_row(to, synth_columns(s), &row, names);
+    fclose(to);
+    if (rc < 0) fail_msg("%s: %s", e.where, e.msg);
+    synth_close(s);
+    symtab_destroy(names);
+    arena_destroy(l.a);
+    return out;
+}
+
+static void expect_replay(const char *load_key, const char *klass, const char *want)
+{
+    const char *path = temp_file(".csv", recording);
+    char *arrivals = xasprintf("\"kind\": \"replay\", \"trace\": \"%s\"%s", path, load_key);
+    char *text = replaying(arrivals, klass, "");
+    char *got = as_trace(text);
+    assert_string_equal(got, want);
+    free(got);
+    free(text);
+    free(arrivals);
+}
+
+static void replay(void **state)
+{
+    (void)state;
+    /* every column, exact to the nanosecond; only the id is new */
+    expect_replay(
+        "", "",
+        "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,gpu_model,user,class,priority,walltime_s,status,deadline_s\n"
+        "r-1,0.000000001,10,0.25,1073741824,a30,ann,dev,5,20,failed,100\n"
+        "r-2,7200.5,1.000000001,8,,,bob,training,,,completed,\n"
+        "r-3,90000,3600,0,,t4,ann,,-2,,,90001\n");
+    /* twice the load: half the time; a deadline keeps its distance; the class speaks over the row */
+    expect_replay(
+        ", \"load\": 2",
+        ", \"class\": \"inference\", \"gpus\": 2, \"priority\": 7, \"duration\": \"5 s\", \"memory\": \"2 GiB\"",
+        "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,gpu_model,user,class,priority,walltime_s,status,deadline_s\n"
+        "r-1,0.000000001,5,2,2147483648,a30,ann,inference,7,20,failed,100\n"
+        "r-2,3600.25,5,2,2147483648,,bob,inference,7,,completed,\n"
+        "r-3,45000,5,2,2147483648,t4,ann,inference,7,,,45001\n");
+}
+
+static void replay_ends(void **state)
+{
+    const char *path = temp_file(".csv", recording);
+    char *arrivals = xasprintf("\"kind\": \"replay\", \"trace\": \"%s\"", path);
+    char *text = replaying(arrivals, "", "\"horizon\": \"7200.5 s\",");
+    struct rows r = run(text, 1);
+    (void)state;
+    assert_int_equal(r.n, 1); /* the horizon is not part of it */
+    rows_fini(&r);
+    free(text);
+    text = replaying(arrivals, ", \"count\": 2", "");
+    r = run(text, 1);
+    assert_int_equal(r.n, 2);
+    rows_fini(&r);
+    free(text);
+    free(arrivals);
+}
+
+/* What is wrong with a recording is told with its own file and line, at once or when it comes. */
+static void bad_recordings(void **state)
+{
+    static const struct {
+        const char *trace, *arrivals, *says;
+        int rows; /* before the error */
+    } c[] = {
+        { "job_id,submit_s,duration_s,gpus\na,0,1,1\nb,5,nan,1\n", "\"replay\"", "duration_s", 1 },
+        { "job_id,submit_s,duration_s,gpus\na,5,1,1\nb,0,1,1\n", "\"replay\"", "sorted", 1 },
+        { "job_id,submit_s,duration_s\na,5,1\n", "\"replay\"", "lacks", 0 },
+        { "job_id,submit_s,duration_s,gpus\n", "\"bootstrap\", \"block\": \"1 d\"", "only a header",
+          0 },
+        { "job_id,submit_s,duration_s,gpus\na,5,x,1\n", "\"bootstrap\", \"block\": \"1 d\"",
+          "duration_s", 0 },
+        { "job_id,submit_s,duration_s,gpus\na,5,1,1\n", "\"bootstrap\", \"block\": \"1 d\"",
+          "at least 1 blocks of 86400 s, found one of 5 s", 0 },
+        { "job_id,submit_s,duration_s,gpus\na,5,1,1\nb,200000,1,1\n",
+          "\"bootstrap\", \"block\": \"1 d\", \"period\": \"7 d\"",
+          "at least 7 blocks of 86400 s, found one of 200000 s", 0 },
+        { "job_id,submit_s,duration_s,gpus\na,5,1,1\nb,100000000,1,1\n",
+          "\"bootstrap\", \"block\": \"1 min\"", "at most 1000000 blocks", 0 },
+        { "job_id,submit_s,duration_s,gpus\na,129599,1,1\n", "\"bootstrap\", \"block\": \"1 d\"",
+          "a job in the first 1 blocks", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        const char *path = temp_file(".csv", c[i].trace);
+        char *arrivals = xasprintf("\"kind\": %s, \"trace\": \"%s\"", c[i].arrivals, path);
+        char *text = replaying(arrivals, "", "\"jobs\": 9,");
+        struct loaded l = load(text);
+        struct symtab *names = symtab_create();
+        struct synth *s;
+        struct job_row row;
+        struct err e = { 0 };
+        int n = 0, rc = synth_create(&s, &l.spec, 1, 0, names, &e);
+        assert_true(rc == 0 || !s);
+        while (rc >= 0 && (rc = synth_next(s, &row, &e)) == 1) n++;
+        assert_int_equal(rc, ERR_INPUT);
+        assert_int_equal(n, c[i].rows);
+        assert_contains(e.where, path);
+        assert_contains(e.msg, c[i].says);
+        synth_close(s);
+        symtab_destroy(names);
+        arena_destroy(l.a);
+        free(text);
+        free(arrivals);
+    }
+}
+
+/* 14 recorded days: day d has 10 + d jobs at hour d + 1 (and minutes), of duration d + 1 s. */
+static const char *fortnight(void)
+{
+    struct strbuf b = { 0 };
+    strbuf_addf(&b, "job_id,submit_s,duration_s,gpus,user\n");
+    for (int d = 0; d < 14; d++)
+        for (int k = 0; k < 10 + d; k++)
+            strbuf_addf(&b, "j%d.%d,%d,%d,1,u%d\n", d, k, d * 86400 + (d + 1) * 3600 + 60 * k,
+                        d + 1, d);
+    const char *path = temp_file(".csv", b.s);
+    strbuf_fini(&b);
+    return path;
+}
+
+static struct rows boot(const char *more, const char *top, uint64_t seed)
+{
+    char *arrivals = xasprintf("\"kind\": \"bootstrap\", \"trace\": \"%s\", \"block\": \"1 d\"%s",
+                               fortnight(), more);
+    char *text = replaying(arrivals, "", top);
+    struct rows r = run(text, seed);
+    free(text);
+    free(arrivals);
+    return r;
+}
+
+/* Whole days come again: all of one day's jobs, at their hour; every day equally often. */
+static void bootstrap_days(void **state)
+{
+    enum { DAYS = 7000 };
+    double drawn[14] = { 0 };
+    struct rows r = boot("", "\"horizon\": \"7000 d\",", test_seed());
+    size_t i = 0;
+    (void)state;
+    for (int day = 0; day < DAYS; day++) {
+        const int d = (int)r.duration[i] - 1;
+        drawn[d]++;
+        for (int k = 0; k < 10 + d; k++, i++) {
+            assert_close(r.duration[i], d + 1, 0);
+            assert_close(r.submit[i], day * 86400.0 + (d + 1) * 3600 + 60 * k, 0);
+        }
+    }
+    assert_int_equal(i, r.n);
+    for (int d = 0; d < 14; d++) near_abs(drawn[d], DAYS / 14.0, 5 * sqrt(DAYS / 14.0));
+    rows_fini(&r);
+}
+
+/* With a period of a week day i is one of the recorded days i and i + 7 of the week. */
+static void bootstrap_weeks(void **state)
+{
+    struct rows r = boot(", \"period\": \"7 d\"", "\"horizon\": \"700 d\",", test_seed());
+    double late = 0;
+    (void)state;
+    for (size_t i = 0; i < r.n; i++) {
+        int day = (int)(r.submit[i] / 86400), d = (int)r.duration[i] - 1;
+        assert_int_equal(d % 7, day % 7);
+        late += d >= 7;
+    }
+    /* jobs of the second week: 350 days of 20 on average of 700 drawn of 16.5 */
+    near_abs(late / (double)r.n, 20.0 / 33, 5 * 0.5 / sqrt(700));
+    rows_fini(&r);
+}
+
+/* load 2.5: two whole days over each other and half of a third; hours stay. */
+static void bootstrap_load(void **state)
+{
+    enum { DAYS = 2000 };
+    struct rows r = boot(", \"load\": 2.5", "\"horizon\": \"2000 d\",", test_seed());
+    struct rows again = boot(", \"load\": 2.5", "\"horizon\": \"2000 d\",", test_seed());
+    (void)state;
+    /* a day has 16.5 jobs, variance (14^2 - 1) / 12; the thinned one half of it */
+    const double v = 2 * 16.25 + 16.25 / 4 + 16.5 / 4;
+    near_abs((double)r.n, DAYS * 2.5 * 16.5, 5 * sqrt(DAYS * v));
+    for (size_t i = 0; i < r.n; i++)
+        assert_int_equal((int)(fmod(r.submit[i], 86400) / 3600), (int)r.duration[i]);
+    assert_int_equal(again.n, r.n);
+    assert_memory_equal(again.submit, r.submit, r.n * sizeof *r.submit);
+    rows_fini(&again);
+    rows_fini(&r);
+}
+
+/* ---- requests ---- */
+
+#define CONV                                                                                       \
+    "{\"name\": \"conv\", \"arrivals\": {\"kind\": \"gamma\", \"gap\": \"0.2 s\", \"cv\": 1.5}, "  \
+    "\"input_tokens\": {\"kind\": \"lognormal\", \"median\": 1000, \"p90\": 4000}, "               \
+    "\"output_tokens\": {\"kind\": \"exponential\", \"mean\": 200}, \"correlation\": 0.5}"
+
+/* Gaps, both laws, and the correlation of ranks 6/pi asin(r/2) by Kendall's sign of pairs: for a
+ * Gaussian copula tau = 2/pi asin(r). */
+static void requests(void **state)
+{
+    struct loaded l = load(TOP "\"jobs\": 200000, \"services\": [" CONV "]}");
+    struct symtab *names = symtab_create();
+    struct synth_requests *s = synth_requests_create(&l.spec, test_seed(), 0, names);
+    struct request_row row, last = { 0 };
+    double *gap = xcalloc(N, sizeof *gap), mean, sd, below = 0, out = 0, same = 0, pairs = 0;
+    size_t n = 0;
+    (void)state;
+    assert_int_equal(synth_requests_columns(&l.spec), REQUESTS_LLM);
+    while (synth_requests_next(s, &row)) {
+        assert_null(request_row_problem(&row));
+        assert_int_equal(synth_requests_service(s), 0);
+        assert_true(row.arrival % 1000 == 0 && row.arrival >= last.arrival);
+        gap[n] = simtime_s(row.arrival - last.arrival);
+        below += row.input_tokens <= 4000;
+        out += (double)row.output_tokens;
+        if (n++ % 2 && row.input_tokens != last.input_tokens &&
+            row.output_tokens != last.output_tokens) {
+            pairs++;
+            same +=
+                (row.input_tokens > last.input_tokens) == (row.output_tokens > last.output_tokens);
+        }
+        last = row;
+    }
+    assert_int_equal(n, N);
+    moments(gap, n, &mean, &sd);
+    near_abs(mean, 0.2, 5 * 0.3 / sqrt(N));
+    near_abs(sd / mean, 1.5, 0.05 * 1.5);
+    near_abs(below / N, 0.9, 5 * sqrt(0.09 / N) + 1e-3);
+    near_abs(out / N, 200.3, 5 * 200 / sqrt(N) + 0.3); /* at least one token */
+    near_abs(2 * same / pairs - 1, 2 / M_PI * asin(0.5), 5 / sqrt(pairs) + 2e-3);
+    synth_requests_close(s);
+    synth_requests_close(NULL);
+    symtab_destroy(names);
+    arena_destroy(l.a);
+    free(gap);
+}
+
+/* Two services: merged, named, each as it is alone; a count ends one, the horizon both. */
+static void services(void **state)
+{
+    static const char other[] =
+        "{\"name\": \"code\", \"arrivals\": {\"kind\": \"poisson\", \"gap\": \"3 s\"}, \"count\": 5, "
+        "\"input_tokens\": 0, \"output_tokens\": 2.6}";
+    char *both = xasprintf(TOP "\"horizon\": \"100 s\", \"services\": [%s, %s]}", CONV, other);
+    struct loaded l = load(both),
+                  one = load(TOP "\"horizon\": \"100 s\", \"services\": [" CONV "]}");
+    struct symtab *names = symtab_create();
+    struct synth_requests *s = synth_requests_create(&l.spec, 4, 0, names);
+    struct synth_requests *alone = synth_requests_create(&one.spec, 4, 0, names);
+    struct request_row row, want;
+    simtime last = 0;
+    int code = 0;
+    (void)state;
+    assert_int_equal(synth_requests_columns(&l.spec), REQUESTS_LLM | REQUESTS_COL(service));
+    while (synth_requests_next(s, &row)) {
+        assert_true(row.arrival >= last && row.arrival < 100 * SIM_SECOND);
+        last = row.arrival;
+        const char *name = symtab_name(names, row.service);
+        if (synth_requests_service(s) == 1) {
+            assert_string_equal(name, "code");
+            assert_int_equal(row.input_tokens, 1); /* at least one */
+            assert_int_equal(row.output_tokens, 3);
+            code++;
+            continue;
+        }
+        assert_string_equal(name, "conv");
+        assert_true(synth_requests_next(alone, &want));
+        assert_true(want.arrival == row.arrival && want.input_tokens == row.input_tokens &&
+                    want.output_tokens == row.output_tokens && want.service == 0);
+    }
+    assert_false(synth_requests_next(alone, &want));
+    assert_false(synth_requests_next(s, &row));
+    assert_int_equal(code, 5);
+    synth_requests_close(alone);
+    synth_requests_close(s);
+    symtab_destroy(names);
+    arena_destroy(l.a);
+    arena_destroy(one.a);
+    free(both);
+}
+
 /* ---- mistakes ---- */
 
 struct mistake {
@@ -587,6 +994,58 @@ static const struct mistake mistakes[] = {
       "/classes/0/duration/points/1", "found 1 and 2" },
     { ARR "\"duration\": {\"kind\": \"quantiles\", \"points\": [[0, \"3 s\"], 4]}",
       "/classes/0/duration/points/1", "found 4" },
+    /* recordings */
+    { DUR "{\"kind\": \"replay\"}", "/classes/0/arrivals", "expected \"trace\"" },
+    { DUR "{\"kind\": \"replay\", \"trace\": \"no/such.csv\"}", "/classes/0/arrivals/trace",
+      "found \"" },
+    { DUR "{\"kind\": \"replay\", \"trace\": \"/dev/null\", \"block\": \"1 d\"}",
+      "/classes/0/arrivals/block", "expected no \"block\"" },
+    { DUR "{\"kind\": \"replay\", \"trace\": \"/dev/null\", \"load\": 0}",
+      "/classes/0/arrivals/load", "found 0" },
+    { DUR "{\"kind\": \"bootstrap\", \"trace\": \"/dev/null\"}", "/classes/0/arrivals",
+      "expected \"block\"" },
+    { DUR
+      "{\"kind\": \"bootstrap\", \"trace\": \"/dev/null\", \"block\": \"2 d\", \"period\": \"7 d\"}",
+      "/classes/0/arrivals/period", "multiple of the block of 172800 s, found 604800 s" },
+    { DUR "{\"kind\": \"bootstrap\", \"trace\": \"/dev/null\", \"block\": \"1 s\"}",
+      "/classes/0/arrivals/block", "found" },
+    { TOP
+      "\"jobs\": 1, \"gap\": \"1 s\", \"classes\": [{\"name\": \"a\", \"share\": 1, \"arrivals\": {\"kind\": \"replay\", \"trace\": \"/dev/null\"}}]}",
+      "/classes/0/arrivals", "a gap in a class with a share, found \"replay\"" },
+    { TOP
+      "\"classes\": [{\"name\": \"a\", \"arrivals\": {\"kind\": \"bootstrap\", \"trace\": \"/dev/null\", \"block\": \"1 d\"}}]}",
+      "", "expected a horizon, jobs, or a count in every class" },
+    { "\"name\": \"a\", \"arrivals\": {\"kind\": \"replay\", \"trace\": \"/dev/null\"}, \"correlation\": 0.5",
+      "/classes/0/correlation", "found no gpus" },
+    { ARR "\"duration\": \"1 s\", \"correlation\": 1", "/classes/0/correlation", "found 1" },
+    /* requests */
+    { TOP "\"jobs\": 1, \"services\": [" CONV "]}", "/services",
+      "expected classes of jobs, found services" },
+    { TOP "\"jobs\": 1, \"services\": [], \"classes\": []}", "/services", "found both" },
+    { TOP "\"jobs\": 1, \"services\": []}", "/services", "an empty one" },
+    { TOP "\"jobs\": 1, \"services\": 3}", "/services", "found 3" },
+    { TOP "\"jobs\": 1, \"services\": [3]}", "/services/0", "found 3" },
+    { TOP "\"services\": [" CONV "]}", "", "expected a horizon" },
+    { TOP "\"jobs\": 1, \"services\": [" CONV ", " CONV "]}", "/services/1/name",
+      "found \"conv\" again" },
+    { TOP "\"jobs\": 1, \"services\": [{\"name\": \"s\"}]}", "/services/0", "arrivals" },
+    { TOP
+      "\"jobs\": 1, \"services\": [{\"name\": \"s t\", \"arrivals\": {\"kind\": \"poisson\", \"gap\": \"1 s\"}, \"input_tokens\": 1, \"output_tokens\": 1}]}",
+      "/services/0/name", "found \"s t\"" },
+    { TOP
+      "\"jobs\": 1, \"services\": [{\"name\": \"s\", \"arrivals\": {\"kind\": \"once\", \"members\": 3}, \"input_tokens\": 1, \"output_tokens\": 1}]}",
+      "/services/0/arrivals", "that requests can have, found \"once\"" },
+    { TOP
+      "\"jobs\": 1, \"services\": [{\"name\": \"s\", \"arrivals\": {\"kind\": \"poisson\", \"gap\": \"1 s\"}, \"input_tokens\": \"1 s\", \"output_tokens\": 1}]}",
+      "/services/0/input_tokens", "found \"1 s\"" },
+    { TOP
+      "\"jobs\": 1, \"targets\": [{\"quantity\": \"duration.p50\", \"value\": 1, \"source\": \"s\"}], "
+      "\"services\": [" CONV "]}",
+      "/targets/0/quantity", "such as \"input_tokens.p50\"" },
+    { TOP
+      "\"jobs\": 1, \"targets\": [{\"quantity\": \"requests\", \"class\": \"z\", \"value\": 1, \"source\": "
+      "\"s\"}], \"services\": [" CONV "]}",
+      "/targets/0/class", "expected the name of a service, found \"z\"" },
     /* targets */
     { TOP "\"jobs\": 1, \"targets\": 3, " GOOD "}", "/targets", "found 3" },
     { TOP
@@ -666,12 +1125,28 @@ static void all_problems(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laws),          cmocka_unit_test(renewal_gaps),
-        cmocka_unit_test(thinning),      cmocka_unit_test(mmpp),
-        cmocka_unit_test(mmpp_silent),   cmocka_unit_test(sessions),
-        cmocka_unit_test(row_contents),  cmocka_unit_test(columns_are_uncorrelated),
-        cmocka_unit_test(ends_and_ties), cmocka_unit_test(every_mistake),
-        cmocka_unit_test(no_such_file),  cmocka_unit_test(all_problems),
+        cmocka_unit_test(laws),
+        cmocka_unit_test(renewal_gaps),
+        cmocka_unit_test(thinning),
+        cmocka_unit_test(mmpp),
+        cmocka_unit_test(mmpp_silent),
+        cmocka_unit_test(sessions),
+        cmocka_unit_test(row_contents),
+        cmocka_unit_test(columns_are_uncorrelated),
+        cmocka_unit_test(quantiles),
+        cmocka_unit_test(copula),
+        cmocka_unit_test(replay),
+        cmocka_unit_test(replay_ends),
+        cmocka_unit_test(bad_recordings),
+        cmocka_unit_test(bootstrap_days),
+        cmocka_unit_test(bootstrap_weeks),
+        cmocka_unit_test(bootstrap_load),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(services),
+        cmocka_unit_test(ends_and_ties),
+        cmocka_unit_test(every_mistake),
+        cmocka_unit_test(no_such_file),
+        cmocka_unit_test(all_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
