@@ -124,6 +124,9 @@ static int write_jobs(struct report *r, const char *comment, FILE *to, struct ac
     int rc = synth_create(&s, r->spec, r->seed, 0, names, e);
     if (rc < 0) goto out;
     const unsigned columns = synth_columns(s);
+    if (synth_left_out(s))
+        log_warn("%zu jobs behind the last whole block of a recording are never drawn",
+                 synth_left_out(s));
     if (to) trace_write_header(to, columns, comment);
     while ((rc = synth_next(s, &row, e)) > 0) {
         r->jobs++;

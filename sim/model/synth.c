@@ -877,6 +877,14 @@ unsigned synth_columns(const struct synth *s)
     return c;
 }
 
+size_t synth_left_out(const struct synth *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->spec->n_cls; i++)
+        if (s->src[i].replay) n += synth_replay_left_out(s->src[i].replay);
+    return n;
+}
+
 const struct synth_spec *synth_spec(const struct synth *s)
 {
     return s->spec;

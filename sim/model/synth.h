@@ -85,6 +85,8 @@ void synth_close(struct synth *s); /* accepts NULL */
 /* 1: *row is filled (row->id lent until the next call); 0: end; negative: a bad row of a replayed
  * trace. */
 int synth_next(struct synth *s, struct job_row *row, struct err *e);
+/* Rows of recordings that no block holds and that are never drawn (model/synth_replay.h). */
+size_t synth_left_out(const struct synth *s);
 const struct synth_spec *synth_spec(const struct synth *s);
 /* TRACE_COL() bits of the optional columns that some class or replayed trace fills. */
 unsigned synth_columns(const struct synth *s);

@@ -118,6 +118,11 @@ unsigned synth_replay_columns(const struct synth_replay *r)
     return r->columns;
 }
 
+size_t synth_replay_left_out(const struct synth_replay *r)
+{
+    return r->spec->bootstrap ? r->rows.n - r->first[r->blocks] : 0;
+}
+
 /* Move a job; false when it then lies beyond `until`, or its deadline beyond what a trace holds. */
 static bool move(struct job_row *row, simtime to, simtime until)
 {

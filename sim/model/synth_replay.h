@@ -45,5 +45,7 @@ void synth_replay_close(struct synth_replay *r); /* accepts NULL */
 /* 1: *row is filled; 0: no more before `until`; negative: error. Submit times never decrease. */
 int synth_replay_next(struct synth_replay *r, simtime until, struct job_row *row, struct err *e);
 unsigned synth_replay_columns(const struct synth_replay *r); /* TRACE_COL() bits of the recording */
+/* Rows behind the last whole block, which are never drawn. */
+size_t synth_replay_left_out(const struct synth_replay *r);
 
 #endif

@@ -2,6 +2,7 @@
  * five standard errors of the estimate unless said otherwise; the seed is printed. */
 #include "support/support.h"
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "model/synth.h"
 
@@ -744,6 +745,40 @@ static void bootstrap_days(void **state)
     rows_fini(&r);
 }
 
+/* The recording ends with the whole block nearest to its last job; what lies behind is counted. */
+static void bootstrap_rounds(void **state)
+{
+    static const struct {
+        double last_s;
+        size_t left_out;
+        double days; /* drawn in 100 days of one or two jobs */
+    } c[] = { { 129599, 1, 1 }, { 129600, 0, 2 }, { 172800, 1, 2 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        char *rec = xasprintf("job_id,submit_s,duration_s,gpus\na,60,1,1\nb,%g,2,1\n", c[i].last_s);
+        char *arrivals = xasprintf(
+            "\"kind\": \"bootstrap\", \"trace\": \"%s\", \"block\": \"1 d\", \"period\": \"%g d\"",
+            temp_file(".csv", rec), c[i].days);
+        char *text = replaying(arrivals, "", "\"horizon\": \"10 d\",");
+        struct loaded l = load(text);
+        struct symtab *names = symtab_create();
+        struct synth *s = stream(&l, 1, names);
+        struct job_row row;
+        struct err e = { 0 };
+        size_t n = 0;
+        assert_int_equal(synth_left_out(s), c[i].left_out);
+        while (synth_next(s, &row, &e) == 1) n++;
+        /* every day has one job, but day two of the third recording has none */
+        assert_int_equal(n, i == 2 ? 5 : 10);
+        synth_close(s);
+        symtab_destroy(names);
+        arena_destroy(l.a);
+        free(text);
+        free(arrivals);
+        free(rec);
+    }
+}
+
 /* With a period of a week day i is one of the recorded days i and i + 7 of the week. */
 static void bootstrap_weeks(void **state)
 {
@@ -1122,6 +1157,39 @@ static void all_problems(void **state)
     arena_destroy(a);
 }
 
+/* Arrival kinds, laws and quantities of the published schema are those of the code, in its order. */
+static void same_words(const struct json_doc *doc, const char *at, const char *const *one,
+                       const char *const *two)
+{
+    json_t *list = json_path_get(doc->root, at);
+    size_t n = 0;
+    for (const char *const *set = one; set; set = set == one ? two : NULL)
+        for (size_t i = 0; set[i]; i++) {
+            bool there = strchr(set[i], ':');
+            for (size_t k = 0; k < json_array_size(list) && !there; k++)
+                there = !strcmp(json_string_value(json_array_get(list, k)), set[i]);
+            if (!there) fail_msg("%s lacks %s", at, set[i]);
+            n += !strchr(set[i], ':');
+        }
+    if (two) n -= 2; /* gap.mean and gap.cv are in both */
+    assert_int_equal(json_array_size(list), n);
+}
+
+static void schema_names_everything(void **state)
+{
+    char path[4096];
+    struct json_doc doc;
+    struct err e = { 0 };
+    (void)state;
+    if (json_doc_load(&doc, datadir_path(path, sizeof path, "schema/generate.schema.json"), &e) < 0)
+        fail_msg("%s: %s", e.where, e.msg);
+    same_words(&doc, "$defs.arrivals.properties.kind.enum", synth_arrival_kind_names, NULL);
+    same_words(&doc, "$defs.duration.anyOf.1.properties.kind.enum", synth_dist_kind_names, NULL);
+    same_words(&doc, "$defs.target.properties.quantity.anyOf.0.enum", synth_quantities,
+               synth_request_quantities);
+    json_doc_fini(&doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1139,6 +1207,8 @@ int main(void)
         cmocka_unit_test(replay_ends),
         cmocka_unit_test(bad_recordings),
         cmocka_unit_test(bootstrap_days),
+        cmocka_unit_test(bootstrap_rounds),
+        cmocka_unit_test(schema_names_everything),
         cmocka_unit_test(bootstrap_weeks),
         cmocka_unit_test(bootstrap_load),
         cmocka_unit_test(requests),
