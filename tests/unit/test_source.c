@@ -1,0 +1,140 @@
+/* Arrivals: several work items merged by time, ties in the order of the scenario, load, errors with the
+ * file and line they come from. */
+#include "tests/support/simulate.h"
+
+#include "engine/source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char two[] =
+    "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 't4' } ],"
+    "  'work': [ { 'name': 'x', 'kind': 'jobs', 'trace': 'x.csv' },"
+    "            { 'name': 'y', 'kind': 'jobs', 'trace': 'y.csv', 'load': 2 } ],"
+    "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+
+struct opened {
+    struct scenario s;
+    struct symtab *names;
+    struct source *source;
+    struct err e;
+    int rc;
+};
+
+static void open_with(struct opened *o, const char *x, const char *y)
+{
+    const struct sim_file files[] = { { "x.csv", x }, { "y.csv", y }, { 0 } };
+    struct diag d;
+    *o = (struct opened){ .names = symtab_create() };
+    diag_init(&d);
+    assert_int_equal(scenario_load(&o->s, sim_write(two, NULL, files), NULL, 0, &d, &o->e), 0);
+    assert_int_equal(d.count, 0);
+    diag_fini(&d);
+    o->rc = source_open(&o->source, &o->s, 0, o->names, &o->e);
+}
+
+static void fini(struct opened *o)
+{
+    source_close(o->source);
+    symtab_destroy(o->names);
+    scenario_fini(&o->s);
+}
+
+#define HEAD "job_id,submit_s,duration_s,gpus\n"
+
+static void merged_by_time(void **state)
+{
+    static const struct {
+        const char *id;
+        double submit_s;
+    } want[] = { { "y1", 0 }, { "x1", 1 }, { "x2", 2 }, { "y2", 2 }, { "y3", 2 }, { "x3", 2.5 } };
+    struct opened o;
+    struct job_row row;
+    (void)state;
+    open_with(&o, HEAD "x1,1,7,1\nx2,2,7,1\nx3,2.5,7,1\n", HEAD "y1,0,5,2\ny2,4,5,2\ny3,4,5,2\n");
+    assert_int_equal(o.rc, 0);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        assert_int_equal(source_next(o.source, &row, &o.e), 1);
+        assert_int_equal(row.id_len, 2);
+        assert_memory_equal(row.id, want[i].id, 2);
+        assert_close(simtime_s(row.submit), want[i].submit_s, 1e-15); /* load 2 halves the times */
+        assert_int_equal(row.duration / SIM_SECOND, row.id[0] == 'x' ? 7 : 5); /* and nothing else */
+    }
+    assert_int_equal(source_next(o.source, &row, &o.e), 0);
+    assert_int_equal(source_next(o.source, &row, &o.e), 0);
+    fini(&o);
+}
+
+static void a_bad_row_in_the_middle(void **state)
+{
+    struct opened o;
+    struct job_row row;
+    (void)state;
+    open_with(&o, HEAD "x1,1,7,1\nx2,2,oops,1\n", HEAD "y1,0,5,2\n");
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_int_equal(source_next(o.source, &row, &o.e), ERR_INPUT);
+    assert_contains(o.e.where, "x.csv:3:6");
+    fini(&o);
+}
+
+static void opening_what_is_not_there(void **state)
+{
+    struct opened o;
+    (void)state;
+    open_with(&o, HEAD, HEAD "y1,0,5,2\n"); /* no job at all */
+    assert_int_equal(o.rc, ERR_INPUT);
+    assert_contains(o.e.where, "x.csv");
+    fini(&o);
+    open_with(&o, "nonsense\n", HEAD "y1,0,5,2\n");
+    assert_int_equal(o.rc, ERR_INPUT);
+    fini(&o);
+    source_close(NULL);
+}
+
+/* The caller's own complaint about a row names its file and line. */
+static void row_errors(void **state)
+{
+    struct opened o;
+    struct job_row row;
+    (void)state;
+    open_with(&o, HEAD "x1,1,7,1\n", HEAD "y1,0,5,2\n");
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_int_equal(source_row_error(o.source, "gpus", &o.e, "too odd"), ERR_INPUT);
+    assert_contains(o.e.where, "y.csv:2");
+    assert_contains(o.e.msg, "too odd");
+    fini(&o);
+}
+
+static void load_beyond_the_clock(void **state)
+{
+    struct opened o;
+    struct job_row row;
+    struct diag d;
+    static const char *const set[] = { "work.y.load=0.001" };
+    const struct sim_file files[] = { { "x.csv", HEAD "x1,1,7,1\n" },
+                                      { "y.csv", HEAD "y1,0,5,2\ny2,9200000000,1,1\n" }, { 0 } };
+    (void)state;
+    o = (struct opened){ .names = symtab_create() };
+    diag_init(&d);
+    assert_int_equal(scenario_load(&o.s, sim_write(two, NULL, files), set, 1, &d, &o.e), 0);
+    diag_fini(&d);
+    assert_int_equal(source_open(&o.source, &o.s, 0, o.names, &o.e), 0);
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_int_equal(source_next(o.source, &row, &o.e), ERR_INPUT);
+    assert_contains(o.e.where, "y.csv:3");
+    assert_contains(o.e.msg, "load");
+    fini(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(a_bad_row_in_the_middle),
+        cmocka_unit_test(opening_what_is_not_there),
+        cmocka_unit_test(row_errors),
+        cmocka_unit_test(load_beyond_the_clock),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
