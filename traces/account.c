@@ -249,7 +249,9 @@ static void study_arrivals(struct account *a)
     simtime *t = a->store->submits.v;
     size_t n = a->store->submits.n;
     if (n == 0) return;
-    qsort(t, n, sizeof *t, by_i64);
+    size_t sorted = 1; /* most traces are, and sorting them costs memory */
+    while (sorted < n && t[sorted - 1] <= t[sorted]) sorted++;
+    if (sorted < n) qsort(t, n, sizeof *t, by_i64);
     f->first_submit = t[0];
     f->last_submit = t[n - 1];
     uint64_t same = 1;

@@ -10,9 +10,15 @@ enum { LISTED = 8, LISTED_JSON = 1000 }; /* services named in the table and in J
 
 static void add_amount(struct amounts *a, int64_t v)
 {
-    vec_push(&a->v, v);
+    a->n++;
     a->sum += (uint64_t)v;
     a->zeros += v == 0;
+    if (v >= AMOUNTS_SMALL) {
+        vec_push(&a->large, v);
+        return;
+    }
+    while (a->small.n <= (uint64_t)v) vec_push(&a->small, 0);
+    a->small.v[v]++;
 }
 
 static void add_name(struct name_counts *c, sym s)
@@ -44,29 +50,45 @@ static int by_i64(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-static void rank(struct amounts *a)
+/* Nearest rank: the ceil(percent % of n)-th smallest. `large` is sorted. */
+static int64_t rank(const struct amounts *a, uint64_t percent)
 {
-    const size_t n = a->v.n;
-    if (n == 0) return;
-    qsort(a->v.v, n, sizeof *a->v.v, by_i64);
-    a->p50 = a->v.v[(n * 50 + 99) / 100 - 1]; /* nearest rank: the ceil(p n)-th smallest */
-    a->p90 = a->v.v[(n * 90 + 99) / 100 - 1];
-    a->p99 = a->v.v[(n * 99 + 99) / 100 - 1];
-    a->max = a->v.v[n - 1];
+    uint64_t want = (a->n * percent + 99) / 100, below = 0;
+    for (size_t v = 0; v < a->small.n; v++) {
+        below += a->small.v[v];
+        if (below >= want) return (int64_t)v;
+    }
+    return a->large.v[want - below - 1];
+}
+
+static void rank_all(struct amounts *a)
+{
+    if (a->n == 0) return;
+    if (a->large.n > 0) qsort(a->large.v, a->large.n, sizeof *a->large.v, by_i64);
+    a->p50 = rank(a, 50);
+    a->p90 = rank(a, 90);
+    a->p99 = rank(a, 99);
+    a->max = rank(a, 100);
 }
 
 void request_facts_finish(struct request_facts *f)
 {
-    rank(&f->input);
-    rank(&f->output);
-    rank(&f->size);
+    rank_all(&f->input);
+    rank_all(&f->output);
+    rank_all(&f->size);
+}
+
+static void amounts_fini(struct amounts *a)
+{
+    vec_fini(&a->small);
+    vec_fini(&a->large);
 }
 
 void request_facts_fini(struct request_facts *f)
 {
-    vec_fini(&f->input.v);
-    vec_fini(&f->output.v);
-    vec_fini(&f->size.v);
+    amounts_fini(&f->input);
+    amounts_fini(&f->output);
+    amounts_fini(&f->size);
     vec_fini(&f->services.v);
     vec_fini(&f->sessions.v);
 }
@@ -82,7 +104,7 @@ static json_t *amounts_json(const struct amounts *a, int digits)
     char text[60];
     json_object_set_new(o, "sum", json_num((double)a->sum / (digits ? 1e9 : 1)));
     json_object_set_new(o, "sum_exact", json_string(account_decimal(text, a->sum, digits, 0)));
-    json_object_set_new(o, "mean", json_num((double)a->sum / (digits ? 1e9 : 1) / (double)a->v.n));
+    json_object_set_new(o, "mean", json_num((double)a->sum / (digits ? 1e9 : 1) / (double)a->n));
     json_object_set_new(o, "p50", amount(a->p50, digits));
     json_object_set_new(o, "p90", amount(a->p90, digits));
     json_object_set_new(o, "p99", amount(a->p99, digits));
@@ -159,7 +181,7 @@ static void print_amounts(const char *label, const struct amounts *a, int digits
     dec_print(t[3], sizeof t[3], a->max, digits);
     fprintf(to, "%-13s sum %s, mean %.6g, p50 %s, p90 %s, p99 %s, max %s, %llu zeros\n", label,
             account_decimal(sum, a->sum, digits, 0),
-            (double)a->sum / (digits ? 1e9 : 1) / (double)a->v.n, t[0], t[1], t[2], t[3],
+            (double)a->sum / (digits ? 1e9 : 1) / (double)a->n, t[0], t[1], t[2], t[3],
             (unsigned long long)a->zeros);
 }
 

@@ -1,6 +1,7 @@
 /* traces/request_facts.h - what an account says of requests beyond their arrivals: tokens or sizes,
  * services and sessions. Sums are exact (128-bit); percentiles are nearest rank.
- * Memory: 16 bytes for each request, and 8 for each distinct service and session. */
+ * Memory: 8 bytes for each size and each token count of AMOUNTS_SMALL or more, at most 512 KiB for
+ * those below, and 8 bytes for each distinct service and session. */
 #ifndef GPUSIM_TRACES_REQUEST_FACTS_H
 #define GPUSIM_TRACES_REQUEST_FACTS_H
 
@@ -11,10 +12,13 @@
 
 __extension__ typedef unsigned __int128 account_sum;
 
+enum { AMOUNTS_SMALL = 1 << 16 };
+
 struct amounts { /* of one column: tokens, or sizes in billionths */
-    VEC(int64_t) v;
+    uint64_t n, zeros;
     account_sum sum;
-    uint64_t zeros;
+    VEC(uint64_t) small;        /* how often each value below AMOUNTS_SMALL occurs */
+    VEC(int64_t) large;         /* the others */
     int64_t p50, p90, p99, max; /* set by request_facts_finish() */
 };
 
