@@ -7,8 +7,10 @@
  *     at card_i = compute_i x stretch_i x E[crowd(W)] + memory_i x E[crowd(max(W, B))]
  *
  * with W the SMs and B the bandwidth asked for by i and whoever is there, and stretch_i =
- * max(1, width / cap). The expectation runs over which others are present; the presence follows from
- * the speeds, so it is a fixed point. host 0: everybody is always there and W is a plain sum.
+ * max(1, width / cap). The expectation runs over which others client i finds there: by the arrival
+ * theorem those of the same card without i (mean value analysis, as in policy/timeshare.h, exact when
+ * every kernel fills the card; for many different clients a fixed point with normal sums). host 0:
+ * everybody is always there and W is a plain sum.
  *
  * Kernels that would fit side by side still meet now and then (a kernel is as wide as it is, not as
  * its mean): with others asking for O, crowd lies between perfect packing and every meeting costing
@@ -27,11 +29,14 @@
 #include "engine/share.h"
 #include "policy/bytes.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 
 enum {
     MAX_CLIENTS = 60,    /* CUDA 13.1; 48 before (reference overheads.csv) */
-    EXACT_CLIENTS = 10,  /* enumerate who is present up to here, means beyond */
+    MAX_KINDS = 8,       /* kinds of clients and ... */
+    MAX_STATES = 1024,   /* ... numbers of each, up to which the analysis is exact */
     MAX_ROUNDS = 200,
 };
 
@@ -90,7 +95,6 @@ static const char *demand(const void *params, const struct card_type *type,
 struct client {
     double host, compute, memory; /* per isolated second; compute already stretched by the cap */
     double width, bandwidth;      /* share of SMs taken while present; of bandwidth, on average */
-    double present;               /* share of time at the card */
 };
 
 static double crowd(double asked, double others, double interference)
@@ -99,36 +103,181 @@ static double crowd(double asked, double others, double interference)
     return packed + interference * (1.0 + others - packed);
 }
 
-/* E[crowd] of compute-bound and of memory-bound time of client `me`, over which of the others are
- * present. */
-static void crowding(const struct client c[], size_t n, size_t me, double interference, double *sm,
-                     double *both)
+/* Equal clients are one kind: states are how many of each there are. */
+struct mix {
+    struct client kind[MAX_KINDS];
+    int count[MAX_KINDS];
+    size_t radix[MAX_KINDS], states;
+    int of[MAX_CLIENTS]; /* kind of each client */
+    int kinds;
+};
+
+static bool same_client(const struct client *a, const struct client *b)
 {
-    if (n > EXACT_CLIENTS) {
-        double w = 0, b = 0;
-        for (size_t j = 0; j < n; j++) {
-            if (j == me) continue;
-            w += c[j].present * c[j].width;
-            b += c[j].present * c[j].bandwidth;
+    return a->host == b->host && a->compute == b->compute && a->memory == b->memory &&
+           a->width == b->width && a->bandwidth == b->bandwidth;
+}
+
+/* False: too many different ones. */
+static bool mix_build(struct mix *m, const struct client c[], size_t n)
+{
+    m->kinds = 0;
+    for (size_t i = 0; i < n; i++) {
+        int k = 0;
+        while (k < m->kinds && !same_client(&m->kind[k], &c[i])) k++;
+        if (k == m->kinds) {
+            if (k == MAX_KINDS) return false;
+            m->kind[k] = c[i];
+            m->count[k] = 0;
+            m->kinds++;
         }
-        *sm = crowd(c[me].width + w, w, interference);
-        *both = crowd(fmax(c[me].width + w, c[me].bandwidth + b), fmax(w, b), interference);
+        m->count[k]++;
+        m->of[i] = k;
+    }
+    m->states = 1;
+    for (int k = 0; k < m->kinds; k++) {
+        m->radix[k] = m->states;
+        m->states *= (size_t)m->count[k] + 1;
+        if (m->states > MAX_STATES) return false;
+    }
+    return true;
+}
+
+/* E[crowd] that one client meets: of compute-bound time, and of memory-bound time. */
+struct meeting {
+    const struct mix *mix;
+    const struct client *me;
+    const double *present; /* of one client of each kind */
+    int others[MAX_KINDS];
+    double interference, sm, both;
+};
+
+/* Kinds from `k` on; those before them ask for w and b together, with probability p. */
+static void meet(struct meeting *m, int k, double p, double w, double b)
+{
+    while (k < m->mix->kinds && m->others[k] == 0) k++;
+    if (k == m->mix->kinds) {
+        const double sm = m->me->width + w;
+        m->sm += p * crowd(sm, w, m->interference);
+        m->both += p * crowd(fmax(sm, m->me->bandwidth + b), fmax(w, b), m->interference);
         return;
     }
-    *sm = *both = 0;
-    for (unsigned set = 0; set < 1u << n; set++) {
-        if (!(set >> me & 1)) continue;
-        double p = 1, w = 0, b = 0;
-        for (size_t j = 0; j < n; j++) {
-            const bool here = set >> j & 1;
-            if (j == me) continue;
-            p *= here ? c[j].present : 1.0 - c[j].present;
-            if (!here) continue;
-            w += c[j].width;
-            b += c[j].bandwidth;
+    const struct client *c = &m->mix->kind[k];
+    const int n = m->others[k];
+    double ways = 1;
+    if (n == 1) { /* what almost every call is */
+        meet(m, k + 1, p * (1.0 - m->present[k]), w, b);
+        meet(m, k + 1, p * m->present[k], w + c->width, b + c->bandwidth);
+        return;
+    }
+    for (int here = 0; here <= n; here++) {
+        const double q = ways * pow(m->present[k], here) * pow(1.0 - m->present[k], n - here);
+        if (q > 0) meet(m, k + 1, p * q, w + here * c->width, b + here * c->bandwidth);
+        ways *= (double)(n - here) / (here + 1);
+    }
+}
+
+/* SMs in use when every kind's time at the card is `factor` times at_card. */
+static double sms_used(const struct mix *m, const double at_card[], double factor)
+{
+    double used = 0;
+    for (int k = 0; k < m->kinds; k++) {
+        const struct client *c = &m->kind[k];
+        used += m->count[k] * (c->compute + c->memory) * c->width /
+                (c->host + factor * at_card[k]);
+    }
+    return used;
+}
+
+/* Kernels of different widths are no product form: the analysis can hand out half a percent more
+ * than the card has. Then everybody stays longer by the same factor. */
+static double fit_to_card(const struct mix *m, const double at_card[])
+{
+    double lo = 1.0, hi = 2.0;
+    if (sms_used(m, at_card, 1.0) <= 1.0 + 1e-12) return 1.0;
+    while (sms_used(m, at_card, hi) > 1.0) hi *= 2;
+    for (int round = 0; round < 60; round++) {
+        const double mid = 0.5 * (lo + hi);
+        if (sms_used(m, at_card, mid) > 1.0)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return hi;
+}
+
+static void solve_exact(const struct mix *m, double interference, double rate[])
+{
+    double present[MAX_STATES + 1][MAX_KINDS], at_card[MAX_KINDS];
+    for (size_t s = 1; s < m->states; s++)
+        for (int k = 0; k < m->kinds; k++) {
+            const struct client *c = &m->kind[k];
+            struct meeting met = { .mix = m, .me = c, .interference = interference };
+            present[s][k] = 0;
+            if (s / m->radix[k] % ((size_t)m->count[k] + 1) == 0) continue;
+            for (int j = 0; j < m->kinds; j++)
+                met.others[j] = (int)(s / m->radix[j] % ((size_t)m->count[j] + 1)) - (j == k);
+            met.present = present[s - m->radix[k]]; /* the card without this client */
+            meet(&met, 0, 1.0, 0.0, 0.0);
+            at_card[k] = c->compute * met.sm + c->memory * met.both;
+            present[s][k] = at_card[k] / (c->host + at_card[k]);
         }
-        *sm += p * crowd(c[me].width + w, w, interference);
-        *both += p * crowd(fmax(c[me].width + w, c[me].bandwidth + b), fmax(w, b), interference);
+    /* The last state is the full card. */
+    const double factor = fit_to_card(m, at_card);
+    for (int k = 0; k < m->kinds; k++)
+        rate[k] = 1.0 / (m->kind[k].host + factor * at_card[k]);
+}
+
+/* E[max(1, X)] of a normal X. */
+static double mean_above_one(double mean, double variance)
+{
+    if (variance < 1e-18) return fmax(1.0, mean);
+    const double sd = sqrt(variance), z = (mean - 1.0) / sd;
+    return 1.0 + (mean - 1.0) * gsl_cdf_ugaussian_P(z) + sd * gsl_ran_ugaussian_pdf(z);
+}
+
+/* What the others ask for: sums over independent clients, taken as normal. */
+struct asked {
+    double mean, variance;
+};
+
+static double mean_crowd(double mine, struct asked others, double interference)
+{
+    const double packed = mean_above_one(mine + others.mean, others.variance);
+    return packed + interference * fmax(0.0, 1.0 + others.mean - packed);
+}
+
+static void solve_approximate(const struct client c[], size_t n, double interference, double speed[])
+{
+    double present[MAX_CLIENTS];
+    for (size_t i = 0; i < n; i++) present[i] = c[i].compute + c[i].memory > 0;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        double change = 0, now[MAX_CLIENTS];
+        struct asked w = { 0, 0 }, b = { 0, 0 };
+        for (size_t i = 0; i < n; i++) {
+            const double p = present[i];
+            w.mean += p * c[i].width;
+            b.mean += p * c[i].bandwidth;
+            w.variance += p * (1 - p) * c[i].width * c[i].width;
+            b.variance += p * (1 - p) * c[i].bandwidth * c[i].bandwidth;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double p = present[i], wide = c[i].width, wire = c[i].bandwidth;
+            const struct asked ow = { fmax(0, w.mean - p * wide),
+                                      fmax(0, w.variance - p * (1 - p) * wide * wide) };
+            const struct asked ob = { fmax(0, b.mean - p * wire),
+                                      fmax(0, b.variance - p * (1 - p) * wire * wire) };
+            const double sm = mean_crowd(wide, ow, interference);
+            const double both = fmax(sm, mean_crowd(wire, ob, interference));
+            const double at_card = c[i].compute * sm + c[i].memory * both;
+            speed[i] = 1.0 / (c[i].host + at_card);
+            now[i] = at_card * speed[i];
+        }
+        for (size_t i = 0; i < n; i++) {
+            change = fmax(change, fabs(now[i] - present[i]));
+            present[i] = now[i];
+        }
+        if (change < 1e-13) break;
     }
 }
 
@@ -136,7 +285,10 @@ static void speeds(const void *params, const struct share_view *v, double speed[
 {
     const struct mps *p = params;
     struct client c[MAX_CLIENTS];
+    struct mix mix;
+    double rate[MAX_KINDS];
     BUG_ON(v->n > MAX_CLIENTS);
+    if (v->n == 0) return;
     for (size_t i = 0; i < v->n; i++) {
         const struct signature *s = v->resident[i].sig;
         const double cap = v->resident[i].demand->core_cap;
@@ -147,24 +299,13 @@ static void speeds(const void *params, const struct share_view *v, double speed[
             .memory = s->memory,
             .width = fmin(s->sm_width, cap),
             .bandwidth = gpu > 0 ? s->bw_width * s->memory / gpu : 0,
-            .present = gpu > 0 ? 1 : 0,
         };
     }
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-        double change = 0, now[MAX_CLIENTS];
-        for (size_t i = 0; i < v->n; i++) {
-            double sm, both;
-            crowding(c, v->n, i, p->interference, &sm, &both);
-            const double at_card = c[i].compute * sm + c[i].memory * both;
-            speed[i] = 1.0 / (c[i].host + at_card);
-            now[i] = at_card * speed[i];
-        }
-        for (size_t i = 0; i < v->n; i++) {
-            change = fmax(change, fabs(now[i] - c[i].present));
-            c[i].present = now[i];
-        }
-        if (change < 1e-13) break;
-    }
+    if (mix_build(&mix, c, v->n)) {
+        solve_exact(&mix, p->interference, rate);
+        for (size_t i = 0; i < v->n; i++) speed[i] = rate[mix.of[i]];
+    } else
+        solve_approximate(c, v->n, p->interference, speed);
     if (v->n > 1)
         for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }
