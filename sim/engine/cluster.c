@@ -1,6 +1,7 @@
 #include "engine/cluster.h"
 
 #include "base/err.h"
+#include "base/maxtree.h"
 
 #include <stdlib.h>
 
@@ -28,6 +29,8 @@ struct group {
     struct free_nodes nodes;
     struct bits eligible;         /* cards (within the group) that could take part in a gang */
     int32_t gang_units;           /* free units a card needs for that */
+    struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
+    struct maxtree eligible_on;   /* by node: eligible cards */
     /* MIG only */
     const struct mig_geometry *mig;
     struct bits *idle;            /* by profile: cards with a free instance of it */
@@ -106,6 +109,9 @@ static void node_eligible(struct cluster *c, const struct card *card, int delta)
     RB_REMOVE(free_nodes, tree, node);
     node->eligible += delta;
     RB_INSERT(free_nodes, tree, node);
+    if (c->plan->place->by_number)
+        maxtree_set(&c->group[card->group].eligible_on,
+                    (size_t)(node->index - c->plan->group[card->group].first_node), node->eligible);
 }
 
 static void card_unlist(struct cluster *c, struct card *card)
@@ -129,6 +135,7 @@ static void card_list(struct cluster *c, struct card *card)
         RB_INSERT(room, &g->room, card);
         card->listed = true;
     }
+    if (c->plan->place->by_number) maxtree_set(&g->units_of, at, card->free_units);
     if (was == is) return;
     is ? bits_set(&g->eligible, at) : bits_clear(&g->eligible, at);
     node_eligible(c, card, is ? 1 : -1);
@@ -157,6 +164,10 @@ static void group_init(struct cluster *c, size_t index)
     RB_INIT(&g->room);
     RB_INIT(&g->nodes);
     bits_init(&g->eligible, cards);
+    if (p->place->by_number) {
+        maxtree_init(&g->units_of, cards);
+        maxtree_init(&g->eligible_on, (size_t)pg->nodes);
+    }
     /* In slot policies a gang takes one slot of each card, elsewhere the whole card. */
     const struct request whole = { .gpus_milli = 1000, .slots = 1, .bytes = JOB_NO_BYTES };
     struct demand d = { 0 };
@@ -204,6 +215,8 @@ void cluster_destroy(struct cluster *c)
     for (size_t i = 0; i < c->plan->n_groups; i++) {
         struct group *g = &c->group[i];
         bits_fini(&g->eligible);
+        maxtree_fini(&g->units_of);
+        maxtree_fini(&g->eligible_on);
         if (!g->mig) continue;
         for (int k = 0; k < g->mig->n_profiles; k++) bits_fini(&g->idle[k]);
         for (size_t m = 0; m < (size_t)1 << g->mig->memory_units; m++) bits_fini(&g->by_mask[m]);
@@ -264,11 +277,10 @@ bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct dem
     return mig_place(c->group[card->group].mig, card->mig->busy, d->mig_profile, MIG_LOWEST) >= 0;
 }
 
-bool cluster_tightest_card(const struct cluster *c, const struct place_request *r, struct pick *out)
+static bool tightest_card(const struct cluster *c, const struct place_request *r, struct pick *out)
 {
     struct group *g = &c->group[r->group];
     struct card wanted = { .free_units = r->demand->units, .free_bytes = r->demand->reserve_bytes };
-    pick_reset(out);
     struct card *card = RB_NFIND(room, &g->room, &wanted);
     while (card) {
         if (card->free_bytes < r->demand->reserve_bytes) {
@@ -284,6 +296,55 @@ bool cluster_tightest_card(const struct cluster *c, const struct place_request *
         card = RB_NEXT(room, &g->room, card);
     }
     return false;
+}
+
+static bool loosest_card(const struct cluster *c, const struct place_request *r, struct pick *out)
+{
+    struct group *g = &c->group[r->group];
+    struct card *last = RB_MAX(room, &g->room);
+    while (last && last->free_units >= r->demand->units) {
+        /* Equal cards stand together; begin with the lowest number among them. */
+        struct card wanted = { .free_units = last->free_units, .free_bytes = last->free_bytes };
+        struct card *first = RB_NFIND(room, &g->room, &wanted);
+        for (struct card *card = first; last->free_bytes >= r->demand->reserve_bytes;
+             card = RB_NEXT(room, &g->room, card)) {
+            if (node_holds(&c->node[card->node], r, 1)) {
+                vec_push(&out->card, card->index);
+                return true;
+            }
+            if (card == last) break;
+        }
+        last = RB_PREV(room, &g->room, first);
+    }
+    return false;
+}
+
+static bool first_card(const struct cluster *c, const struct place_request *r, struct pick *out)
+{
+    const struct group *g = &c->group[r->group];
+    const int64_t first = c->plan->group[r->group].first_card;
+    for (size_t at = maxtree_next(&g->units_of, 0, r->demand->units); at != MAXTREE_NONE;
+         at = maxtree_next(&g->units_of, at + 1, r->demand->units)) {
+        const struct card *card = &c->card[first + (int64_t)at];
+        if (card->free_bytes < r->demand->reserve_bytes ||
+            !node_holds(&c->node[card->node], r, 1))
+            continue;
+        vec_push(&out->card, card->index);
+        return true;
+    }
+    return false;
+}
+
+bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                      struct pick *out)
+{
+    pick_reset(out);
+    switch (prefer) {
+    case PREFER_TIGHTEST: return tightest_card(c, r, out);
+    case PREFER_LOOSEST: return loosest_card(c, r, out);
+    case PREFER_FIRST: return first_card(c, r, out);
+    }
+    BUG("no such preference");
 }
 
 /* The first `want` cards of a node that fit, appended to the pick; false: there are fewer. */
@@ -314,17 +375,47 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* On the node with the fewest eligible cards that holds `want`. `taken` (NULL: none): whole nodes
- * that are spoken for, cards ascending. */
-static bool on_one_node(const struct cluster *c, const struct place_request *r, int64_t want,
-                        const struct pick *taken, struct pick *out)
+/* The nodes with at least `want` eligible cards in the order of the preference: the one after `n`,
+ * or the first for NULL. */
+static struct node *next_node(const struct cluster *c, int group, enum prefer prefer, int64_t want,
+                              struct node *n)
+{
+    struct group *g = &c->group[group];
+    const int64_t first = c->plan->group[group].first_node;
+    struct node wanted = { .eligible = (int32_t)want, .index = -1 };
+    switch (prefer) {
+    case PREFER_TIGHTEST:
+        return n ? RB_NEXT(free_nodes, &g->nodes, n) : RB_NFIND(free_nodes, &g->nodes, &wanted);
+    case PREFER_LOOSEST:
+        if (n) { /* equals in order of number, then the next fewer */
+            struct node *next = RB_NEXT(free_nodes, &g->nodes, n);
+            if (next && next->eligible == n->eligible) return next;
+            wanted.eligible = n->eligible;
+            n = RB_PREV(free_nodes, &g->nodes, RB_NFIND(free_nodes, &g->nodes, &wanted));
+        } else {
+            n = RB_MAX(free_nodes, &g->nodes);
+        }
+        if (!n || n->eligible < want) return NULL;
+        wanted.eligible = n->eligible;
+        return RB_NFIND(free_nodes, &g->nodes, &wanted);
+    case PREFER_FIRST: {
+        const size_t from = n ? (size_t)(n->index - first) + 1 : 0;
+        const size_t at = maxtree_next(&g->eligible_on, from, want);
+        return at == MAXTREE_NONE ? NULL : &c->node[first + (int64_t)at];
+    }
+    }
+    BUG("no such preference");
+}
+
+/* `taken` (NULL: none): whole nodes that are spoken for, cards ascending. */
+static bool on_one_node(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                        int64_t want, const struct pick *taken, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
-    struct group *g = &c->group[r->group];
-    struct node wanted = { .eligible = (int32_t)want, .index = -1 };
-    for (struct node *n = RB_NFIND(free_nodes, &g->nodes, &wanted); n;
-         n = RB_NEXT(free_nodes, &g->nodes, n)) {
-        const uint32_t first = (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
+    for (struct node *n = next_node(c, r->group, prefer, want, NULL); n;
+         n = next_node(c, r->group, prefer, want, n)) {
+        const uint32_t first =
+            (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
         const bool used = taken && taken->card.n &&
                           bsearch(&first, taken->card.v, taken->card.n, sizeof first, by_number);
         if (!used && cards_of_node(c, n, r, want, out)) return true;
@@ -332,19 +423,18 @@ static bool on_one_node(const struct cluster *c, const struct place_request *r, 
     return false;
 }
 
-/* Whole free nodes first, then the rest on one more node. */
-static bool on_whole_nodes(const struct cluster *c, const struct place_request *r, struct pick *out)
+/* Whole free nodes first, in order of number, then the rest on one more node. */
+static bool on_whole_nodes(const struct cluster *c, enum prefer prefer,
+                           const struct place_request *r, struct pick *out)
 {
-    struct group *g = &c->group[r->group];
     const int64_t per_node = c->plan->group[r->group].per_node;
     int64_t whole = r->demand->cards / per_node;
     const int64_t rest = r->demand->cards % per_node;
-    struct node wanted = { .eligible = (int32_t)per_node, .index = -1 };
-    for (struct node *n = RB_NFIND(free_nodes, &g->nodes, &wanted); n && whole > 0;
-         n = RB_NEXT(free_nodes, &g->nodes, n))
+    for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n && whole > 0;
+         n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
         if (cards_of_node(c, n, r, per_node, out)) whole--;
     if (whole > 0) return false;
-    return rest == 0 || on_one_node(c, r, rest, out, out);
+    return rest == 0 || on_one_node(c, prefer, r, rest, out, out);
 }
 
 static bool anywhere(const struct cluster *c, const struct place_request *r, struct pick *out)
@@ -383,7 +473,8 @@ static simtime mode_off_delay(const struct cluster *c, const struct pick *p)
     return delay;
 }
 
-bool cluster_tightest_nodes(const struct cluster *c, const struct place_request *r, struct pick *out)
+bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                         struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
     const struct group *g = &c->group[r->group];
@@ -399,9 +490,9 @@ bool cluster_tightest_nodes(const struct cluster *c, const struct place_request 
             if (found) vec_push(&out->card, card);
         }
     }
-    if (!found && want <= pg->per_node) found = on_one_node(c, r, want, NULL, out);
+    if (!found && want <= pg->per_node) found = on_one_node(c, prefer, r, want, NULL, out);
     if (!found && r->any_node) found = anywhere(c, r, out);
-    if (!found && !r->any_node && want > pg->per_node) found = on_whole_nodes(c, r, out);
+    if (!found && !r->any_node && want > pg->per_node) found = on_whole_nodes(c, prefer, r, out);
     if (!found) return false;
     qsort(out->card.v, out->card.n, sizeof *out->card.v, by_number);
     out->prepare = mode_off_delay(c, out);

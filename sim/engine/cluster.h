@@ -60,13 +60,19 @@ const struct card *cluster_card(const struct cluster *c, uint32_t card);
 
 /* ---- queries for placement policies; false: nothing fits now ---- */
 
-/* The card with the fewest free units that fits, then the fewest free bytes, then the lowest
- * number (plain units only). */
-bool cluster_tightest_card(const struct cluster *c, const struct place_request *r, struct pick *out);
-/* Whole cards for a gang: on the node with the fewest eligible cards that holds it; a gang larger
- * than a node takes whole free nodes and the rest on one more; with any_node, whatever is free when
- * no single node holds it. Cards of a node are taken in order of number. */
-bool cluster_tightest_nodes(const struct cluster *c, const struct place_request *r, struct pick *out);
+enum prefer {
+    PREFER_TIGHTEST, /* least left: fewest free units, then fewest free bytes, then lowest number */
+    PREFER_LOOSEST,  /* most left: most free units, then most free bytes, then lowest number */
+    PREFER_FIRST,    /* lowest number; needs place_ops.by_number */
+};
+/* One card with plain units that fits. */
+bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                      struct pick *out);
+/* Whole cards: on the node, by its number of eligible cards, that holds them all; a gang larger than a
+ * node takes whole free nodes and the rest on one more; with any_node, whatever is free when no single
+ * node holds it. Cards of a node are taken in order of number. */
+bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                         struct pick *out);
 /* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
  * the card with the fewest units left (then the lowest mask of busy units, then the lowest number),
  * else on an empty card whose MIG mode must be turned on. */

@@ -30,6 +30,7 @@ struct pick {
 
 struct place_ops {
     const char *name, *help;
+    bool by_number; /* it asks for cards by number: the cluster keeps the indices for that */
     /* False: nothing fits now (then *out is unspecified but for its memory). */
     bool (*pick)(const struct cluster *c, const struct place_request *r, struct pick *out);
 };

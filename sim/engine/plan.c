@@ -83,6 +83,7 @@ static void resolve_schedule(struct builder *b)
 {
     static const char *const backfills[] = { "none", "easy" };
     static const char *const gangs[] = { "node", "any" };
+    static const char *const rules[] = { "wait", "drop" };
     const struct schedule *s = &b->p->spec->schedule;
     FIND_IN(b, order_all, s->order, s->pointer, "order", "expected an order", b->p->order);
     FIND_IN(b, place_all, s->place, s->pointer, "place", "expected a placement", b->p->place);
@@ -94,6 +95,10 @@ static void resolve_schedule(struct builder *b)
         b->p->gang = GANG_ANY;
     else if (strcmp(s->gang, "node") != 0)
         unknown_name(b, s->pointer, "gang", "expected a gang rule", s->gang, gangs, 2);
+    if (strcmp(s->when_full, "drop") == 0)
+        b->p->drop = true;
+    else if (strcmp(s->when_full, "wait") != 0)
+        unknown_name(b, s->pointer, "when_full", "expected a rule", s->when_full, rules, 2);
 }
 
 /* The flat unit of the reference traces has no overhead of any kind. */

@@ -51,6 +51,7 @@ struct plan {
     const struct place_ops *place;
     enum backfill backfill;
     enum gang gang;
+    bool drop; /* a job that cannot start at once is rejected */
     struct plan_group *group;
     size_t n_groups;
     int64_t cards, nodes;

@@ -24,6 +24,7 @@ struct sched {
     const struct plan *plan;
     struct cluster *cluster;
     sched_start_fn *start;
+    sched_drop_fn *drop;
     void *ctx;
     struct queue queue;
     struct releases running; /* by the end that limits promise; kept only for backfill */
@@ -33,10 +34,11 @@ struct sched {
 };
 
 struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
-                           void *ctx)
+                           sched_drop_fn *drop, void *ctx)
 {
     struct sched *s = xcalloc(1, sizeof *s);
-    *s = (struct sched){ .plan = plan, .cluster = cluster, .start = start, .ctx = ctx };
+    *s = (struct sched){ .plan = plan, .cluster = cluster, .start = start,
+                         .drop = drop, .ctx = ctx };
     RB_INIT(&s->queue);
     RB_INIT(&s->running);
     return s;
@@ -83,12 +85,17 @@ static bool place(const struct sched *s, const struct cluster *c, const struct j
     return false;
 }
 
-static void start_at(struct sched *s, struct job *j, int group)
+static void leave_queue(struct sched *s, struct job *j)
 {
-    const struct place_request r = sched_request(s->plan, j, group);
     RB_REMOVE(queue, &s->queue, j);
     s->waiting--;
     s->limited -= j->row.walltime != JOB_NO_TIME;
+}
+
+static void start_at(struct sched *s, struct job *j, int group)
+{
+    const struct place_request r = sched_request(s->plan, j, group);
+    leave_queue(s, j);
     cluster_take(s->cluster, &r, &s->pick);
     j->group = group;
     s->start(s->ctx, j, &s->pick);
@@ -209,8 +216,14 @@ void sched_run(struct sched *s, simtime now)
     int group;
     s->needs_run = false;
     for (struct job *head = RB_MIN(queue, &s->queue); head; head = RB_MIN(queue, &s->queue)) {
-        if (!place(s, s->cluster, head, &group, &s->pick)) break;
-        start_at(s, head, group);
+        if (place(s, s->cluster, head, &group, &s->pick)) {
+            start_at(s, head, group);
+        } else if (s->plan->drop) {
+            leave_queue(s, head);
+            s->drop(s->ctx, head);
+        } else {
+            break;
+        }
     }
     if (s->plan->backfill == BACKFILL_EASY && s->waiting > 1) backfill_easy(s, now);
 }

@@ -21,9 +21,11 @@ struct sched;
 /* `start` is called for a job that was placed; the cluster has been taken, the job has left the
  * queue. The pick is lent. */
 typedef void sched_start_fn(void *ctx, struct job *j, const struct pick *p);
+/* `drop` is called for a job that may not wait and cannot start; it has left the queue. */
+typedef void sched_drop_fn(void *ctx, struct job *j);
 
 struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
-                           void *ctx);
+                           sched_drop_fn *drop, void *ctx);
 void sched_destroy(struct sched *s); /* accepts NULL */
 
 void sched_submit(struct sched *s, struct job *j); /* it waits */

@@ -222,6 +222,21 @@ static const struct signature *signature_of(struct shape_table *t, const struct 
     return NULL;
 }
 
+/* A gang goes to one node if any node of the fleet can hold it; only what no node can hold is spread
+ * over whole nodes. So groups of smaller nodes are out when another group has a large enough one. */
+static void keep_on_one_node(const struct plan *p, struct shape *s)
+{
+    bool holds = false;
+    if (p->gang == GANG_ANY || p->share->pooled) return;
+    for (size_t g = 0; g < p->n_groups; g++)
+        holds |= s->fit[g].feasible && s->fit[g].demand.cards <= p->group[g].per_node;
+    for (size_t g = 0; holds && g < p->n_groups; g++) {
+        if (!s->fit[g].feasible || s->fit[g].demand.cards <= p->group[g].per_node) continue;
+        s->fit[g].feasible = false;
+        s->fit[g].reason = "another group holds it on one node";
+    }
+}
+
 static bool shape_fill(struct shape_table *t, const struct job_row *row, struct shape *s)
 {
     const struct plan *p = t->plan;
@@ -256,6 +271,7 @@ static bool shape_fill(struct shape_table *t, const struct job_row *row, struct 
         else if (!s->reason)
             s->reason = s->fit[g].reason;
     }
+    keep_on_one_node(p, s);
     s->request.sig = &s->sig;
     return true;
 }

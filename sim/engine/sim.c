@@ -215,6 +215,13 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
 }
 
+/* sched_drop_fn: it came when there was no room, and may not wait. */
+static void drop(void *ctx, struct job *j)
+{
+    j->reason = "no room when it came";
+    end_job(ctx, j, JOB_REJECTED);
+}
+
 /* ---- arrivals ---- */
 
 static void fetch(struct run *r)
@@ -521,7 +528,7 @@ static void set_up(struct run *r)
     r->cluster = cluster_create(r->plan);
     r->q = evq_create(1024);
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
-    r->sched = sched_create(r->plan, r->cluster, start, r);
+    r->sched = sched_create(r->plan, r->cluster, start, drop, r);
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;
     r->warm = s->warmup == 0;

@@ -32,7 +32,7 @@ static const struct cfg_field fleet_fields[] = {
     CFG_REQUIRED(struct fleet_group, name, CFG_TEXT, 0, 0, "unique"),
     CFG_REQUIRED(struct fleet_group, gpu, CFG_TEXT, 0, 0, "catalogue name"),
     CFG_FIELD(struct fleet_group, nodes, CFG_INT, "1", 1, 1e7, "equal nodes"),
-    CFG_FIELD(struct fleet_group, gpus_per_node, CFG_INT, "8", 1, 1e7, "cards of a node"),
+    CFG_FIELD(struct fleet_group, gpus_per_node, CFG_INT, "8", 0, 1e7, "cards of a node"),
     CFG_FIELD(struct fleet_group, cpu_cores, CFG_REAL, NULL, 0, 1e6, "of a node; absent: no limit"),
     CFG_FIELD(struct fleet_group, host_memory, CFG_BYTES, NULL, 0, 1e18,
               "of a node; absent: no limit"),
@@ -54,7 +54,9 @@ static const struct cfg_field schedule_fields[] = {
     CFG_FIELD(struct schedule, backfill, CFG_TEXT, "easy", 0, 0, "none or easy"),
     CFG_FIELD(struct schedule, place, CFG_TEXT, "best_fit", 0, 0, "which cards"),
     CFG_FIELD(struct schedule, gang, CFG_TEXT, "node", 0, 0,
-              "node: one node if it fits, else whole nodes; any: any cards"),
+              "node: one node if any can hold it, else whole nodes; any: any cards"),
+    CFG_FIELD(struct schedule, when_full, CFG_TEXT, "wait", 0, 0,
+              "wait: in the queue; drop: rejected when it cannot start at once"),
 };
 
 struct output {

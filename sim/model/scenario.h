@@ -33,7 +33,7 @@ struct work_item {
 };
 
 struct schedule {
-    const char *order, *backfill, *place, *gang;
+    const char *order, *backfill, *place, *gang, *when_full;
     const char *pointer;
 };
 

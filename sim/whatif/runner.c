@@ -80,10 +80,10 @@ static bool can_plan(const struct scenario *s)
     for (size_t p = 0; p < s->n_policies; p++) {
         const struct policy_spec *x = &s->policy[p];
         if (!x->kind || !x->schedule.order || !x->schedule.place || !x->schedule.backfill ||
-            !x->schedule.gang || x->n_fleet == 0)
+            !x->schedule.gang || !x->schedule.when_full || x->n_fleet == 0)
             return false;
         for (size_t g = 0; g < x->n_fleet; g++)
-            if (!x->fleet[g].gpu || x->fleet[g].nodes < 1 || x->fleet[g].gpus_per_node < 1)
+            if (!x->fleet[g].gpu || x->fleet[g].nodes < 1 || x->fleet[g].gpus_per_node < 0)
                 return false;
     }
     return s->n_policies > 0;
