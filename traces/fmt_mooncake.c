@@ -236,6 +236,12 @@ static void mooncake_facts(const void *state, json_t *into)
                             json_real((double)s->reused / (double)s->blocks));
     json_object_set_new(into, "rows_without_hash_ids", json_integer(s->without_ids));
     json_object_set_new(into, "rows_with_another_number_of_blocks", json_integer(s->odd_blocks));
+    if (s->odd_blocks)
+        json_object_set_new(
+            into, "warnings",
+            json_pack("[o]", json_sprintf("%lld rows have another number of "
+                                          "hash_ids than blocks of 512 tokens begun",
+                                          (long long)s->odd_blocks)));
 }
 
 static int mooncake_sniff(const char *head, size_t len)

@@ -1,8 +1,10 @@
 /* gpusim check: parse scenarios, traces, profiles, price books, cards and generator specifications
  * without running; print every problem. Exit 1 if there are any, 4 for a file that cannot be read. */
+#include "base/instream.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/problems.h"
+#include "model/requests.h"
 #include "model/synth.h"
 #include "whatif/runner.h"
 
@@ -51,6 +53,40 @@ static int check_trace(const char *path, struct finding *f, struct err *e)
     trace_close(t);
     symtab_destroy(names);
     return rc;
+}
+
+static int check_requests(const char *path, struct finding *f, struct err *e)
+{
+    struct symtab *names = symtab_create();
+    struct requests_reader *t = NULL;
+    struct request_row row;
+    uint64_t rows = 0;
+    snprintf(f->what, sizeof f->what, "native request trace");
+    int rc = requests_open(&t, path, names, e);
+    while (rc == 0 && f->d->count < 2 * DIAG_KEPT) {
+        struct err at = { 0 };
+        const int got = requests_next(t, &row, &at);
+        if (got == 0) break;
+        rows += got > 0;
+        if (got < 0) diag_add_err(f->d, &at);
+        if (got < 0 && requests_failed(t)) break;
+    }
+    snprintf(f->note, sizeof f->note, "%llu rows, sorted", (unsigned long long)rows);
+    requests_close(t);
+    symtab_destroy(names);
+    return rc;
+}
+
+/* By the header, decompressed. */
+static bool looks_like_requests(const char *path)
+{
+    char head[4096];
+    struct instream *in;
+    ssize_t n = 0;
+    if (instream_open(&in, path, NULL) < 0) return false;
+    n = instream_read(in, head, sizeof head, NULL);
+    instream_close(in);
+    return n > 0 && requests_sniff(head, (size_t)n) > 0;
 }
 
 /* A scenario's own traces and specifications, row by row. */
@@ -160,8 +196,9 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
     diag_init(&d);
     const int rc = access(path, R_OK) != 0
                        ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
-                   : looks_like_json(path) ? check_json(path, &f, &e)
-                                           : check_trace(path, &f, &e);
+                   : looks_like_json(path)     ? check_json(path, &f, &e)
+                   : looks_like_requests(path) ? check_requests(path, &f, &e)
+                                               : check_trace(path, &f, &e);
     if (rc != 0) diag_add_err(&d, &e);
     for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++)
         json_array_append_new(list, problem_json(path, &d.problem[i]));

@@ -194,6 +194,7 @@ static void mooncake(void **state)
     assert_account("facts.0.rows_without_hash_ids", 1);
     assert_account("facts.0.rows_with_another_number_of_blocks", 1);
     assert_account("requests.sessions.n", 2);
+    assert_true(account_warns("1 rows have another number of hash_ids"));
     static const struct fate fates[] = {
         { "{\"input_length\": 3, \"output_length\": 4}", "no-timestamp" },
         { "{\"timestamp\": null, \"input_length\": 3, \"output_length\": 4}", "no-timestamp" },
@@ -288,6 +289,48 @@ static void functions_2019(void **state)
     assert_int_equal(import_run("azure-functions", temp_file(".csv", text)), ERR_INPUT);
     assert_contains(last_run.e.msg, "need the day's table of durations");
     free(text);
+}
+
+static void copy_to(const char *path, const char *from)
+{
+    char *text = read_file(from);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    free(text);
+}
+
+/* The published names: the day in the file's name, the durations beside. */
+static void functions_by_day(void **state)
+{
+    (void)state;
+    char day[2][300], durations[300];
+    const char *dir = temp_dir();
+    for (int i = 0; i < 2; i++) {
+        snprintf(day[i], sizeof day[i], "%s/invocations_per_function_md.anon.d%02d.csv", dir,
+                 1 + i);
+        snprintf(durations, sizeof durations, "%s/function_durations_percentiles.anon.d%02d.csv",
+                 dir, 1 + i);
+        copy_to(day[i], COUNTS);
+        copy_to(durations, SAMPLE "azure-functions/2019/durations.csv");
+    }
+    assert_import("auto", day[1], day[0], "--arrival", "start");
+    assert_account("requests.n", 16);
+    assert_account("requests.first_arrival_s", 0);
+    assert_account("requests.last_arrival_s", 86400 + 86340);
+}
+
+static void check_knows_requests(void **state)
+{
+    (void)state;
+    extern const struct command cmd_check;
+    const char *bad = temp_file(".csv", "arrival_s,size\n5,1\n4,1\n");
+    assert_int_equal(
+        run_words(&cmd_check, NULL, (const char *const[]){ SAMPLE "requests/llm.csv", NULL }), 1);
+    assert_int_equal(run_words(&cmd_check, NULL, (const char *const[]){ bad, NULL }), 1);
+    assert_import("requests", SAMPLE "requests/llm.csv");
+    assert_int_equal(run_words(&cmd_check, NULL, (const char *const[]){ last_run.out, NULL }), 0);
 }
 
 static void functions_bad_counts(void **state)
@@ -529,6 +572,8 @@ int main(void)
         cmocka_unit_test(functions_2021),
         cmocka_unit_test(functions_2019),
         cmocka_unit_test(functions_bad_counts),
+        cmocka_unit_test(functions_by_day),
+        cmocka_unit_test(check_knows_requests),
         cmocka_unit_test(functions_real),
         cmocka_unit_test(servegen),
         cmocka_unit_test(servegen_datasets),
