@@ -17,12 +17,12 @@
 /* The imported trace; *fleet becomes the scenario's fleet as JSON text. */
 static char *pods_and_nodes(char **fleet)
 {
-    const char *bin = getenv("GPUSIM_BIN"), *pods = shared_path(TRACES "openb_pod_list_default.csv");
-    const char *nodes = shared_path(TRACES "openb_node_list_all_node.csv");
-    if (!bin || !pods || !nodes) skip_without(TRACES);
+    const char *bin = getenv("GPUSIM_BIN"), *folder = shared_path(TRACES);
+    if (!bin || !folder) skip_without(TRACES);
     const char *dir = temp_dir();
-    char *command = xasprintf("'%s' import openb --static --nodes '%s' '%s' -o '%s/t.csv' 2>/dev/null",
-                              bin, nodes, pods, dir);
+    char *command = xasprintf("'%s' import openb --static --nodes '%s/openb_node_list_all_node.csv' "
+                              "'%s/openb_pod_list_default.csv' -o '%s/t.csv' 2>/dev/null",
+                              bin, folder, folder, dir);
     char *trace = xasprintf("%s/t.csv", dir), *snippet = xasprintf("%s/t.csv.fleet.json", dir);
     if (system(command) != 0) fail_msg("%s failed", command);
     json_t *v = json_load_file(snippet, 0, NULL), *group;
