@@ -435,6 +435,34 @@ static double hyperexponential_quantile(const struct synth_dist *s, double u)
     return 0.5 * (lo + hi);
 }
 
+/* How far the share below x lies above u, from the smaller of both tails. */
+static double excess(double x, double u, double shape)
+{
+    return u < 0.5 ? gsl_cdf_gamma_P(x, shape, 1) - u : 1 - u - gsl_cdf_gamma_Q(x, shape, 1);
+}
+
+/* Gamma law of scale 1. gsl_cdf_gamma_Pinv gives NaN or a wrong root for shapes far from 1, so its
+ * answer is checked and else found by bisection of ln x. Beyond a shape of 1e4 Wilson and Hilferty
+ * (1931): the cube root is normal, to less than 1e-4 of a standard deviation. */
+static double unit_gamma_quantile(double u, double shape)
+{
+    if (shape > 1e4) {
+        double c = 1 / (9 * shape), r = 1 - c + gsl_cdf_ugaussian_Pinv(u) * sqrt(c);
+        return shape * r * r * r;
+    }
+    double x = gsl_cdf_gamma_Pinv(u, shape, 1), lo = -745, hi = log(shape + 1e4);
+    if (x > 0 && x < INFINITY && fabs(excess(x, u, shape)) < 1e-7 * fmin(u, 1 - u)) return x;
+    if (excess(exp(lo), u, shape) >= 0) return 0; /* below the smallest number there is */
+    for (int i = 0; i < 100 && hi - lo > 1e-13 * fabs(lo) + 1e-13; i++) {
+        double mid = 0.5 * (lo + hi);
+        if (excess(exp(mid), u, shape) < 0)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return exp(0.5 * (lo + hi));
+}
+
 /* Parts need not stand in order: the smallest value with a share u at or below it. */
 static double choice_quantile(const struct synth_dist *s, double u)
 {
@@ -457,7 +485,7 @@ static double quantile(const struct synth_dist *s, double u)
     case SYNTH_uniform: return s->a + (s->b - s->a) * u;
     case SYNTH_exponential: return gsl_cdf_exponential_Pinv(u, s->a);
     case SYNTH_lognormal: return gsl_cdf_lognormal_Pinv(u, s->a, s->b);
-    case SYNTH_gamma: return gsl_cdf_gamma_Pinv(u, s->a, s->b);
+    case SYNTH_gamma: return s->b * unit_gamma_quantile(u, s->a);
     case SYNTH_weibull: return gsl_cdf_weibull_Pinv(u, s->a, s->b);
     case SYNTH_pareto: return draw_pareto(s, u);
     case SYNTH_hyperexponential: return hyperexponential_quantile(s, u);

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "model/synth.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -466,6 +468,30 @@ static void ends_and_ties(void **state)
 
 /* ---- quantiles: the inverse of the laws above ---- */
 
+/* From nearly constant to nearly always 0: finite, rising with u, and the law's own inverse. */
+static void gamma_quantiles(void)
+{
+    static const double u[] = {
+        1e-15, 1e-9, 1e-4, 0.01, 0.3, 0.5, 0.9, 0.999, 1 - 1e-9, 1 - 1e-15
+    };
+    for (double cv = 1e-6; cv < 1000; cv *= 1.7) {
+        const double a = 1 / (cv * cv);
+        const struct synth_dist law = { .kind = SYNTH_gamma, .a = a, .b = 1 / a, .max = INFINITY };
+        double last = 0;
+        for (size_t i = 0; i < sizeof u / sizeof *u; i++) {
+            double x = synth_dist_quantile(&law, u[i]);
+            if (!(x >= last && x < 1e9)) fail_msg("cv %g: %g at %g after %g", cv, x, u[i], last);
+            last = x;
+            if (x < 1e-300 || a > 1e4) continue;
+            double p = gsl_cdf_gamma_P(x, a, 1 / a), q = gsl_cdf_gamma_Q(x, a, 1 / a);
+            assert_close(u[i] < 0.5 ? p / u[i] : q / (1 - u[i]), 1, 1e-6);
+        }
+        /* the median of a law so narrow is mean (1 - cv^2 / 3) to the next order */
+        if (a > 1e4) assert_close(synth_dist_quantile(&law, 0.5), 1 - cv * cv / 3, 1e-8);
+        if (a > 1e4) assert_close(synth_dist_quantile(&law, 0.9), 1 + 1.2815515655 * cv, cv * cv);
+    }
+}
+
 static void quantiles(void **state)
 {
     static const struct {
@@ -504,6 +530,7 @@ static void quantiles(void **state)
         json_doc_fini(&doc);
         arena_destroy(a);
     }
+    gamma_quantiles();
     assert_close(synth_normal_share(0), 0.5, 1e-15);
     assert_true(synth_normal_share(-40) > 0 && synth_normal_share(40) < 1);
 }
@@ -1192,6 +1219,7 @@ static void schema_names_everything(void **state)
 
 int main(void)
 {
+    gsl_set_error_handler_off(); /* as in gpusim's main */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws),
         cmocka_unit_test(renewal_gaps),
