@@ -158,7 +158,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 const struct command cmd_trace = {
     .name = "trace",
     .args = "stat FILE",
-    .help = "summarise a trace: rows, GPUs, durations, gaps",
+    .help = "summarise a trace of jobs or requests: rows, GPUs or tokens, durations, gaps",
     .example = "gpusim trace stat trace.csv",
     .opts = opts,
     .run = run,

@@ -91,11 +91,12 @@ static int find_end(const char *path, simtime *end, struct err *e)
     int rc = table_open(&t, path, ',', "dlrm", columns, REQUIRED, COLUMNS, e);
     *end = 0;
     while (rc == 0 && (rc = table_next(&t, &row, e)) > 0) {
-        for (int i = COL_created; i <= COL_deleted; i++) {
+        for (int i = COL_created; i <= COL_deleted && !row.quarantined; i++) {
             const struct csv_field f = table_cell(&t, i);
             simtime v;
             if (dec_fixed(f.s, f.len, 9, &v) == DEC_OK && v > *end) *end = v;
         }
+        row.quarantined = NULL; /* of this row only */
         rc = 0;
     }
     table_close(&t);

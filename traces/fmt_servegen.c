@@ -243,12 +243,20 @@ static int read_dataset(struct servegen *s, const char *path, struct err *e)
     return rc;
 }
 
-/* The path with "-trace.csv" turned to "-dataset.json"; NULL when it does not end so. */
+/* Length of the path without "-trace.csv" and what compression adds; 0 when it does not end so. */
+static size_t stem_len(const char *path)
+{
+    static const char *const ends[] = { "-trace.csv", "-trace.csv.gz", "-trace.csv.xz",
+                                        "-trace.csv.zst" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (str_ends(path, ends[i])) return strlen(path) - strlen(ends[i]);
+    return 0;
+}
+
 static char *dataset_beside(const char *path)
 {
-    static const char end[] = "-trace.csv";
-    if (!str_ends(path, end)) return NULL;
-    return xasprintf("%.*s-dataset.json", (int)(strlen(path) - (sizeof end - 1)), path);
+    const size_t stem = stem_len(path);
+    return stem ? xasprintf("%.*s-dataset.json", (int)stem, path) : NULL;
 }
 
 static const struct dataset *dataset_at(const struct servegen *s, double start_s)
@@ -307,7 +315,7 @@ static int servegen_open(void **state, const char *path, const void *options, st
         servegen_close(s);
         return rc;
     }
-    const size_t len = strlen(base), cut = str_ends(base, "-trace.csv") ? len - 10 : len;
+    const size_t stem = stem_len(base), cut = stem ? stem : strlen(base);
     char *client = xstrndup(base, cut);
     char *purpose = xasprintf("servegen arrivals %s", client);
     s->service = symtab_add(names, client, cut);
