@@ -3,6 +3,7 @@
 #ifndef TESTS_FUZZ_IMPORT_H
 #define TESTS_FUZZ_IMPORT_H
 
+#include "base/json.h"
 #include "cli/command.h"
 #include "tests/support/textfile.h"
 #include "traces/format.h"
@@ -60,19 +61,48 @@ union fuzz_options {
     unsigned char bytes[64];
 };
 
-static inline union fuzz_options fuzz_options_of(const struct trace_format *format,
-                                                 const char *word)
+/* `word` is kept by the options when it holds a text: it must live as long as they do. */
+static inline union fuzz_options fuzz_options_kept(const struct trace_format *format, char *word)
 {
     union fuzz_options o = { .bytes = { 0 } };
     const struct command c = { .name = format->name, .opts = format->opts };
-    char copy[64], *argv[] = { copy, copy, NULL }, **operand;
+    char *argv[] = { word, word, NULL }, **operand;
     int n;
     struct err e = { 0 };
     if (format->options_size > sizeof o) BUG("options of %zu bytes", format->options_size);
-    if (!word) return o;
-    snprintf(copy, sizeof copy, "%s", word);
-    if (opt_parse(&c, 2, argv, &o, &operand, &n, &e) != 0) BUG("%s", e.msg);
+    if (word && opt_parse(&c, 2, argv, &o, &operand, &n, &e) != 0) BUG("%s", e.msg);
     return o;
+}
+
+static inline union fuzz_options fuzz_options_of(const struct trace_format *format,
+                                                 const char *word)
+{
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", word ? word : "");
+    return fuzz_options_kept(format, word ? copy : NULL);
+}
+
+/* A format of measurements: it must end, and its document must be JSON that is written and read. */
+static inline void fuzz_document(const struct trace_format *format, const uint8_t *data,
+                                 size_t size)
+{
+    struct textfile f = textfile_bytes(data, size);
+    const char *files[] = { f.path };
+    struct import_document d = { 0 };
+    struct strbuf text = { 0 };
+    struct json_doc back = { 0 };
+    struct err e = { 0 };
+    if (format->document(&d, files, 1, NULL, &e) == 0) {
+        json_write(d.json, &text);
+        if (json_doc_parse(&back, "document", text.s, text.len, &e) != 0) BUG("%s", e.msg);
+        json_doc_fini(&back);
+        json_decref(d.json);
+        strbuf_fini(&text);
+    } else if (d.json) {
+        BUG("a document after a failure");
+    }
+    textfile_close(&f);
+    if (format->sniff) format->sniff((const char *)data, size);
 }
 
 static inline void fuzz_import(const struct trace_format *format, const void *options,
