@@ -77,7 +77,8 @@ static int no_format(const char *path, const char *head, size_t len, struct err 
     struct strbuf list = { 0 };
     for (const struct trace_format *const *f = fmt_all; *f; f++)
         strbuf_addf(&list, "%s%s", f == fmt_all ? "" : ", ", (*f)->name);
-    int rc = err_set(e, ERR_INPUT, &at, "expected a job trace, found %s", kind_of(head, len));
+    int rc = err_set(e, ERR_INPUT, &at, "expected a trace of jobs or requests, found %s",
+                     kind_of(head, len));
     err_hint(e, "known formats: %s; name one: `gpusim import FORMAT %s`", list.s ? list.s : "none",
              path);
     strbuf_fini(&list);
