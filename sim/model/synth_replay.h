@@ -14,7 +14,7 @@
  * A row comes with all its columns; a deadline moves with its job. Ids are lent and may repeat.
  *
  * Memory: replay O(1). bootstrap holds every row of the recording without its id (sizeof(struct
- * job_row), 136 bytes) and the rows of the block in hand; more than REPLAY_ROWS_MAX rows are an
+ * job_row), 128 bytes) and the rows of the block in hand; more than REPLAY_ROWS_MAX rows are an
  * error. Names of both go to the symbol table.
  * Errors: those of model/trace.h, with the trace's file and line; ERR_INPUT when the recording does
  * not fit the blocks. Threads: one stream, one thread. */

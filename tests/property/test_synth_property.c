@@ -95,6 +95,7 @@ static const char *const extras[] = {
     ", \"gpus\": [{\"gpus\": 0.25, \"weight\": 1, \"memory\": \"5 GiB\"}, {\"gpus\": 4, \"weight\": 1}]",
     ", \"gpus\": 0.5, \"memory\": {\"kind\": \"uniform\", \"min\": \"1 GiB\", \"max\": \"9 GiB\"}, \"class\": \"inference\"",
     ", \"users\": 12, \"zipf\": 1.2, \"groups\": 3, \"class\": \"training\", \"priority\": 4, \"gpus\": 0",
+    ", \"correlation\": 0.7, \"gpus\": [{\"gpus\": 8, \"weight\": 1}, {\"gpus\": 1, \"weight\": 3}]",
     ", \"walltime\": {\"factor\": {\"kind\": \"lognormal\", \"median\": 2, \"p90\": 9}, \"missing\": 0.4}",
     ", \"profile\": [{\"name\": \"p, with comma\", \"weight\": 1}, {\"name\": \"q\", \"weight\": 2}], \"slots\": 2",
 };
