@@ -7,10 +7,12 @@
  *   soft   idle quota is lent: no ceiling
  *   bucket what a token bucket makes of quotas (HAMi-core): a tenant alone is not throttled, idle
  *          quota is lent, and two always-busy tenants with quotas a and b complete work in the ratio
- *          (a / b)^gain. The gain is a measured property of board and version, since the bucket
- *          charges thread blocks and is corrected in steps that grow with the square of the SMs:
- *          0.19 on a board of 188 SMs (30 and 70 land at 46 and 54), 1.17 there with steps linear
- *          in SMs, 0.82 to 0.95 where 10 and 90 gave 1:6 to 1:8 (reference CALIBRATION.md 3.4)
+ *          (a / b)^gain. The gain is a property of board and version, since the bucket charges
+ *          thread blocks and is corrected in steps that grow with the square of the SMs, while work
+ *          grows with the SMs: 0.19 on a board of 188 SMs (30 and 70 land at 46 and 54; HAMi-core
+ *          issue 314), 1.17 there with steps linear in SMs (PR 317), 0.82 to 0.95 where 10 and 90
+ *          gave 1:6 to 1:8 (HAMi issue 2863). Unless the scenario or a measured profile says
+ *          otherwise it falls linearly from the profile's default at 108 SMs to 0.19 at 188
  *   none   memory quota only
  * Cost: every launch takes launch_ns on the host side, every start takes the start-up time, which
  * grows with the processes already on the card (a lock is taken in turn). */
@@ -70,6 +72,16 @@ static simtime or_profile(simtime given, const struct param *from, double scale)
     return given == CFG_NO_TIME ? (simtime)llround(from->value * scale) : given;
 }
 
+/* Large boards are limited less: see above. */
+static double default_gain(const struct card_type *type)
+{
+    const double small = type->profile->param[PROFILE_intercept_core_gain].value;
+    const double small_sms = 108, large_sms = 188, large = 0.19;
+    if (type->profile->from_file[PROFILE_intercept_core_gain]) return small;
+    const double x = (type->gpu->sms - small_sms) / (large_sms - small_sms);
+    return small + (large - small) * fmin(1.0, fmax(0.0, x));
+}
+
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
     struct intercept *p = params;
@@ -83,7 +95,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     p->quantum = or_profile(p->quantum, &known[PROFILE_timeslice_quantum_us], 1e3);
     p->switch_ = or_profile(p->switch_, &known[PROFILE_timeslice_switch_us], 1e3);
     p->switch_ratio = (double)p->switch_ / (double)p->quantum;
-    if (isnan(p->gain)) p->gain = known[PROFILE_intercept_core_gain].value;
+    if (isnan(p->gain)) p->gain = default_gain(type);
     return NULL;
 }
 

@@ -177,38 +177,10 @@ static void meet(struct meeting *m, int k, double p, double w, double b)
     }
 }
 
-/* SMs in use when every kind's time at the card is `factor` times at_card. */
-static double sms_used(const struct mix *m, const double at_card[], double factor)
+/* Time at the card per isolated second of each kind: what the last state, the full card, leaves. */
+static void solve_exact(const struct mix *m, double interference, double at_card[])
 {
-    double used = 0;
-    for (int k = 0; k < m->kinds; k++) {
-        const struct client *c = &m->kind[k];
-        used += m->count[k] * (c->compute + c->memory) * c->width /
-                (c->host + factor * at_card[k]);
-    }
-    return used;
-}
-
-/* Kernels of different widths are no product form: the analysis can hand out half a percent more
- * than the card has. Then everybody stays longer by the same factor. */
-static double fit_to_card(const struct mix *m, const double at_card[])
-{
-    double lo = 1.0, hi = 2.0;
-    if (sms_used(m, at_card, 1.0) <= 1.0 + 1e-12) return 1.0;
-    while (sms_used(m, at_card, hi) > 1.0) hi *= 2;
-    for (int round = 0; round < 60; round++) {
-        const double mid = 0.5 * (lo + hi);
-        if (sms_used(m, at_card, mid) > 1.0)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return hi;
-}
-
-static void solve_exact(const struct mix *m, double interference, double rate[])
-{
-    double present[MAX_STATES + 1][MAX_KINDS], at_card[MAX_KINDS];
+    double present[MAX_STATES + 1][MAX_KINDS];
     for (size_t s = 1; s < m->states; s++)
         for (int k = 0; k < m->kinds; k++) {
             const struct client *c = &m->kind[k];
@@ -222,10 +194,6 @@ static void solve_exact(const struct mix *m, double interference, double rate[])
             at_card[k] = c->compute * met.sm + c->memory * met.both;
             present[s][k] = at_card[k] / (c->host + at_card[k]);
         }
-    /* The last state is the full card. */
-    const double factor = fit_to_card(m, at_card);
-    for (int k = 0; k < m->kinds; k++)
-        rate[k] = 1.0 / (m->kind[k].host + factor * at_card[k]);
 }
 
 /* E[max(1, X)] of a normal X. */
@@ -247,7 +215,8 @@ static double mean_crowd(double mine, struct asked others, double interference)
     return packed + interference * fmax(0.0, 1.0 + others.mean - packed);
 }
 
-static void solve_approximate(const struct client c[], size_t n, double interference, double speed[])
+static void solve_approximate(const struct client c[], size_t n, double interference,
+                              double at_card[])
 {
     double present[MAX_CLIENTS];
     for (size_t i = 0; i < n; i++) present[i] = c[i].compute + c[i].memory > 0;
@@ -269,9 +238,8 @@ static void solve_approximate(const struct client c[], size_t n, double interfer
                                       fmax(0, b.variance - p * (1 - p) * wire * wire) };
             const double sm = mean_crowd(wide, ow, interference);
             const double both = fmax(sm, mean_crowd(wire, ob, interference));
-            const double at_card = c[i].compute * sm + c[i].memory * both;
-            speed[i] = 1.0 / (c[i].host + at_card);
-            now[i] = at_card * speed[i];
+            at_card[i] = c[i].compute * sm + c[i].memory * both;
+            now[i] = at_card[i] / (c[i].host + at_card[i]);
         }
         for (size_t i = 0; i < n; i++) {
             change = fmax(change, fabs(now[i] - present[i]));
@@ -281,12 +249,39 @@ static void solve_approximate(const struct client c[], size_t n, double interfer
     }
 }
 
+/* SMs in use when every client's time at the card is `factor` times at_card. */
+static double sms_used(const struct client c[], const double at_card[], size_t n, double factor)
+{
+    double used = 0;
+    for (size_t i = 0; i < n; i++)
+        used += (c[i].compute + c[i].memory) * c[i].width / (c[i].host + factor * at_card[i]);
+    return used;
+}
+
+/* Kernels of different widths are no product form: the analysis can hand out half a percent more
+ * than the card has. Then everybody stays longer by the same factor, and speeds follow. */
+static void hold_to_card(const struct client c[], const double at_card[], size_t n, double speed[])
+{
+    double lo = 1.0, hi = 1.0;
+    if (sms_used(c, at_card, n, 1.0) > 1.0 + 1e-12) {
+        while (sms_used(c, at_card, n, hi) > 1.0) hi *= 2;
+        for (int round = 0; round < 60; round++) {
+            const double mid = 0.5 * (lo + hi);
+            if (sms_used(c, at_card, n, mid) > 1.0)
+                lo = mid;
+            else
+                hi = mid;
+        }
+    }
+    for (size_t i = 0; i < n; i++) speed[i] = 1.0 / (c[i].host + hi * at_card[i]);
+}
+
 static void speeds(const void *params, const struct share_view *v, double speed[])
 {
     const struct mps *p = params;
     struct client c[MAX_CLIENTS];
     struct mix mix;
-    double rate[MAX_KINDS];
+    double at_card[MAX_CLIENTS], of_kind[MAX_KINDS];
     BUG_ON(v->n > MAX_CLIENTS);
     if (v->n == 0) return;
     for (size_t i = 0; i < v->n; i++) {
@@ -302,10 +297,11 @@ static void speeds(const void *params, const struct share_view *v, double speed[
         };
     }
     if (mix_build(&mix, c, v->n)) {
-        solve_exact(&mix, p->interference, rate);
-        for (size_t i = 0; i < v->n; i++) speed[i] = rate[mix.of[i]];
+        solve_exact(&mix, p->interference, of_kind);
+        for (size_t i = 0; i < v->n; i++) at_card[i] = of_kind[mix.of[i]];
     } else
-        solve_approximate(c, v->n, p->interference, speed);
+        solve_approximate(c, v->n, p->interference, at_card);
+    hold_to_card(c, at_card, v->n, speed);
     if (v->n > 1)
         for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }

@@ -112,6 +112,33 @@ void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio,
     timeshare_weighted(t, NULL, n, switch_ratio, speed);
 }
 
+/* Busy time of the card when everybody's time there is `factor` times what `speed` says. */
+static double card_busy(const struct turn_taker *t, size_t n, const double speed[], double factor)
+{
+    double busy = 0;
+    for (size_t i = 0; i < n; i++)
+        busy += t[i].demand / (t[i].delay + factor * (1.0 / speed[i] - t[i].delay));
+    return busy;
+}
+
+/* Favouring some is no product form: the analysis can hand out more than the card has. Then everybody
+ * stays longer by the same factor. */
+static void hold_to_card(const struct turn_taker *t, size_t n, double speed[])
+{
+    double lo = 1.0, hi = 2.0;
+    if (card_busy(t, n, speed, 1.0) <= 1.0 + 1e-12) return;
+    while (card_busy(t, n, speed, hi) > 1.0) hi *= 2;
+    for (int round = 0; round < 60; round++) {
+        const double mid = 0.5 * (lo + hi);
+        if (card_busy(t, n, speed, mid) > 1.0)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    for (size_t i = 0; i < n; i++)
+        speed[i] = 1.0 / (t[i].delay + hi * (1.0 / speed[i] - t[i].delay));
+}
+
 void timeshare_weighted(const struct turn_taker *t, const double weight[], size_t n,
                         double switch_ratio, double speed[])
 {
@@ -125,6 +152,7 @@ void timeshare_weighted(const struct turn_taker *t, const double weight[], size_
     else
         solve_approximate(&w, switch_ratio, rate);
     for (size_t i = 0; i < n; i++) speed[i] = rate[w.of[i]];
+    if (weight) hold_to_card(t, n, speed);
 }
 
 void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n,
