@@ -129,7 +129,7 @@ ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT
           ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1 \
           UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
-.PHONY: FORCE all deps deps-dev run check test asan ubsan sanitize tsan clang coverage bench validate fuzz soak \
+.PHONY: FORCE all deps deps-dev run check test asan ubsan sanitize tsan clang coverage bench validate fuzz soak mutants \
         hdr-check check-headers check-layers check-golden accept format tidy clean install uninstall help dist-size
 FORCE:
 
@@ -291,6 +291,10 @@ soak: deps-dev
 	@+$(MAKE) --no-print-directory all
 	@+$(MAKE) --no-print-directory fuzz FUZZ_S=60
 	@$(ENV) B=$(B) TEST_TIMEOUT=3600 tests/run_tests.sh --programs-only $(sort $(wildcard tests/soak/*.sh))
+
+## mutants        break the program in some twenty ways, one at a time: the test named for each must fail
+mutants: deps
+	@B=$(B) T=$(T) tests/run_mutants.sh
 
 ## hdr-check      every header compiles alone, with gcc and clang
 HDR_ENV  = HEADERS="$(HEADERS)" HDR_CFLAGS="$(filter-out -DGPUSIM_VERSION%,$(ALL_CFLAGS)) -Itests $(PKG_CFLAGS) $(CUDA_INCLUDE)"

@@ -10,11 +10,9 @@
  * processor sharing: Kleinrock, Queueing Systems 2, section 4.4: mean response S / (1 - rho) whatever
  * the distribution of sizes. USERS.md A08 (table) and A09.
  *
- * Mutants: ends-after-arrivals leaves waits as they are, but `strict-order-from-the-back` (the last to
- * come is next), `work-credited-twice`, `percentile-off-by-one` and `warm-up-ignored` break these. */
+ * Mutants: last-come-first-served, percentile-off-by-one, stability-never-doubted,
+ * mva-forgets-the-queue. */
 #include "support/simulate.h"
-
-
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +35,8 @@ struct model {
 };
 
 struct measured {
-    double wait_s[REPLICATIONS], waited[REPLICATIONS], p99_s[REPLICATIONS], response_s[REPLICATIONS];
+    double wait_s[REPLICATIONS], waited[REPLICATIONS], p99_s[REPLICATIONS],
+        response_s[REPLICATIONS];
 };
 
 struct waiters {
@@ -126,7 +125,12 @@ static void erlang(const char *scenario, int c, double p_wait, double mean_s, do
 {
     const struct model model = {
         scenario,
-        { .rate = 8, .mean_s = 0.4, .size = sim_exponential, .n = 60000, .head = "gpus", .tail = "1" },
+        { .rate = 8,
+          .mean_s = 0.4,
+          .size = sim_exponential,
+          .n = 60000,
+          .head = "gpus",
+          .tail = "1" },
         400,
     };
     struct measured m;
@@ -169,7 +173,12 @@ static void one_card(void **state)
     (void)state;
     const struct model model = {
         POOL(1),
-        { .rate = 1.1, .mean_s = 1 / 1.5, .size = sim_exponential, .n = 50000, .head = "gpus", .tail = "1" },
+        { .rate = 1.1,
+          .mean_s = 1 / 1.5,
+          .size = sim_exponential,
+          .n = 50000,
+          .head = "gpus",
+          .tail = "1" },
         400,
     };
     struct measured m;
@@ -185,7 +194,12 @@ static void deterministic_service(void **state)
     (void)state;
     const struct model model = {
         POOL(1),
-        { .rate = 1.1, .mean_s = 1 / 1.5, .size = sim_deterministic, .n = 50000, .head = "gpus", .tail = "1" },
+        { .rate = 1.1,
+          .mean_s = 1 / 1.5,
+          .size = sim_deterministic,
+          .n = 50000,
+          .head = "gpus",
+          .tail = "1" },
         400,
     };
     struct measured m;
@@ -204,8 +218,9 @@ static void three_cards_are_unstable(void **state)
         "   {'name': 'four', 'share': {'kind': 'whole'},"
         "    'fleet': [{'name': 'pool', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 4}]}],"
         " 'schedule': {'backfill': 'none'}, 'output': {'sample': '1 h'}}";
-    const struct sim_arrivals a = { .rate = 8, .mean_s = 0.4, .size = sim_exponential, .n = 85000,
-                                    .head = "gpus", .tail = "1" };
+    const struct sim_arrivals a = {
+        .rate = 8, .mean_s = 0.4, .size = sim_exponential, .n = 85000, .head = "gpus", .tail = "1"
+    };
     int four_stable = 0;
     for (uint64_t i = 0; i < 10; i++) {
         struct simulated s;
@@ -265,16 +280,20 @@ static void processor_sharing(void **state)
     " 'profiles': {'r': {'compute': 1, 'sm_width': " width ", 'footprint': '1 GiB'}},"             \
     " 'policies': [{'name': 'p', 'share': " share "}],"                                            \
     " 'schedule': {'backfill': 'none'}, 'output': {'sample': '1 h'}" ms "}"
-#define SLICES                                                                                     \
-    "{'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}}"
+#define SLICES "{'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}}"
 
 static void slices_or_card(void **state)
 {
     (void)state;
     struct measured m;
     struct model model = { CARD("{'kind': 'whole'}", "0.907407407407407", ""),
-                           { .rate = 49, .mean_s = 1.0 / 70, .size = sim_exponential, .n = 60000,
-                             .head = "gpus,profile", .tail = "0.1,r" }, 40 };
+                           { .rate = 49,
+                             .mean_s = 1.0 / 70,
+                             .size = sim_exponential,
+                             .n = 60000,
+                             .head = "gpus,profile",
+                             .tail = "0.1,r" },
+                           40 };
     const double shared_queue = erlang_c(4.9, 7) / 21 + 0.1;
     assert_close(shared_queue, 0.1143, 1e-3);
     measure(&model, &m);

@@ -2,9 +2,9 @@
  * to the tick, money to 1e-6.
  *
  * Mutants (tests/run_mutants.sh): easy-without-reservation (A11), memory-ignored-by-placement (A03),
- * energy-charged-to-each (energy), mig-share-is-slices-over-seven (7g), ends-after-arrivals
- * (A hand-over at one instant), gang-as-fast-as-its-first-card (a gang at the speed of its slowest
- * card). */
+ * energy-charged-to-each (energy), mig-share-is-slices-over-seven (7g), growth-before-ends (a hand-over
+ * at one instant), gang-as-fast-as-its-first-card, stranded-slices-forgotten (A13), mps-cap-ignored
+ * (A06), gang-node-rule-ignored (A10). */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@
 #define FLEET(gpu, nodes, per)                                                                     \
     "{'name': 'f', 'gpu': '" gpu "', 'nodes': " #nodes ", 'gpus_per_node': " #per "}"
 #define POLICY(name, share) "{'name': '" name "', 'share': {" share "}}"
-#define STRICT ", 'schedule': {'backfill': 'none'}"
-#define A100 FLEET("a100-sxm4-40gb", 1, 1)
+#define STRICT              ", 'schedule': {'backfill': 'none'}"
+#define A100                FLEET("a100-sxm4-40gb", 1, 1)
 /* Nothing but the quotas: neither hook nor switch nor start-up costs anything. */
 #define FREE_HOOKS                                                                                 \
     "'kind': 'intercept', 'launch': '0 ns', 'startup': '0 s', 'startup_per_process': '0 s', "      \
@@ -43,15 +43,15 @@ static void at(const struct simulated *s, const char *policy, const char *id, do
 
 static const char a03[] = SCENARIO(
     A100,
-    POLICY("timeslice", "'kind': 'timeslice', 'slots': 4, 'memory': 'unchecked'") ","
-    POLICY("reserve", "'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'") ","
-    POLICY("mps", "'kind': 'mps', 'slots': 4") ","
-    POLICY("hami", FREE_HOOKS) ","
-    POLICY("mig", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']") ","
-    POLICY("whole", "'kind': 'whole'"),
+    POLICY("timeslice", "'kind': 'timeslice', 'slots': 4, 'memory': 'unchecked'") "," POLICY("reserve", "'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'") "," POLICY(
+        "mps",
+        "'kind': 'mps', 'slots': 4") "," POLICY("hami",
+                                                FREE_HOOKS) "," POLICY("mig",
+                                                                       "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']") "," POLICY("whole",
+                                                                                                                                                         "'kind': 'whole'"),
     STRICT ", 'profiles': {"
-    " 'grows': {'host': 1, 'compute': 0, 'mem_grow': '60 s', 'footprint': '12 GiB'},"
-    " 'slow':  {'host': 1, 'compute': 0, 'mem_grow': '200 s', 'footprint': '12 GiB'}}");
+           " 'grows': {'host': 1, 'compute': 0, 'mem_grow': '60 s', 'footprint': '12 GiB'},"
+           " 'slow':  {'host': 1, 'compute': 0, 'mem_grow': '200 s', 'footprint': '12 GiB'}}");
 
 static void oom(const struct simulated *s, const char *policy, const char *id, double end_s)
 {
@@ -65,9 +65,10 @@ static void a03_memory(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, a03, "job_id,submit_s,duration_s,gpus,profile\n"
-                      "a,0,660,0.25,grows\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
-                      "d,30,660,0.25,grows\n");
+    simulate(&s, a03,
+             "job_id,submit_s,duration_s,gpus,profile\n"
+             "a,0,660,0.25,grows\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
+             "d,30,660,0.25,grows\n");
     at(&s, "timeslice", "a", 0, 660);
     at(&s, "timeslice", "b", 10, 670);
     at(&s, "timeslice", "c", 20, 680);
@@ -91,9 +92,10 @@ static void a03_victim(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, a03, "job_id,submit_s,duration_s,gpus,profile\n"
-                      "a,0,660,0.25,slow\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
-                      "d,30,660,0.25,grows\n");
+    simulate(&s, a03,
+             "job_id,submit_s,duration_s,gpus,profile\n"
+             "a,0,660,0.25,slow\nb,10,660,0.25,grows\nc,20,660,0.25,grows\n"
+             "d,30,660,0.25,grows\n");
     oom(&s, "timeslice", "a", 200);
     at(&s, "timeslice", "d", 30, 690);
     simulated_fini(&s);
@@ -105,8 +107,10 @@ static void a04_slots_give_no_share(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("generic", 1, 1), POLICY("ts", "'kind': 'timeslice', 'slots': 4"), STRICT),
-             "job_id,submit_s,duration_s,gpus,slots\np,0,100,0.5,3\nq,0,100,0.5,1\nr,0,100,0.5,2\n");
+    simulate(
+        &s,
+        SCENARIO(FLEET("generic", 1, 1), POLICY("ts", "'kind': 'timeslice', 'slots': 4"), STRICT),
+        "job_id,submit_s,duration_s,gpus,slots\np,0,100,0.5,3\nq,0,100,0.5,1\nr,0,100,0.5,2\n");
     at(&s, "ts", "p", 0, 200); /* 2 W each, three slots or one */
     at(&s, "ts", "q", 0, 200);
     at(&s, "ts", "r", 200, 300); /* admission is what slots change */
@@ -119,7 +123,8 @@ static void a04_fractions(void **state)
     struct simulated s;
     const char *scenario = SCENARIO(
         A100,
-        POLICY("soft", FREE_HOOKS ", 'enforce': 'soft'") "," POLICY("hard", FREE_HOOKS ", 'enforce': 'hard'"),
+        POLICY("soft", FREE_HOOKS ", 'enforce': 'soft'") "," POLICY("hard", FREE_HOOKS
+                                                                    ", 'enforce': 'hard'"),
         STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}");
     simulate(&s, scenario,
              "job_id,submit_s,duration_s,gpus,profile\nx,0,700,0.3,busy\ny,0,700,0.7,busy\n");
@@ -139,16 +144,18 @@ static void a05_core_quota(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(A100,
-                          POLICY("soft", FREE_HOOKS) ","
-                          POLICY("hard", FREE_HOOKS ", 'enforce': 'hard'") ","
-                          POLICY("all", FREE_HOOKS ", 'unset_memory': 'card'"),
-                          STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
-                          " 'idle': {'host': 0.7, 'compute': 0.3, 'sm_width': 1}}"),
+    simulate(&s,
+             SCENARIO(A100,
+                      POLICY("soft", FREE_HOOKS) "," POLICY(
+                          "hard",
+                          FREE_HOOKS ", 'enforce': 'hard'") "," POLICY("all", FREE_HOOKS
+                                                                       ", 'unset_memory': 'card'"),
+                      STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
+                             " 'idle': {'host': 0.7, 'compute': 0.3, 'sm_width': 1}}"),
              "job_id,submit_s,duration_s,gpus,profile\n"
              "i,0,100,0.5,busy\niv,1000,100,0.5,idle\nv,2000,100,0.4,busy\nw,2000,100,0.4,busy\n");
-    at(&s, "soft", "i", 0, 100);   /* (i) no limit with a single tenant */
-    at(&s, "hard", "i", 0, 200);   /* (ii) half in the long run */
+    at(&s, "soft", "i", 0, 100);      /* (i) no limit with a single tenant */
+    at(&s, "hard", "i", 0, 200);      /* (ii) half in the long run */
     at(&s, "hard", "iv", 1000, 1100); /* (iv) the cap never bites */
     at(&s, "soft", "w", 2000, 2200);
     at(&s, "all", "v", 2000, 2100); /* (v) memory not stated: all of it */
@@ -162,14 +169,16 @@ static void a06_capped_clients(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("generic", 1, 1),
-                          POLICY("mps", "'kind': 'mps', 'slots': 4") ","
-                          POLICY("ts", "'kind': 'timeslice', 'slots': 4"),
-                          STRICT ", 'profiles': {'wide': {'compute': 1, 'sm_width': 1},"
-                          " 'narrow': {'compute': 1, 'sm_width': 0.2}}"),
-             "job_id,submit_s,duration_s,gpus,profile\n"
-             "i,0,100,0.25,wide\niv,1000,100,0.25,narrow\n"
-             "a,2000,100,0.25,wide\nb,2000,100,0.25,wide\nc,2000,100,0.25,wide\nd,2000,100,0.25,wide\n");
+    simulate(
+        &s,
+        SCENARIO(FLEET("generic", 1, 1),
+                 POLICY("mps", "'kind': 'mps', 'slots': 4") "," POLICY(
+                     "ts", "'kind': 'timeslice', 'slots': 4"),
+                 STRICT ", 'profiles': {'wide': {'compute': 1, 'sm_width': 1},"
+                        " 'narrow': {'compute': 1, 'sm_width': 0.2}}"),
+        "job_id,submit_s,duration_s,gpus,profile\n"
+        "i,0,100,0.25,wide\niv,1000,100,0.25,narrow\n"
+        "a,2000,100,0.25,wide\nb,2000,100,0.25,wide\nc,2000,100,0.25,wide\nd,2000,100,0.25,wide\n");
     at(&s, "mps", "i", 0, 400); /* exactly four times slower on an idle card */
     at(&s, "ts", "i", 0, 100);
     at(&s, "mps", "iv", 1000, 1100);
@@ -185,8 +194,10 @@ static void a07_four_numbers(void **state)
     (void)state;
     struct simulated s;
     const char *scenario = SCENARIO(
-        FLEET("h100-sxm5-80gb", 1, 1), POLICY("whole", "'kind': 'whole'") ","
-        POLICY("mig", "'kind': 'mig', 'layout': 'dynamic', 'repartition': '0 s', 'mode_change': '0 s'"),
+        FLEET("h100-sxm5-80gb", 1, 1),
+        POLICY("whole", "'kind': 'whole'") "," POLICY(
+            "mig",
+            "'kind': 'mig', 'layout': 'dynamic', 'repartition': '0 s', 'mode_change': '0 s'"),
         ", 'profiles': {'one': {'compute': 1, 'sm_width': 0.00757575757575758, 'footprint': '1 GiB'},"
         " 'tenth': {'host': 0.9, 'compute': 0.1, 'sm_width': 1, 'footprint': '1 GiB'}}");
     simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,profile\nj,0,3600,0.9,one\n");
@@ -218,7 +229,8 @@ static void a10_packing(void **state)
         trace = more;
     }
     char *all = xasprintf("%sbig,3600,3600,8\n", trace);
-    simulate(&s, SCENARIO(FLEET("generic", 4, 8), POLICY("packed", "'kind': 'whole'"), STRICT), all);
+    simulate(&s, SCENARIO(FLEET("generic", 4, 8), POLICY("packed", "'kind': 'whole'"), STRICT),
+             all);
     at(&s, "packed", "big", 3600, 7200);
     simulated_fini(&s);
     free(trace);
@@ -226,9 +238,14 @@ static void a10_packing(void **state)
     /* Two free on each of four nodes: on one node it waits for the ends, over nodes it does not. */
     const char *cut = "job_id,submit_s,duration_s,gpus\n"
                       "a,0,36000,6\nb,0,36000,6\nc,0,36000,6\nd,0,36000,6\nbig,3600,3600,8\n";
-    simulate(&s, SCENARIO(FLEET("generic", 4, 8), POLICY("node", "'kind': 'whole'") ","
-                          "{'name': 'any', 'share': {'kind': 'whole'},"
-                          " 'schedule': {'backfill': 'none', 'gang': 'any'}}", STRICT), cut);
+    simulate(&s,
+             SCENARIO(FLEET("generic", 4, 8),
+                      POLICY("node",
+                             "'kind': 'whole'") ","
+                                                "{'name': 'any', 'share': {'kind': 'whole'},"
+                                                " 'schedule': {'backfill': 'none', 'gang': 'any'}}",
+                      STRICT),
+             cut);
     at(&s, "node", "big", 36000, 39600);
     at(&s, "any", "big", 3600, 7200);
     assert_close(sim_job_of(&s, "node", "big")->wait_s, 32400, 1e-12); /* 9 h */
@@ -244,10 +261,12 @@ static void a11_backfill(void **state)
     const char *scenario =
         SCENARIO(FLEET("generic", 1, 8),
                  "{'name': 'easy', 'share': {'kind': 'whole'}, 'schedule': {'backfill': 'easy'}},"
-                 "{'name': 'strict', 'share': {'kind': 'whole'}, 'schedule': {'backfill': 'none'}}", "");
-    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,walltime_s\n"
-                           "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
-                           "j3,7200,32400,2,32400\nj4,7200,28800,2,28800\n");
+                 "{'name': 'strict', 'share': {'kind': 'whole'}, 'schedule': {'backfill': 'none'}}",
+                 "");
+    simulate(&s, scenario,
+             "job_id,submit_s,duration_s,gpus,walltime_s\n"
+             "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
+             "j3,7200,32400,2,32400\nj4,7200,28800,2,28800\n");
     at(&s, "easy", "j1", 0, 36000);
     at(&s, "easy", "j4", 7200, 36000);
     at(&s, "easy", "j2", 36000, 54000);
@@ -258,9 +277,10 @@ static void a11_backfill(void **state)
     at(&s, "strict", "j4", 54000, 82800);
     assert_close(sim_policy(&s, "strict")->stats.wait_s.mean, 8.75 * 3600, 1e-12);
     simulated_fini(&s);
-    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus,walltime_s\n"
-                           "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
-                           "j3,7200,32400,2,32400\nj4,7200,28800,2,86400\n");
+    simulate(&s, scenario,
+             "job_id,submit_s,duration_s,gpus,walltime_s\n"
+             "j1,0,36000,6,36000\nj2,3600,18000,8,18000\n"
+             "j3,7200,32400,2,32400\nj4,7200,28800,2,86400\n");
     at(&s, "easy", "j4", 54000, 82800); /* a limit of 24 h proves nothing */
     simulated_fini(&s);
 }
@@ -275,9 +295,12 @@ static void bill(const char *policy, const char *trace, const char *const *name,
                          " [{'name': 'card', 'driver': 'gpu_hour', 'amount': '3 USD/h'}]}" },
         { NULL, NULL },
     };
-    char *scenario = xasprintf(SCENARIO(A100, "%s", STRICT
-        ", 'horizon': '1 h', 'prices': 'prices.json',"
-        " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1, 'footprint': '1 GiB'}}"), policy);
+    char *scenario = xasprintf(
+        SCENARIO(A100, "%s",
+                 STRICT
+                 ", 'horizon': '1 h', 'prices': 'prices.json',"
+                 " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1, 'footprint': '1 GiB'}}"),
+        policy);
     simulate_with(&s, scenario, trace, prices, 1);
     const struct policy_result *p = sim_policy(&s, "p");
     double sum = 0;
@@ -298,15 +321,21 @@ static void a13_charges(void **state)
     static const char *const names[] = { "a", "b", "c", "d", "(idle)", "(stranded)", NULL };
 #define HEAD "job_id,submit_s,duration_s,gpus,user,profile,slots\n"
     bill(POLICY("p", FREE_HOOKS),
-         HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n4,0,9999,0.25,d,p,1\n",
+         HEAD
+         "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n4,0,9999,0.25,d,p,1\n",
          names, (const double[]){ 0.75, 0.75, 0.75, 0.75, 0, 0 });
     bill(POLICY("p", FREE_HOOKS), HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n", names,
          (const double[]){ 0.75, 0.75, 0, 0, 1.5, 0 });
     bill(POLICY("p", "'kind': 'timeslice', 'slots': 4"), HEAD "1,0,9999,0.5,a,p,2\n", names,
          (const double[]){ 1.5, 0, 0, 0, 1.5, 0 });
-    bill(POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
-         HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
-         (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
+    bill(POLICY("p",
+                "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '2g.10gb', '2g.10gb']"),
+         HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n", names,
+         (const double[]){ 9.0 / 7, 6.0 / 7, 6.0 / 7, 0, 0, 0 });
+    bill(
+        POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
+        HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
+        (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
 #undef HEAD
 }
 
@@ -317,14 +346,16 @@ static void energy_by_hand(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("a100-sxm4-40gb", 1, 2),
-                          POLICY("whole", "'kind': 'whole'") ","
-                          POLICY("ts", "'kind': 'timeslice', 'slots': 2, 'switch': '0 s'"),
-                          STRICT ", 'horizon': '2 h', 'profiles': {"
-                          " 'half': {'compute': 1, 'sm_width': 0.5, 'footprint': '1 GiB'},"
-                          " 'lazy': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, 'sm_width': 0.8,"
-                          "          'footprint': '1 GiB'}}"),
-             "job_id,submit_s,duration_s,gpus,profile,user\na,0,3600,0.5,half,u\nb,0,1800,0.5,lazy,v\n");
+    simulate(
+        &s,
+        SCENARIO(FLEET("a100-sxm4-40gb", 1, 2),
+                 POLICY("whole", "'kind': 'whole'") "," POLICY(
+                     "ts", "'kind': 'timeslice', 'slots': 2, 'switch': '0 s'"),
+                 STRICT ", 'horizon': '2 h', 'profiles': {"
+                        " 'half': {'compute': 1, 'sm_width': 0.5, 'footprint': '1 GiB'},"
+                        " 'lazy': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, 'sm_width': 0.8,"
+                        "          'footprint': '1 GiB'}}"),
+        "job_id,submit_s,duration_s,gpus,profile,user\na,0,3600,0.5,half,u\nb,0,1800,0.5,lazy,v\n");
     /* whole: card 0 an hour at 92 + 0.5 x 268, card 1 half an hour at 92 + 0.75 x 0.8 x 268 */
     const double a = 92 + 0.5 * 268, b = (92 + 0.6 * 268) / 2, idle = 56 * (1 + 1.5);
     assert_close(sim_job_of(&s, "whole", "a")->energy_kwh, a / 1000, 1e-6);
@@ -349,18 +380,31 @@ static void a_hand_over_at_one_instant(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("generic", 1, 1), POLICY("whole", "'kind': 'whole'"), STRICT
-                          ", 'output': {'sample': '1 s'}"),
+    simulate(&s,
+             SCENARIO(FLEET("generic", 1, 1), POLICY("whole", "'kind': 'whole'"),
+                      STRICT ", 'output': {'sample': '1 s'}"),
              "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,10,10,1\nc,20,0,1\nd,20,5,1\n");
     at(&s, "whole", "b", 10, 20);
     at(&s, "whole", "c", 20, 20); /* nothing to do: starts and ends at once */
     at(&s, "whole", "d", 20, 25);
     simulated_fini(&s);
     /* Two come as one goes: the end is first, so nobody is ever out of memory. */
-    simulate(&s, SCENARIO(A100, POLICY("ts", "'kind': 'timeslice', 'slots': 3"), STRICT
-                          ", 'profiles': {'big': {'host': 1, 'compute': 0, 'footprint': '18 GiB'}}"),
-             "job_id,submit_s,duration_s,gpus,profile\na,0,10,0.5,big\nb,0,20,0.5,big\nc,10,10,0.5,big\n");
+    simulate(
+        &s,
+        SCENARIO(A100, POLICY("ts", "'kind': 'timeslice', 'slots': 3"),
+                 STRICT ", 'profiles': {'big': {'host': 1, 'compute': 0, 'footprint': '18 GiB'}}"),
+        "job_id,submit_s,duration_s,gpus,profile\na,0,10,0.5,big\nb,0,20,0.5,big\nc,10,10,0.5,big\n");
     at(&s, "ts", "c", 10, 20);
+    simulated_fini(&s);
+    /* One ends at the instant at which another grows: the bytes are free by then. */
+    simulate(
+        &s,
+        SCENARIO(A100, POLICY("ts", "'kind': 'timeslice', 'slots': 3"),
+                 STRICT
+                 ", 'profiles': {'big': {'host': 1, 'compute': 0, 'footprint': '18 GiB'},"
+                 " 'grows': {'host': 1, 'compute': 0, 'footprint': '18 GiB', 'mem_grow': '10 s'}}"),
+        "job_id,submit_s,duration_s,gpus,profile\na,0,10,0.5,big\nb,0,20,0.5,big\nc,0,20,0.5,grows\n");
+    at(&s, "ts", "c", 0, 20);
     simulated_fini(&s);
 }
 
@@ -369,24 +413,29 @@ static void a_gang_at_the_speed_of_its_slowest_card(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("generic", 1, 2), POLICY("ts", "'kind': 'timeslice', 'slots': 3"), STRICT),
-             "job_id,submit_s,duration_s,gpus,slots\n"
-             "x,0,30,0.5,1\ny,0,1000,0.5,1\ngang,0,100,2,1\n");
+    simulate(
+        &s,
+        SCENARIO(FLEET("generic", 1, 2), POLICY("ts", "'kind': 'timeslice', 'slots': 3"), STRICT),
+        "job_id,submit_s,duration_s,gpus,slots\n"
+        "x,0,30,0.5,1\ny,0,1000,0.5,1\ngang,0,100,2,1\n");
     const struct sim_job *x = sim_job_of(&s, "ts", "x"), *gang = sim_job_of(&s, "ts", "gang");
     assert_contains(gang->cards, "f.0.0 f.0.1");
     assert_string_equal(x->cards, "f.0.0");
     assert_string_equal(sim_job_of(&s, "ts", "y")->cards, "f.0.0");
-    at(&s, "ts", "x", 0, 90);      /* a third of a card */
-    at(&s, "ts", "gang", 0, 230);  /* 30 done by 90, then half */
+    at(&s, "ts", "x", 0, 90);     /* a third of a card */
+    at(&s, "ts", "gang", 0, 230); /* 30 done by 90, then half */
     at(&s, "ts", "y", 0, 1130);
     simulated_fini(&s);
     /* The slow card is not the first one. */
-    simulate(&s, SCENARIO("{'name': 'f', 'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 2}",
-                          POLICY("ts", "'kind': 'timeslice', 'slots': 3, 'switch': '0 s', 'memory': 'reserve'"),
-                          STRICT ", 'profiles': {'p': {'compute': 1, 'footprint': '20 GiB'},"
-                          " 'q': {'compute': 1, 'footprint': '1 GiB'}}"),
-             "job_id,submit_s,duration_s,gpus,profile\n"
-             "x,0,10,0.5,p\ny,0,1000,0.5,p\ngang,10,100,2,q\n");
+    simulate(
+        &s,
+        SCENARIO(
+            "{'name': 'f', 'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 2}",
+            POLICY("ts", "'kind': 'timeslice', 'slots': 3, 'switch': '0 s', 'memory': 'reserve'"),
+            STRICT ", 'profiles': {'p': {'compute': 1, 'footprint': '20 GiB'},"
+                   " 'q': {'compute': 1, 'footprint': '1 GiB'}}"),
+        "job_id,submit_s,duration_s,gpus,profile\n"
+        "x,0,10,0.5,p\ny,0,1000,0.5,p\ngang,10,100,2,q\n");
     assert_string_equal(sim_job_of(&s, "ts", "x")->cards, "f.0.0");
     assert_string_equal(sim_job_of(&s, "ts", "y")->cards, "f.0.1");
     at(&s, "ts", "gang", 10, 210);
@@ -398,11 +447,16 @@ static void seven_g_is_less_than_the_card(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(A100, POLICY("whole", "'kind': 'whole'") "," POLICY("mig",
-                          "'kind': 'mig', 'layout': 'static', 'slices': ['7g.40gb']") ","
-                          POLICY("one", "'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}"),
-                          STRICT ", 'profiles': {'p': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}"),
-             "job_id,submit_s,duration_s,gpus,profile\nall,0,98,0.9,p\nsmall,500,98,0.1,p\n");
+    simulate(
+        &s,
+        SCENARIO(
+            A100,
+            POLICY("whole", "'kind': 'whole'") "," POLICY(
+                "mig",
+                "'kind': 'mig', 'layout': 'static', 'slices': ['7g.40gb']") "," POLICY("one",
+                                                                                       "'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}"),
+            STRICT ", 'profiles': {'p': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}"),
+        "job_id,submit_s,duration_s,gpus,profile\nall,0,98,0.9,p\nsmall,500,98,0.1,p\n");
     at(&s, "whole", "all", 0, 98);
     at(&s, "mig", "all", 0, 108);
     at(&s, "one", "small", 500, 500 + 98 * 108.0 / 14); /* not times seven */
@@ -414,9 +468,10 @@ static void transfer_between_cards(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s, SCENARIO(FLEET("h100-sxm5-80gb", 1, 1), POLICY("whole", "'kind': 'whole'"), STRICT
-                          ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
-                          " 'precision': 'fp64', 'footprint': '1 GiB'}}"),
+    simulate(&s,
+             SCENARIO(FLEET("h100-sxm5-80gb", 1, 1), POLICY("whole", "'kind': 'whole'"),
+                      STRICT ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
+                             " 'precision': 'fp64', 'footprint': '1 GiB'}}"),
              "job_id,submit_s,duration_s,gpus,gpu_model,profile\nj,0,1000,1,a100-sxm4-40gb,p\n");
     const struct gpu_spec *to = s.run.plan[0].group[0].type.gpu;
     const struct gpu_spec *from = gpu_find(s.run.world.gpus, "a100-sxm4-40gb", NULL);

@@ -3,8 +3,8 @@
  * checks of itself at the end of a run is checked here once more from outside, out of the
  * exported rows.
  *
- * Mutants: ends-after-arrivals, energy-charged-to-each, work-credited-twice, placement-ignores-node-limits,
- * memory-ignored-by-placement, warm-up-ignored, percentile-off-by-one, finish-rounded-down. */
+ * Mutants: placement-ignores-node-limits, work-credited-twice, warm-up-ignored, percentile-off-by-one,
+ * slots-counted-once, finish-a-microsecond-early. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -70,13 +70,14 @@ static void add_profiles(struct strbuf *b, uint64_t *random)
     for (int i = 0; i < 4; i++) {
         const unsigned host = i ? (unsigned)below(random, 80) : 0;
         const unsigned compute = (unsigned)below(random, 100 - host + 1);
-        strbuf_addf(b,
-                    "%s'p%d': {'host': 0.%02u, 'compute': %.2f, 'memory': %.2f, 'sm_width': %.2f, 'bw_width': %.2f,"
-                    " 'launches_per_s': %u, 'syncs_per_s': %u, 'kernel_us': %u, 'pcie': '%u MB/s'}",
-                    i ? ", " : "", i, host, compute / 100.0, (100 - host - compute) / 100.0,
-                    (double)(1 + below(random, 100)) / 100, (double)(1 + below(random, 100)) / 100,
-                    (unsigned)below(random, 20000), (unsigned)below(random, 500),
-                    1 + (unsigned)below(random, 200), (unsigned)below(random, 2000));
+        strbuf_addf(
+            b,
+            "%s'p%d': {'host': 0.%02u, 'compute': %.2f, 'memory': %.2f, 'sm_width': %.2f, 'bw_width': %.2f,"
+            " 'launches_per_s': %u, 'syncs_per_s': %u, 'kernel_us': %u, 'pcie': '%u MB/s'}",
+            i ? ", " : "", i, host, compute / 100.0, (100 - host - compute) / 100.0,
+            (double)(1 + below(random, 100)) / 100, (double)(1 + below(random, 100)) / 100,
+            (unsigned)below(random, 20000), (unsigned)below(random, 500),
+            1 + (unsigned)below(random, 200), (unsigned)below(random, 2000));
     }
 }
 
@@ -86,7 +87,8 @@ static void add_time(struct strbuf *b, int64_t ms, long k)
     strbuf_addf(b, "%lld.%03lld", scaled / 1000, scaled % 1000);
 }
 
-static void add_job(struct random_run *r, uint64_t *random, const struct shape_of_runs *o, int i, int64_t at_ms)
+static void add_job(struct random_run *r, uint64_t *random, const struct shape_of_runs *o, int i,
+                    int64_t at_ms)
 {
     static const char *const fractions[] = { "0.1", "0.125", "0.25", "0.3", "0.5", "0.75" };
     static const char *const lengths[] = { "training", "inference", "dev", "hpc", "" };
@@ -104,7 +106,8 @@ static void add_job(struct random_run *r, uint64_t *random, const struct shape_o
     r->duration_ms[i] = below(random, 30) ? (int64_t)(1 + below(random, 90000)) : 0;
     r->gpus[i] = atof(gpus);
     r->slots[i] = !o->single_card && below(random, 8) == 0 ? 2 : 1;
-    r->mem_bytes[i] = below(random, 2) && !o->single_card ? (double)(1 + below(random, 22)) * 1e9 : NAN;
+    r->mem_bytes[i] =
+        below(random, 2) && !o->single_card ? (double)(1 + below(random, 22)) * 1e9 : NAN;
     r->cpus[i] = below(random, 3) && !o->single_card ? (double)(1 + below(random, 12)) : NAN;
     strbuf_addf(t, "j%d,", i);
     add_time(t, at_ms, r->k);
@@ -123,10 +126,12 @@ static void add_job(struct random_run *r, uint64_t *random, const struct shape_o
 
 static void make(struct random_run *r, uint64_t seed, const struct shape_of_runs *o)
 {
-    static const char *const cards[] = { "a100-sxm4-40gb", "a100-sxm4-80gb", "h100-sxm5-80gb", "a30" };
+    static const char *const cards[] = { "a100-sxm4-40gb", "a100-sxm4-80gb", "h100-sxm5-80gb",
+                                         "a30" };
     uint64_t state = seed, *random = &state;
     int64_t at_ms = 0;
-    *r = (struct random_run){ .k = o->k ? o->k : 1, .n_jobs = 20 + (int)below(random, 80),
+    *r = (struct random_run){ .k = o->k ? o->k : 1,
+                              .n_jobs = 20 + (int)below(random, 80),
                               .gpu = cards[below(random, 4)] };
     const size_t n = (size_t)r->n_jobs + 1;
     r->duration_ms = xcalloc(n, sizeof *r->duration_ms);
@@ -143,20 +148,27 @@ static void make(struct random_run *r, uint64_t seed, const struct shape_of_runs
     const int gap = 500 + (int)below(random, 15000);
     r->horizon_s = (double)(r->n_jobs * gap / 2) / 1000;
     r->warmup_s = (double)(r->n_jobs * gap / 8) / 1000;
-    strbuf_addf(&r->scenario,
-                "{'format': 'gpusim-scenario/1', 'name': 'random', 'fleet': [{'name': 'f', 'gpu': '%s', 'nodes': %d,"
-                " 'gpus_per_node': %d", r->gpu, nodes, r->per_node);
-    if (r->cpu_cores) strbuf_addf(&r->scenario, ", 'cpu_cores': %d, 'host_memory': '256 GiB'", r->cpu_cores);
-    strbuf_addz(&r->scenario, "}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], 'profiles': {");
+    strbuf_addf(
+        &r->scenario,
+        "{'format': 'gpusim-scenario/1', 'name': 'random', 'fleet': [{'name': 'f', 'gpu': '%s', 'nodes': %d,"
+        " 'gpus_per_node': %d",
+        r->gpu, nodes, r->per_node);
+    if (r->cpu_cores)
+        strbuf_addf(&r->scenario, ", 'cpu_cores': %d, 'host_memory': '256 GiB'", r->cpu_cores);
+    strbuf_addz(&r->scenario,
+                "}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], 'profiles': {");
     add_profiles(&r->scenario, random);
     strbuf_addf(&r->scenario, "}, 'policies': [%s], 'schedule': {'backfill': '%s', 'gang': '%s'},",
                 o->policies ? o->policies : all_policies,
-                o->single_card || below(random, 2) ? "none" : "easy", below(random, 2) ? "node" : "any");
+                o->single_card || below(random, 2) ? "none" : "easy",
+                below(random, 2) ? "node" : "any");
     if (r->bounded) strbuf_addf(&r->scenario, " 'horizon': '%.3f s',", r->horizon_s * (double)r->k);
     if (r->warm) strbuf_addf(&r->scenario, " 'warmup': '%.3f s',", r->warmup_s * (double)r->k);
     if (!o->no_prices) strbuf_addz(&r->scenario, " 'prices': 'prices.json',");
     strbuf_addf(&r->scenario, " 'output': {'sample': '%ld s'}}", o->probe ? 86400 : 37 * r->k);
-    strbuf_addz(&r->trace, "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,cpus,user,class,profile,walltime_s,slots\n");
+    strbuf_addz(
+        &r->trace,
+        "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,cpus,user,class,profile,walltime_s,slots\n");
     for (int i = 0; i < r->n_jobs; i++) {
         if (below(random, 3)) at_ms += (int64_t)below(random, (uint64_t)gap * 3);
         add_job(r, random, o, i, at_ms);
@@ -178,11 +190,12 @@ static void drop(struct random_run *r)
 
 static void play(struct simulated *s, const struct random_run *r, const struct shape_of_runs *o)
 {
-    char *prices = xasprintf("{'format': 'gpusim-prices/1', 'pue': 1.25, 'items': ["
-                             "{'name': 'card', 'driver': 'gpu_hour', 'amount': '%.9g USD/h'},"
-                             "{'name': 'energy', 'driver': 'kwh', 'amount': '%.9g USD/kWh'},"
-                             "{'name': 'rack', 'driver': 'constant', 'period': 'year', 'amount': %.9g}]}",
-                             o->usd ? o->usd : 3, (o->usd ? o->usd : 3) / 25, (o->usd ? o->usd : 3) * 400);
+    char *prices =
+        xasprintf("{'format': 'gpusim-prices/1', 'pue': 1.25, 'items': ["
+                  "{'name': 'card', 'driver': 'gpu_hour', 'amount': '%.9g USD/h'},"
+                  "{'name': 'energy', 'driver': 'kwh', 'amount': '%.9g USD/kWh'},"
+                  "{'name': 'rack', 'driver': 'constant', 'period': 'year', 'amount': %.9g}]}",
+                  o->usd ? o->usd : 3, (o->usd ? o->usd : 3) / 25, (o->usd ? o->usd : 3) * 400);
     const struct sim_file files[] = { { "prices.json", prices }, { NULL, NULL } };
     simulate_with(s, r->scenario.s, r->trace.s, files, o->threads ? (unsigned)o->threads : 1);
     free(prices);
@@ -191,7 +204,9 @@ static void play(struct simulated *s, const struct random_run *r, const struct s
 static int rounds(int wanted)
 {
     const char *variant = getenv("GPUSIM_VARIANT");
-    return variant && strcmp(variant, "release") != 0 && strcmp(variant, "clang") != 0 ? wanted / 8 + 1 : wanted;
+    return variant && strcmp(variant, "release") != 0 && strcmp(variant, "clang") != 0
+               ? wanted / 8 + 1
+               : wanted;
 }
 
 /* ---- what must hold of one policy's rows ---- */
@@ -227,7 +242,8 @@ static bool near(double a, double b, double rel)
 static void counts(const struct rows *x)
 {
     uint64_t n[6] = { 0 }, all = 0;
-    static const char *const states[] = { "completed", "failed", "killed", "rejected", "running", "queued" };
+    static const char *const states[] = { "completed", "failed",  "killed",
+                                          "rejected",  "running", "queued" };
     const struct job_counts *c = &x->p->jobs;
     EACH_JOB(x, j)
     {
@@ -237,11 +253,17 @@ static void counts(const struct rows *x)
         n[k]++;
         all++;
     }
-    const uint64_t told[6] = { c->completed, c->failed, c->killed, c->rejected, c->running, c->queued };
+    const uint64_t told[6] = { c->completed, c->failed,  c->killed,
+                               c->rejected,  c->running, c->queued };
     for (int k = 0; k < 6; k++)
-        if (n[k] != told[k]) broken(x, "%s: %llu rows, %llu told", states[k], (unsigned long long)n[k], (unsigned long long)told[k]);
-    if (all != c->submitted) broken(x, "%llu rows of %llu jobs", (unsigned long long)all, (unsigned long long)c->submitted);
-    if (!x->r->bounded && all != (uint64_t)x->r->n_jobs) broken(x, "%llu of %d jobs", (unsigned long long)all, x->r->n_jobs);
+        if (n[k] != told[k])
+            broken(x, "%s: %llu rows, %llu told", states[k], (unsigned long long)n[k],
+                   (unsigned long long)told[k]);
+    if (all != c->submitted)
+        broken(x, "%llu rows of %llu jobs", (unsigned long long)all,
+               (unsigned long long)c->submitted);
+    if (!x->r->bounded && all != (uint64_t)x->r->n_jobs)
+        broken(x, "%llu of %d jobs", (unsigned long long)all, x->r->n_jobs);
 }
 
 static int by_value(const void *a, const void *b)
@@ -251,7 +273,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* P14 for one distribution: nearest rank, mean, maximum. */
-static void recompute(const struct rows *x, const char *what, double *v, size_t n, const struct summary *st)
+static void recompute(const struct rows *x, const char *what, double *v, size_t n,
+                      const struct summary *st)
 {
     double sum = 0;
     const double p[4] = { 0.5, 0.9, 0.95, 0.99 }, told[4] = { st->p50, st->p90, st->p95, st->p99 };
@@ -259,7 +282,8 @@ static void recompute(const struct rows *x, const char *what, double *v, size_t 
     if (n == 0) return;
     qsort(v, n, sizeof *v, by_value);
     for (size_t i = 0; i < n; i++) sum += v[i];
-    if (!near(sum / (double)n, st->mean, 1e-8)) broken(x, "%s: mean %g, rows %g", what, st->mean, sum / (double)n);
+    if (!near(sum / (double)n, st->mean, 1e-8))
+        broken(x, "%s: mean %g, rows %g", what, st->mean, sum / (double)n);
     if (!near(v[n - 1], st->max, 1e-8)) broken(x, "%s: max %g, rows %g", what, st->max, v[n - 1]);
     for (int k = 0; k < 4; k++) {
         size_t rank = 1; /* the smallest with at least p of them at or below */
@@ -278,23 +302,29 @@ static void statistics(const struct rows *x)
     EACH_JOB(x, j)
     {
         const double duration = (double)(x->r->duration_ms[number_of(j)] * x->r->k) / 1000;
-        if ((x->r->warm && j->submit_s < x->r->warmup_s * (double)x->r->k) || strcmp(j->state, "rejected") == 0) continue;
+        if ((x->r->warm && j->submit_s < x->r->warmup_s * (double)x->r->k) ||
+            strcmp(j->state, "rejected") == 0)
+            continue;
         covered++;
         if (!isnan(j->wait_s)) vec_push(&wait, j->wait_s);
         if (strcmp(j->state, "completed") != 0) continue;
         vec_push(&turnaround, j->end_s - j->submit_s);
         vec_push(&slowdown, (j->end_s - j->submit_s) / fmax(duration, 1));
         useful += duration * x->r->gpus[number_of(j)] / 3600;
-        if (!near(j->slowdown, slowdown.v[slowdown.n - 1], 1e-7)) broken(x, "%s: slowdown %g", j->id, j->slowdown);
-        if (j->run_s < duration - 1e-9) broken(x, "%s ran %.9f s, its work takes %.9f", j->id, j->run_s, duration);
+        if (!near(j->slowdown, slowdown.v[slowdown.n - 1], 1e-7))
+            broken(x, "%s: slowdown %g", j->id, j->slowdown);
+        if (j->run_s < duration - 1e-9)
+            broken(x, "%s ran %.9f s, its work takes %.9f", j->id, j->run_s, duration);
         if (!near(j->wait_s + j->run_s, j->turnaround_s, 1e-12)) broken(x, "%s: wait + run", j->id);
     }
     recompute(x, "wait", wait.v, wait.n, &x->p->stats.wait_s);
     recompute(x, "turnaround", turnaround.v, turnaround.n, &x->p->stats.turnaround_s);
     recompute(x, "slowdown", slowdown.v, slowdown.n, &x->p->stats.slowdown);
     if (wait.n + x->p->stats.wait_s.censored != covered) broken(x, "waits: some jobs are not told");
-    if (turnaround.n + x->p->stats.turnaround_s.censored != covered) broken(x, "turnarounds: some jobs are not told");
-    if (!near(useful, x->p->useful_gpu_hours, 1e-9)) broken(x, "useful %g h, rows %g", x->p->useful_gpu_hours, useful);
+    if (turnaround.n + x->p->stats.turnaround_s.censored != covered)
+        broken(x, "turnarounds: some jobs are not told");
+    if (!near(useful, x->p->useful_gpu_hours, 1e-9))
+        broken(x, "useful %g h, rows %g", x->p->useful_gpu_hours, useful);
     vec_fini(&wait);
     vec_fini(&turnaround);
     vec_fini(&slowdown);
@@ -306,20 +336,25 @@ static void budgets(const struct rows *x)
     const struct gpu_result *g = &x->p->gpu;
     const struct usage *u = &x->p->usage;
     if (!near(g->allocated + g->free_share + g->stranded + g->down, 1, 1e-9) && x->p->window_s > 0)
-        broken(x, "card time adds up to %.12g", g->allocated + g->free_share + g->stranded + g->down);
+        broken(x, "card time adds up to %.12g",
+               g->allocated + g->free_share + g->stranded + g->down);
     double charges = 0, energy = 0, tenants = 0, jobs = 0, idle = 0;
     for (size_t i = 0; i < x->p->tco.n_charges; i++) {
         charges += x->p->tco.charge[i].usd;
         energy += x->p->tco.charge[i].energy_kwh;
         if (x->p->tco.charge[i].usd < 0) broken(x, "%s is paid", x->p->tco.charge[i].name);
     }
-    if (!near(charges, x->p->tco.total_usd, 1e-9)) broken(x, "charges %.9g, cost %.9g", charges, x->p->tco.total_usd);
-    if (!near(energy, g->energy_kwh, 1e-9)) broken(x, "energy charged %.9g of %.9g", energy, g->energy_kwh);
+    if (!near(charges, x->p->tco.total_usd, 1e-9))
+        broken(x, "charges %.9g, cost %.9g", charges, x->p->tco.total_usd);
+    if (!near(energy, g->energy_kwh, 1e-9))
+        broken(x, "energy charged %.9g of %.9g", energy, g->energy_kwh);
     for (size_t i = 0; i < u->n_tenants; i++) tenants += u->tenant[i].energy_kwh;
     for (size_t i = 0; i < u->n_groups; i++) idle += u->group[i].idle_energy_kwh;
-    if (!near(tenants + idle, g->energy_kwh, 1e-9)) broken(x, "energy of users and idle %.9g of %.9g", tenants + idle, g->energy_kwh);
+    if (!near(tenants + idle, g->energy_kwh, 1e-9))
+        broken(x, "energy of users and idle %.9g of %.9g", tenants + idle, g->energy_kwh);
     EACH_JOB(x, j) if (!isnan(j->energy_kwh)) jobs += j->energy_kwh;
-    if (!x->r->warm && fabs(jobs - tenants) > 1e-6 * (double)x->r->n_jobs) /* rows hold six digits */
+    if (!x->r->warm &&
+        fabs(jobs - tenants) > 1e-6 * (double)x->r->n_jobs) /* rows hold six digits */
         broken(x, "energy of the jobs %.9g, of the users %.9g", jobs, tenants);
 }
 
@@ -340,15 +375,20 @@ static void series(const struct rows *x)
             cell += strcspn(cell, ",\n") + 1;
         }
         /* allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W */
-        if (!near(v[0] + v[4] + v[5] + v[6], 1, 1e-8)) broken(x, "interval to %g: shares add up to %.9g", t, v[0] + v[4] + v[5] + v[6]);
-        if (v[3] > 1 + 1e-9 || v[2] > 1 + 1e-9 || v[1] > 1 + 1e-9) broken(x, "interval to %g: more than the card", t);
+        if (!near(v[0] + v[4] + v[5] + v[6], 1, 1e-8))
+            broken(x, "interval to %g: shares add up to %.9g", t, v[0] + v[4] + v[5] + v[6]);
+        if (v[3] > 1 + 1e-9 || v[2] > 1 + 1e-9 || v[1] > 1 + 1e-9)
+            broken(x, "interval to %g: more than the card", t);
         allocated += v[0] * (t - before);
         joules += v[9] * (t - before);
         before = t;
     }
-    if (!near(before, x->p->end_s, 1e-12)) broken(x, "the series ends at %g, the run at %g", before, x->p->end_s);
-    if (before > 0 && !near(allocated / before, x->p->gpu.allocated, 1e-7)) broken(x, "allocated %.9g, series %.9g", x->p->gpu.allocated, allocated / before);
-    if (!near(joules / 3.6e6, x->p->gpu.energy_kwh, 1e-7)) broken(x, "energy %.9g, series %.9g", x->p->gpu.energy_kwh, joules / 3.6e6);
+    if (!near(before, x->p->end_s, 1e-12))
+        broken(x, "the series ends at %g, the run at %g", before, x->p->end_s);
+    if (before > 0 && !near(allocated / before, x->p->gpu.allocated, 1e-7))
+        broken(x, "allocated %.9g, series %.9g", x->p->gpu.allocated, allocated / before);
+    if (!near(joules / 3.6e6, x->p->gpu.energy_kwh, 1e-7))
+        broken(x, "energy %.9g, series %.9g", x->p->gpu.energy_kwh, joules / 3.6e6);
 }
 
 /* What a job holds of one card: units, bytes and, under mig, a mask of memory units. */
@@ -363,7 +403,8 @@ static mig_mask slice_mask(const struct mig_geometry *g, const char *text)
     char name[40];
     int start = 0;
     if (sscanf(text, "%39[^@]@%d", name, &start) != 2) fail_msg("slice \"%s\"", text);
-    return mig_slice_mask(g, (struct mig_slice){ .profile = mig_profile_find(g, name), .start = start });
+    return mig_slice_mask(
+        g, (struct mig_slice){ .profile = mig_profile_find(g, name), .start = start });
 }
 
 /* P07 and its like: what runs at one time on one card or node fits there. */
@@ -377,7 +418,8 @@ static void capacity(const struct rows *x)
     const struct plan_group *g = &plan->group[0];
     const bool slots = strstr("timeslice reserve mps uncapped", x->p->name) != NULL;
     const bool quota = strcmp(x->p->kind, "intercept") == 0;
-    const bool counts_bytes = quota || strcmp(x->p->name, "reserve") == 0 || strcmp(x->p->name, "whole") == 0;
+    const bool counts_bytes =
+        quota || strcmp(x->p->name, "reserve") == 0 || strcmp(x->p->name, "whole") == 0;
     EACH_JOB(x, j)
     {
         const int i = number_of(j);
@@ -388,13 +430,17 @@ static void capacity(const struct rows *x)
         double found = 0;
         while (*at) {
             struct held h = { .start = j->start_s, .end = end, .units = 1 };
-            if (sscanf(at, "f.%d.%d", &h.node, &h.card) != 2) broken(x, "%s: cards \"%s\"", j->id, j->cards);
+            if (sscanf(at, "f.%d.%d", &h.node, &h.card) != 2)
+                broken(x, "%s: cards \"%s\"", j->id, j->cards);
             const size_t n = strcspn(at, " ");
             const char *slice = memchr(at, ':', n);
             if (slots) h.units = x->r->slots[i];
             if (quota) h.units = fmin(1, x->r->gpus[i]) * 1000;
-            if (!isnan(x->r->mem_bytes[i])) h.bytes = x->r->mem_bytes[i] + (double)g->type.context_bytes;
-            h.mask = slice ? slice_mask(g->type.gpu->mig, slice + 1) : strcmp(x->p->kind, "mig") == 0 ? ~(mig_mask)0 : 0;
+            if (!isnan(x->r->mem_bytes[i]))
+                h.bytes = x->r->mem_bytes[i] + (double)g->type.context_bytes;
+            h.mask = slice                            ? slice_mask(g->type.gpu->mig, slice + 1)
+                     : strcmp(x->p->kind, "mig") == 0 ? ~(mig_mask)0
+                                                      : 0;
             if (!isnan(x->r->cpus[i])) h.cpus = x->r->cpus[i] / cards;
             vec_push(&held, h);
             found++;
@@ -412,20 +458,23 @@ static void capacity(const struct rows *x)
             if (a->card != b->card) continue;
             units += b->units;
             bytes += b->bytes;
-            if (k != i && (a->mask & b->mask) && a->end > a->start) broken(x, "slices overlap on f.%d.%d at %g", a->node, a->card, a->start);
+            if (k != i && (a->mask & b->mask) && a->end > a->start)
+                broken(x, "slices overlap on f.%d.%d at %g", a->node, a->card, a->start);
         }
         if (strcmp(x->p->kind, "mig") != 0 && units > g->capacity + 1e-9 && a->end > a->start)
-            broken(x, "%g of %d units of f.%d.%d at %g", units, g->capacity, a->node, a->card, a->start);
+            broken(x, "%g of %d units of f.%d.%d at %g", units, g->capacity, a->node, a->card,
+                   a->start);
         if (counts_bytes && bytes > (double)g->type.gpu->usable_bytes && a->end > a->start)
             broken(x, "%g bytes on f.%d.%d at %g", bytes, a->node, a->card, a->start);
         if (x->r->cpu_cores && cpus > x->r->cpu_cores + 1e-6 && strcmp(x->p->kind, "remote") != 0)
             broken(x, "%g cores of node %d at %g", cpus, a->node, a->start);
     }
     if (x->p->gpu.memory > 1 + 1e-9) broken(x, "memory %g", x->p->gpu.memory);
-    if (counts_bytes && x->p->jobs.failed_oom) broken(x, "out of memory although bytes are set aside");
+    if (counts_bytes && x->p->jobs.failed_oom)
+        broken(x, "out of memory although bytes are set aside");
     EACH_JOB(x, j) /* every overrun has a time and a victim */
-        if (strcmp(j->state, "failed") == 0 && (isnan(j->end_s) || !strstr(j->reason, "memory")))
-            broken(x, "%s failed without a word", j->id);
+    if (strcmp(j->state, "failed") == 0 && (isnan(j->end_s) || !strstr(j->reason, "memory")))
+        broken(x, "%s failed without a word", j->id);
     vec_fini(&held);
 }
 
@@ -455,8 +504,9 @@ static void one_run_keeps_its_books(void **state)
         simulated_fini(&s);
         drop(&r);
     }
-    print_message("%llu started, %llu rejected, %llu failed, %llu unfinished\n", (unsigned long long)started,
-                  (unsigned long long)rejected, (unsigned long long)failed, (unsigned long long)unfinished);
+    print_message("%llu started, %llu rejected, %llu failed, %llu unfinished\n",
+                  (unsigned long long)started, (unsigned long long)rejected,
+                  (unsigned long long)failed, (unsigned long long)unfinished);
     assert_true(started > 1000 && rejected > 10 && failed > 10 && unfinished > 10);
 }
 
@@ -484,7 +534,8 @@ static void same_bytes(void **state)
         play(&twice, &r, &o);
         for (size_t i = 0; i < twice.run.result.n_comparisons; i++) {
             const struct comparison_row *c = &twice.run.result.comparison[i];
-            if (!(c->difference == 0 || isnan(c->value))) fail_msg("%s differs by %g from itself", c->metric, c->difference);
+            if (!(c->difference == 0 || isnan(c->value)))
+                fail_msg("%s differs by %g from itself", c->metric, c->difference);
         }
         const char *from = strstr(a.jobs_csv, "\ntimeslice,") + 1;
         const char *alone = twice.jobs_csv;
@@ -508,7 +559,9 @@ static void nobody_waits_beside_a_free_card(void **state)
     static const char one[] = "{'name': 'whole', 'share': {'kind': 'whole'}},"
                               "{'name': 'timeslice', 'share': {'kind': 'timeslice', 'slots': 3}}";
     for (int round = 0; round < rounds(60); round++) {
-        struct shape_of_runs o = { .single_card = true, .drain = true, .no_warmup = true, .policies = one };
+        struct shape_of_runs o = {
+            .single_card = true, .drain = true, .no_warmup = true, .policies = one
+        };
         struct random_run r, more;
         struct simulated s, t;
         make(&r, seed + 2000 + (uint64_t)round, &o);
@@ -524,13 +577,18 @@ static void nobody_waits_beside_a_free_card(void **state)
             for (size_t k = 0; k < s.n_jobs && j->wait_s > 0; k++) {
                 const double at = k == i ? j->submit_s : s.job[k].end_s;
                 int busy = 0;
-                if (strcmp(s.job[k].policy, j->policy) != 0 || at < j->submit_s || at >= j->start_s) continue;
+                if (strcmp(s.job[k].policy, j->policy) != 0 || at < j->submit_s || at >= j->start_s)
+                    continue;
                 for (size_t m = 0; m < s.n_jobs; m++)
-                    busy += strcmp(s.job[m].policy, j->policy) == 0 && s.job[m].start_s <= at && s.job[m].end_s > at;
-                if (busy < places) fail_msg("seed %llu: %s waits at %g beside a free place of %s",
-                                            (unsigned long long)(seed + 2000 + (uint64_t)round), j->id, at, j->policy);
+                    busy += strcmp(s.job[m].policy, j->policy) == 0 && s.job[m].start_s <= at &&
+                            s.job[m].end_s > at;
+                if (busy < places)
+                    fail_msg("seed %llu: %s waits at %g beside a free place of %s",
+                             (unsigned long long)(seed + 2000 + (uint64_t)round), j->id, at,
+                             j->policy);
             }
-            if (strcmp(j->policy, "whole") == 0 && sim_job_of(&t, "whole", j->id)->wait_s > j->wait_s)
+            if (strcmp(j->policy, "whole") == 0 &&
+                sim_job_of(&t, "whole", j->id)->wait_s > j->wait_s)
                 fail_msg("%s waits longer with one card more", j->id);
         }
         simulated_fini(&s);
@@ -555,10 +613,13 @@ static void scaling(void **state)
         play(&dear, &r, &o);
         assert_string_equal(s.series_csv, dear.series_csv);
         for (size_t i = 0; i < s.n_jobs; i++)
-            if (!isnan(s.job[i].cost_usd) && fabs(2 * s.job[i].cost_usd - dear.job[i].cost_usd) > 2e-6)
-                fail_msg("%s costs %g and %g", s.job[i].id, s.job[i].cost_usd, dear.job[i].cost_usd);
+            if (!isnan(s.job[i].cost_usd) &&
+                fabs(2 * s.job[i].cost_usd - dear.job[i].cost_usd) > 2e-6)
+                fail_msg("%s costs %g and %g", s.job[i].id, s.job[i].cost_usd,
+                         dear.job[i].cost_usd);
         for (size_t i = 0; i < s.run.result.n_policies; i++) {
-            const struct policy_result *a = &s.run.result.policy[i], *b = &dear.run.result.policy[i];
+            const struct policy_result *a = &s.run.result.policy[i],
+                                       *b = &dear.run.result.policy[i];
             assert_close(b->tco.total_usd, 2 * a->tco.total_usd, 1e-12);
             assert_close(b->gpu.energy_kwh, a->gpu.energy_kwh, 1e-15);
             assert_true(a->stats.wait_s.mean == b->stats.wait_s.mean || a->stats.wait_s.n == 0);
@@ -575,8 +636,9 @@ static void scaling(void **state)
             assert_string_equal(a->state, b->state);
             if (fabs(3 * a->submit_s - b->submit_s) > 1e-9) fail_msg("submit");
             if (!isnan(a->start_s) && fabs(3 * a->start_s - b->start_s) > room)
-                fail_msg("seed %llu, %s, %s: starts at %.9f and %.9f", (unsigned long long)(seed + 3000 + (uint64_t)round),
-                         a->policy, a->id, a->start_s, b->start_s);
+                fail_msg("seed %llu, %s, %s: starts at %.9f and %.9f",
+                         (unsigned long long)(seed + 3000 + (uint64_t)round), a->policy, a->id,
+                         a->start_s, b->start_s);
             if (!isnan(a->end_s) && fabs(3 * a->end_s - b->end_s) > room)
                 fail_msg("%s, %s: ends at %.9f and %.9f", a->policy, a->id, a->end_s, b->end_s);
         }
@@ -603,7 +665,9 @@ static void capacity_comes_back(void **state)
             const struct sim_job *j = sim_job_of(&s, policy, "probe");
             assert_string_equal(j->state, "completed");
             const double prepare = strcmp(policy, "mig") == 0 ? 30 : 0; /* MIG off again */
-            if (j->wait_s > prepare) fail_msg("seed %llu, %s: the probe waits %g s", (unsigned long long)(seed + 4000 + (uint64_t)round), policy, j->wait_s);
+            if (j->wait_s > prepare)
+                fail_msg("seed %llu, %s: the probe waits %g s",
+                         (unsigned long long)(seed + 4000 + (uint64_t)round), policy, j->wait_s);
         }
         simulated_fini(&s);
         drop(&r);
@@ -617,16 +681,19 @@ static void order_of_rows(void **state)
     struct simulated a, b;
     static const char head[] = "job_id,submit_s,duration_s,gpus\n";
     struct strbuf forth = { 0 }, back = { 0 }, even = { 0 }, odd = { 0 }, both = { 0 };
-    const char *scenario = "{'format': 'gpusim-scenario/1', 'name': 's',"
-                           " 'fleet': [{'name': 'f', 'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 3}],"
-                           " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}%s],"
-                           " 'policies': [%s]}";
+    const char *scenario =
+        "{'format': 'gpusim-scenario/1', 'name': 's',"
+        " 'fleet': [{'name': 'f', 'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 3}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}%s],"
+        " 'policies': [%s]}";
     char *one = xasprintf(scenario, "", all_policies);
-    char *two = xasprintf(scenario, ", {'name': 'v', 'kind': 'jobs', 'trace': 'odd.csv'}", all_policies);
+    char *two =
+        xasprintf(scenario, ", {'name': 'v', 'kind': 'jobs', 'trace': 'odd.csv'}", all_policies);
     strbuf_addz(&forth, head);
     strbuf_addz(&back, head);
     for (int i = 0; i < 40; i++) strbuf_addf(&forth, "%d,%d,%d,0.25\n", i, i / 8 * 50, 60 + i / 8);
-    for (int i = 0; i < 40; i++) strbuf_addf(&back, "%d,%d,%d,0.25\n", i / 8 * 8 + 7 - i % 8, i / 8 * 50, 60 + i / 8);
+    for (int i = 0; i < 40; i++)
+        strbuf_addf(&back, "%d,%d,%d,0.25\n", i / 8 * 8 + 7 - i % 8, i / 8 * 50, 60 + i / 8);
     simulate(&a, one, forth.s);
     simulate(&b, one, back.s);
     for (size_t p = 0; p < a.run.result.n_policies; p++) {
@@ -635,7 +702,8 @@ static void order_of_rows(void **state)
             char id[12], twin[12];
             snprintf(id, sizeof id, "%d", i);
             snprintf(twin, sizeof twin, "%d", i / 8 * 8 + 7 - i % 8);
-            const struct sim_job *j = sim_job_of(&a, x->name, id), *k = sim_job_of(&b, x->name, twin);
+            const struct sim_job *j = sim_job_of(&a, x->name, id),
+                                 *k = sim_job_of(&b, x->name, twin);
             if (j->start_s != k->start_s || j->end_s != k->end_s || strcmp(j->cards, k->cards) != 0)
                 fail_msg("%s: %s and %s", x->name, id, twin);
         }
@@ -670,13 +738,17 @@ static void littles_law(void **state)
 {
     (void)state;
     struct simulated s;
-    const struct sim_arrivals a = { .rate = 2, .mean_s = 1.5, .size = sim_exponential, .n = 40000,
-                                    .head = "gpus", .tail = "1" };
+    const struct sim_arrivals a = {
+        .rate = 2, .mean_s = 1.5, .size = sim_exponential, .n = 40000, .head = "gpus", .tail = "1"
+    };
     char *trace = sim_queue_trace(&a, 11, 0);
-    simulate(&s, "{'format': 'gpusim-scenario/1', 'name': 's',"
-                 " 'fleet': [{'name': 'f', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 4}],"
-                 " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
-                 " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '0.7 s'}}", trace);
+    simulate(
+        &s,
+        "{'format': 'gpusim-scenario/1', 'name': 's',"
+        " 'fleet': [{'name': 'f', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 4}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '0.7 s'}}",
+        trace);
     double present = 0, rows = 0, stay = 0;
     for (const char *at = s.series_csv; *at; at = strchr(at, '\n') + 1, rows++) {
         const char *cell = at;

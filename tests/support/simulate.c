@@ -114,8 +114,8 @@ static void read_jobs(struct simulated *s)
         j.policy = cell(&at);
         j.id = cell(&at);
         j.state = cell(&at);
-        double *const figures[] = { &j.submit_s, &j.start_s, &j.end_s, &j.wait_s, &j.run_s,
-                                    &j.turnaround_s, &j.slowdown, &j.gpus };
+        double *const figures[] = { &j.submit_s, &j.start_s,      &j.end_s,    &j.wait_s,
+                                    &j.run_s,    &j.turnaround_s, &j.slowdown, &j.gpus };
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) *figures[i] = number(&at);
         j.cards = cell(&at);
         j.attempts = number(&at);

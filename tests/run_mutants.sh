@@ -1,0 +1,99 @@
+#!/bin/bash
+# Does a test notice when the program is wrong? Break one thing at a time, build, and run the test that
+# is named for it: it must fail (a wrong result, a broken conservation law or a crash).
+#
+# usage: [B=build/release] [T=word] tests/run_mutants.sh    (make mutants)
+#
+# Works on a copy of the sources under $B/mutants; the tree is not touched. A mutant whose text is no
+# longer found in the source is a failure too: it has to follow the code. Output is TAP.
+set -uo pipefail
+export LC_ALL=C
+root=$PWD
+work=${B:-build/release}/mutants
+case $work in /*) ;; *) work=$root/$work ;; esac
+src=$work/src
+unset MAKEFLAGS MFLAGS MAKELEVEL B
+mkdir -p "$src"
+# Keep what has not changed, so that a second run compiles little.
+git ls-files -co --exclude-standard sim traces plots scenarios tests Makefile calibrate | while read -r f; do
+    [ -f "$f" ] || continue
+    cmp -s "$f" "$src/$f" || { mkdir -p "$src/$(dirname "$f")"; cp "$f" "$src/$f"; }
+done
+cd "$src" || exit 1
+export GPUSIM_DATA=scenarios CMOCKA_MESSAGE_OUTPUT=STDOUT
+unset GPUSIM_BIN GPUSIM_SHARED # tests that replay real traces skip: others must notice
+
+# Without calibrate and with few optimisations: it is the answer that counts.
+build() { make -s CFLAGS=-O1 NVCC= B="$work/build" "$work/build/tests/$1" >"$work/log" 2>&1; }
+n=0 bad=0
+say() { n=$((n + 1)); [ "$1" = ok ] || bad=$((bad + 1)); echo "$1 $n - $2"; }
+
+# mutant NAME TEST FILE PERL: PERL changes the whole text of FILE.
+mutant() {
+    local name=$1 test=$2 file=$3 code=$4
+    case $name in *"${T-}"*) ;; *) return ;; esac
+    cp "$file" "$work/kept"
+    perl -0pi -e "$code" "$file"
+    if cmp -s "$file" "$work/kept"; then
+        say "not ok" "$name: its text is not in $file any more"
+    elif ! build "$test"; then
+        say "not ok" "$name: does not build"; tail -3 "$work/log" | sed 's/^/# /'
+    elif timeout 120 "$work/build/tests/$test" >"$work/log" 2>&1; then
+        say "not ok" "$name: $test did not notice"
+    else
+        say ok "$name: $test fails"
+        grep -am1 -E 'expected|wanted|did not|broken|off by|seed [0-9]+,|beside|BUG|misses' "$work/log" | cut -c1-110 | sed 's/^/# /'
+    fi
+    cp "$work/kept" "$file"
+}
+
+tests='oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs'
+for t in $tests; do
+    if ! build "$t"; then cat "$work/log"; say "not ok" "unchanged: $t does not build"; echo "1..$n"; exit 1; fi
+    if timeout 300 "$work/build/tests/$t" >"$work/log" 2>&1; then say ok "unchanged: $t passes"
+    else say "not ok" "unchanged: $t fails"; tail -5 "$work/log" | sed 's/^/# /'; fi
+done
+
+mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
+    's/1\.0 \+ switch_ratio \* busy/1.0 + 0 * switch_ratio * busy/'
+mutant mva-forgets-the-queue oracle/test_speeds sim/policy/timeshare.c \
+    's/demand \* \(1\.0 \+ queue\)/demand * (1.0 + 0 * queue)/'
+mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
+    's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
+mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
+    's/s->host \+ s->launches_per_s \* p->launch_s/s->host/'
+mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
+mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
+    's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
+mutant easy-without-reservation oracle/test_scenarios sim/engine/sched.c 's/if \(held > r\.when - now\)/if (false)/'
+mutant last-come-first-served oracle/test_fcfs sim/engine/sched.c \
+    's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
+mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
+    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{\s*if \(!place\(s, s->cluster, head, &group, &s->pick\)\) break;/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);\n        if (!place(s, s->cluster, head, &group, &s->pick)) continue;/'
+mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
+    's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
+mutant placement-ignores-node-limits property/test_runs sim/engine/cluster.c \
+    's/(static bool node_holds\([^{]*\{)/$1\n    if (r) return true;/'
+mutant gang-node-rule-ignored oracle/test_scenarios sim/engine/sched.c \
+    's/plan->gang == GANG_ANY \|\| plan->share->pooled/true/'
+mutant gang-as-fast-as-its-first-card oracle/test_scenarios sim/engine/residents.c \
+    's/speed = fmin\(speed, j->holding\[i\]\.speed\)/speed = j->holding[0].speed/'
+mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents.c \
+    's/gpu->idle_context_W \/ \(double\)active/gpu->idle_context_W/'
+mutant work-credited-twice property/test_runs sim/engine/residents.c \
+    's/work_left -= \(int64_t\)whole/work_left -= 2 * (int64_t)whole/'
+mutant finish-a-microsecond-early property/test_runs sim/engine/sim.c \
+    's/j->work_left = j->row\.duration;/j->work_left = j->row.duration > 1000 ? j->row.duration - 1000 : 0;/'
+mutant growth-before-ends oracle/test_scenarios sim/engine/evq.h \
+    's/enum ev_class \{ EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY,/enum ev_class { EV_POLICY, EV_FINISH, EV_FAULT, EV_ARRIVE,/'
+mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster.c \
+    's/return g->compute_slices - used - reachable;/return 0 * (used + reachable);/'
+mutant slots-counted-once property/test_runs sim/policy/share_timeslice.c 's/units = request->slots;/units = 1;/'
+mutant percentile-off-by-one property/test_runs sim/metrics/dist.c 's/\(uint64_t\)ceil\(exact - slip\)/1 + (uint64_t)ceil(exact - slip)/'
+mutant warm-up-ignored property/test_runs sim/metrics/collect.c \
+    's/const bool covered = j->row\.submit >= plan->scenario->warmup;/const bool covered = plan->scenario->warmup >= 0;/'
+if [ "${LONG-}" ]; then # tens of seconds
+    mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return growth < 1\.0 \|\|/return true || growth < 1.0 ||/'
+fi
+echo "1..$n"
+[ "$bad" = 0 ]
