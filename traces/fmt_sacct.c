@@ -181,6 +181,7 @@ static bool name_char(char c)
 static char find_delimiter(const char *head, size_t len)
 {
     size_t i = 0;
+    while (len > 0 && *head == ' ') head++, len--;
     while (i < len && name_char(head[i])) i++;
     const bool named = i < len && column_of(head, i) != COL_other;
     return named && head[i] != '\r' && head[i] != '\n' ? head[i] : '|';
@@ -188,7 +189,9 @@ static char find_delimiter(const char *head, size_t len)
 
 static int complain(const struct sacct *s, struct err *e, const char *what, const char *hint)
 {
-    int rc = csv_error(s->csv, &s->row, NULL, e, "%s (sacct)", what);
+    const struct loc at = { .file = csv_file(s->csv) };
+    int rc = s->row.text ? csv_error(s->csv, &s->row, NULL, e, "%s (sacct)", what)
+                         : err_set(e, ERR_INPUT, &at, "%s (sacct)", what);
     err_hint(e, "%s", hint);
     return rc;
 }

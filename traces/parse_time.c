@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DAY_S = 86400, HOUR_S = 3600, FIRST_YEAR = 1680, LAST_YEAR = 2260 };
+enum { DAY_S = 86400, HOUR_S = 3600, FIRST_YEAR = 1970, LAST_YEAR = 2260 };
 
 /* ---- calendar ------------------------------------------------------------------------------- */
 

@@ -50,7 +50,8 @@ enum {
     CLOCK_SKIPPED = 4 /* in the hour that does not exist when it begins: read as standard time */
 };
 
-/* *out is untouched after a failure. Years 1680 to 2260; a day or hour that does not exist
+/* *out is untouched after a failure. Years 1970 to 2260, so that no difference
+ * of two clocks overflows; a day or hour that does not exist
  * (2023-02-29, 24:00) is CLOCK_RANGE. No blanks around. `assumed` NULL: UTC. */
 enum clock_status clock_parse(const char *s, size_t len, const struct zone *assumed, simtime *out,
                               unsigned *flags);

@@ -404,7 +404,8 @@ static void note_edge(struct edge *edge, simtime at, bool earliest)
 static void compare_clocks(struct slurm_file *f, const struct slurm_record *r)
 {
     if (r->elapsed == JOB_NO_TIME || r->start == JOB_NO_TIME || r->end == JOB_NO_TIME) return;
-    const simtime diff = r->end - r->start - r->elapsed;
+    simtime diff;
+    if (__builtin_sub_overflow(r->end - r->start, r->elapsed, &diff)) return;
     f->unlike_elapsed += diff != 0;
     f->by_an_hour += diff == SIM_HOUR || diff == -SIM_HOUR;
 }
@@ -477,8 +478,7 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
     const uint64_t id = mix(hash_bytes(r.id, r.id_len));
     f->rows++;
     f->states[state]++;
-    if (r.elapsed != JOB_NO_TIME && f->elapsed_sum < INT64_MAX - r.elapsed)
-        f->elapsed_sum += r.elapsed;
+    if (r.elapsed >= 0 && f->elapsed_sum < INT64_MAX - r.elapsed) f->elapsed_sum += r.elapsed;
     j->id = r.id;
     j->id_len = r.id_len;
     j->status = status_of(state);

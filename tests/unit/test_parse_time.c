@@ -16,7 +16,7 @@ static void clocks_by_hand(void **state)
         unsigned flags;
     } t[] = {
         { "1970-01-01T00:00:00", NULL, 0, 0, 0 },
-        { "1969-12-31 23:59:59.5", NULL, -1, 500000000, 0 },
+        { "1970-01-01 00:00:00.5", "+01:00", -3600, 500000000, 0 },
         { "2016-12-22T07:15:12", NULL, 1482390912, 0, 0 },
         { "2023-11-16 18:01:02.1234567", NULL, 1700157662, 123456700, 0 },
         { "2023-11-16 18:01:02.9999999995", NULL, 1700157663, 0, 0 }, /* rounds into the second */
@@ -91,6 +91,7 @@ static void refusals(void **state)
         { "2023-11-16T23:60:00", CLOCK_RANGE },
         { "2023-11-16T23:59:61", CLOCK_RANGE },
         { "0001-01-01", CLOCK_RANGE },
+        { "1969-12-31T23:59:59", CLOCK_RANGE },
         { "9999-12-31", CLOCK_RANGE },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -160,7 +161,7 @@ static void round_trip(void **state)
     char buf[40];
     for (int i = 0; i < 100000; i++) {
         simtime t = (simtime)(test_random(&seed) % (UINT64_C(8) << 60)), got;
-        t = t / 2 - (INT64_C(1) << 61);
+        t /= 4;
         if (i % 3 == 0) t -= t % SIM_SECOND;
         clock_format(buf, sizeof buf, t);
         if (clock_parse(buf, strlen(buf), NULL, &got, NULL) != CLOCK_OK || got != t)
