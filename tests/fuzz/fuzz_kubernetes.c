@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const union fuzz_options plain = fuzz_options_of(&fmt_kubernetes, NULL);
     const union fuzz_options beside = fuzz_options_kept(&fmt_kubernetes, word);
     fuzz_import(&fmt_kubernetes, &plain, data, size);
-    fuzz_import(&fmt_kubernetes, &beside, pod, sizeof pod - 1);
+    fuzz_import(&fmt_kubernetes, &beside, (const uint8_t *)pod, sizeof pod - 1);
     textfile_close(&nodes);
     return 0;
 }
