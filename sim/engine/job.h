@@ -43,6 +43,7 @@ struct job {
     RB_ENTRY(job) waiting;
     RB_ENTRY(job) releasing;
     simtime limit_end;      /* end that its limit promises; SIM_NEVER: none */
+    bool expected;          /* it is in the scheduler's copy of the fleet */
 
     int group;               /* of the fleet, once placed */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */

@@ -31,6 +31,14 @@ struct sched {
     uint64_t waiting, limited; /* jobs that wait; those of them with a limit */
     bool needs_run;
     struct pick pick;
+    /* Backfill: a copy of the fleet on which promised ends are tried out and taken back. */
+    struct cluster *then;
+    struct pick then_pick;      /* scratch */
+    VEC(struct job *) released; /* running, but taken off the copy for now */
+    VEC(struct job *) brief;    /* started, not on the copy yet: they end before the reservation */
+    bool walking;
+    uint64_t walk;              /* number of the walk through the queue */
+    size_t shapes;              /* request shapes of waiting jobs with a limit */
 };
 
 struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
@@ -41,13 +49,18 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sch
                          .drop = drop, .ctx = ctx };
     RB_INIT(&s->queue);
     RB_INIT(&s->running);
+    if (plan->backfill != BACKFILL_NONE) s->then = cluster_create(plan);
     return s;
 }
 
 void sched_destroy(struct sched *s)
 {
     if (!s) return;
+    cluster_destroy(s->then);
     vec_fini(&s->pick.card);
+    vec_fini(&s->then_pick.card);
+    vec_fini(&s->released);
+    vec_fini(&s->brief);
     free(s);
 }
 
@@ -89,7 +102,9 @@ static void leave_queue(struct sched *s, struct job *j)
 {
     RB_REMOVE(queue, &s->queue, j);
     s->waiting--;
-    s->limited -= j->row.walltime != JOB_NO_TIME;
+    if (j->row.walltime == JOB_NO_TIME) return;
+    s->limited--;
+    if (--j->shape->limited == 0) s->shapes--;
 }
 
 static void start_at(struct sched *s, struct job *j, int group)
@@ -106,7 +121,10 @@ void sched_submit(struct sched *s, struct job *j)
     j->rank = s->plan->order->rank(j);
     RB_INSERT(queue, &s->queue, j);
     s->waiting++;
-    s->limited += j->row.walltime != JOB_NO_TIME;
+    if (j->row.walltime != JOB_NO_TIME) {
+        s->limited++;
+        if (j->shape->limited++ == 0) s->shapes++;
+    }
     /* Strict order: a newcomer can start only at the head. Backfill may take it out of turn. */
     if (RB_MIN(queue, &s->queue) == j || s->plan->backfill != BACKFILL_NONE) s->needs_run = true;
 }
@@ -131,6 +149,15 @@ struct job *sched_next(const struct sched *s, struct job *j)
     return j ? RB_NEXT(queue, &s->queue, j) : RB_MIN(queue, (struct queue *)(uintptr_t)&s->queue);
 }
 
+/* The job comes onto the copy of the fleet, or leaves it. */
+static void expect(struct sched *s, struct job *j, bool there)
+{
+    const struct place_request r = sched_request(s->plan, j, j->group);
+    sched_pick_of(j, &s->then_pick);
+    there ? cluster_take(s->then, &r, &s->then_pick) : cluster_give(s->then, &r, &s->then_pick);
+    j->expected = there;
+}
+
 void sched_started(struct sched *s, struct job *j)
 {
     if (s->plan->backfill == BACKFILL_NONE) return;
@@ -138,76 +165,94 @@ void sched_started(struct sched *s, struct job *j)
     if (j->row.walltime != JOB_NO_TIME && j->row.walltime < SIM_NEVER - j->allocated)
         j->limit_end = j->allocated + j->row.walltime;
     RB_INSERT(releases, &s->running, j);
+    if (!s->walking) expect(s, j, true);
 }
 
 void sched_ended(struct sched *s, struct job *j)
 {
-    if (s->plan->backfill != BACKFILL_NONE) RB_REMOVE(releases, &s->running, j);
+    if (s->plan->backfill == BACKFILL_NONE) return;
+    RB_REMOVE(releases, &s->running, j);
+    if (j->expected) expect(s, j, false);
 }
 
 /* ---- EASY backfill ---- */
 
-/* The fleet as it will be when the head starts. */
 struct reservation {
-    struct cluster *then;
     simtime when;
+    int group;
     struct pick pick;
 };
 
-/* Play the promised ends on a copy of the fleet until the head fits. False: no end is promised that
- * makes room. */
+/* Play the promised ends on the copy of the fleet until the head fits, and place it. False: no end is
+ * promised that makes room. */
 static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out)
 {
-    struct job *j;
-    out->then = cluster_create(s->plan);
-    RB_FOREACH(j, releases, &s->running)
-    {
-        const struct place_request r = sched_request(s->plan, j, j->group);
-        sched_pick_of(j, &out->pick);
-        cluster_take(out->then, &r, &out->pick);
-    }
-    for (j = RB_MIN(releases, &s->running); j && j->limit_end != SIM_NEVER;) {
+    for (struct job *j = RB_MIN(releases, &s->running); j && j->limit_end != SIM_NEVER;) {
         /* A job that overran its limit is expected to end at any moment. */
         out->when = j->limit_end > now ? j->limit_end : now;
         for (; j && (j->limit_end > now ? j->limit_end : now) == out->when;
              j = RB_NEXT(releases, &s->running, j)) {
-            const struct place_request r = sched_request(s->plan, j, j->group);
-            sched_pick_of(j, &out->pick);
-            cluster_give(out->then, &r, &out->pick);
+            expect(s, j, false);
+            vec_push(&s->released, j);
         }
-        int group;
-        if (!place(s, out->then, head, &group, &out->pick)) continue;
-        const struct place_request r = sched_request(s->plan, head, group);
-        cluster_take(out->then, &r, &out->pick);
+        if (!place(s, s->then, head, &out->group, &out->pick)) continue;
+        const struct place_request r = sched_request(s->plan, head, out->group);
+        cluster_take(s->then, &r, &out->pick);
         return true;
     }
     return false;
 }
 
+/* Start whoever does not delay the head. What has no room is tried once for each request shape, until
+ * something is given back. */
+static void walk_queue(struct sched *s, struct job *head, simtime now, simtime when)
+{
+    struct job *next;
+    size_t full = head->row.walltime != JOB_NO_TIME; /* shapes without room; the head's is one */
+    head->shape->no_room = ++s->walk;
+    for (struct job *j = RB_NEXT(queue, &s->queue, head); j && full < s->shapes; j = next) {
+        int group;
+        next = RB_NEXT(queue, &s->queue, j);
+        if (j->row.walltime == JOB_NO_TIME || j->shape->no_room == s->walk) continue;
+        if (!place(s, s->cluster, j, &group, &s->pick)) {
+            j->shape->no_room = s->walk;
+            full++;
+            continue;
+        }
+        const simtime held = s->pick.prepare + j->row.walltime;
+        if (held > when - now) {
+            /* It would outlast the reservation: only beside the head, on the very cards it would get
+             * now. Instances made by then are not known, so slices never do. */
+            const struct place_request request = sched_request(s->plan, j, group);
+            if (s->plan->share->instances || !cluster_holds(s->then, &request, &s->pick)) continue;
+            cluster_take(s->then, &request, &s->pick);
+            j->expected = true;
+        } else {
+            vec_push(&s->brief, j);
+        }
+        start_at(s, j, group);
+        if (!s->needs_run) continue;
+        s->walk++; /* it ended at once: there may be room again */
+        full = 0;
+    }
+}
+
 static void backfill_easy(struct sched *s, simtime now)
 {
-    struct job *head = RB_MIN(queue, &s->queue), *next;
+    struct job *head = RB_MIN(queue, &s->queue);
     struct reservation r = { 0 };
     if (s->limited == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
+    s->walking = true;
     if (reserve(s, head, now, &r)) {
-        for (struct job *j = RB_NEXT(queue, &s->queue, head); j; j = next) {
-            int group;
-            next = RB_NEXT(queue, &s->queue, j);
-            if (j->row.walltime == JOB_NO_TIME || !place(s, s->cluster, j, &group, &s->pick))
-                continue;
-            const simtime held = s->pick.prepare + j->row.walltime;
-            if (held > r.when - now) {
-                /* It would outlast the reservation: only beside the head, on the very cards it
-                 * would get now. Instances made by then are not known, so slices never do. */
-                const struct place_request request = sched_request(s->plan, j, group);
-                if (s->plan->share->instances || !cluster_holds(r.then, &request, &s->pick))
-                    continue;
-                cluster_take(r.then, &request, &s->pick);
-            }
-            start_at(s, j, group);
-        }
+        walk_queue(s, head, now, r.when);
+        const struct place_request request = sched_request(s->plan, head, r.group);
+        cluster_give(s->then, &request, &r.pick);
     }
-    cluster_destroy(r.then);
+    for (size_t i = 0; i < s->released.n; i++) expect(s, s->released.v[i], true);
+    for (size_t i = 0; i < s->brief.n; i++)
+        if (s->brief.v[i]->state < JOB_COMPLETED) expect(s, s->brief.v[i], true);
+    s->released.n = s->brief.n = 0;
+    s->walking = false;
     vec_fini(&r.pick.card);
 }
 

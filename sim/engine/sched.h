@@ -7,8 +7,8 @@
  * without a limit never backfills, and while one without a limit blocks the head, nobody does.
  *
  * Complexity: a start attempt costs one placement query; the head is tried again only after something
- * was given back. EASY walks the waiting jobs with a limit and the running jobs once per such
- * instant.
+ * was given back. EASY at such an instant: the promised ends up to the reservation, and the waiting
+ * jobs with a limit until every request shape among them has met a lack of room.
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_SCHED_H
 #define GPUSIM_ENGINE_SCHED_H
