@@ -35,8 +35,8 @@ static FILE *memory_file(char path[PATH])
 struct load {
     double gap_s, duration_s; /* means of exponential times */
     const char *gpus;
-    bool limits;              /* with walltime_s, which backfill needs */
-    double gap_variation;     /* 0: the gaps are equal */
+    bool limits;          /* with walltime_s, which backfill needs */
+    double gap_variation; /* 0: the gaps are equal */
 };
 
 static void write_trace(char path[PATH], long rows, const struct load *l)
@@ -238,8 +238,9 @@ static void bench_speeds(void)
                 sig[i].compute = 0.6 - 0.05 * (double)i;
                 sig[i].memory = 0.3;
                 sig[i].sm_width = sig[i].bw_width = 0.7;
-                const struct request r = { .gpus_milli = 125, .slots = 1, .bytes = 1 << 20,
-                                           .sig = &sig[i] };
+                const struct request r = {
+                    .gpus_milli = 125, .slots = 1, .bytes = 1 << 20, .sig = &sig[i]
+                };
                 if (share->demand(g->params, &g->type, &r, &demand[i])) BUG("%s", share->name);
                 view[i] = (struct resident_view){ .sig = &sig[i], .demand = &demand[i] };
             }
@@ -271,7 +272,8 @@ int main(int argc, char **argv)
     const struct load mm1 = { 1.0 / 0.7, 1, "1", false, 1 };
     bench_load("M/M/1, load 0.7", rows, &mm1, 1, "\"kind\": \"whole\"", "none", 2e6);
     const struct load pool = { 1.0, 900, "1", false, 1 };
-    bench_load("fifo, 1,000 cards, load 0.9", rows, &pool, 1000, "\"kind\": \"whole\"", "none", 1e6);
+    bench_load("fifo, 1,000 cards, load 0.9", rows, &pool, 1000, "\"kind\": \"whole\"", "none",
+               1e6);
     bench_cards(rows);
     bench_waiting(rows / 2, "none");
     bench_waiting(rows / 2, "easy");

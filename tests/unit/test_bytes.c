@@ -50,7 +50,8 @@ static void too_much(void **state)
     assert_null(ask(39 * GIB - 300, 1, true, &d)); /* the last byte */
     assert_string_equal(ask(39 * GIB - 299, 1, true, &d), "it needs more memory than the card has");
     assert_null(ask(39 * GIB - 299, 1, false, &d)); /* nobody counts: it will fail when it runs */
-    assert_string_equal(ask(UINT64_MAX - 299, 1, false, &d), "it needs more memory than any card has");
+    assert_string_equal(ask(UINT64_MAX - 299, 1, false, &d),
+                        "it needs more memory than any card has");
 }
 
 int main(void)

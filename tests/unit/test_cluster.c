@@ -41,7 +41,9 @@ static int64_t node_of(const struct naive *f, int64_t card)
 
 static void naive_init(struct naive *f, const struct plan *plan)
 {
-    *f = (struct naive){ .plan = plan, .g = &plan->group[0], .geometry = plan->group[0].type.gpu->mig };
+    *f = (struct naive){ .plan = plan,
+                         .g = &plan->group[0],
+                         .geometry = plan->group[0].type.gpu->mig };
     const struct request whole = { .gpus_milli = 1000, .slots = 1, .bytes = JOB_NO_BYTES };
     struct demand d = { 0 };
     f->gang_units =
@@ -49,7 +51,8 @@ static void naive_init(struct naive *f, const struct plan *plan)
     assert_true(f->g->cards <= MAX_CARDS && f->g->nodes <= MAX_NODES);
     for (int64_t i = 0; i < f->g->cards; i++) {
         struct naive_card *c = &f->card[i];
-        *c = (struct naive_card){ .units = f->g->capacity, .bytes = f->g->type.gpu->usable_bytes,
+        *c = (struct naive_card){ .units = f->g->capacity,
+                                  .bytes = f->g->type.gpu->usable_bytes,
                                   .mig = plan->share->instances };
         if (!c->mig) continue;
         struct instance_rules r;
@@ -101,9 +104,9 @@ static bool naive_card_pick(const struct naive *f, const struct place_request *r
     int64_t best = -1;
     for (int64_t i = 0; i < f->g->cards; i++) {
         if (!naive_fits(f, i, r->demand) || !naive_node_holds(f, r, node_of(f, i), 1)) continue;
-        if (best >= 0 && (f->card[i].units > f->card[best].units ||
-                          (f->card[i].units == f->card[best].units &&
-                           f->card[i].bytes >= f->card[best].bytes)))
+        if (best >= 0 &&
+            (f->card[i].units > f->card[best].units ||
+             (f->card[i].units == f->card[best].units && f->card[i].bytes >= f->card[best].bytes)))
             continue;
         best = i;
     }
@@ -243,7 +246,8 @@ static bool naive_pick(const struct naive *f, const struct place_request *r, str
         return false;
     }
     if (r->demand->mig_profile >= 0) return naive_instance(f, r, out);
-    if (r->demand->cards == 1 && r->demand->units < f->g->capacity) return naive_card_pick(f, r, out);
+    if (r->demand->cards == 1 && r->demand->units < f->g->capacity)
+        return naive_card_pick(f, r, out);
     if (!naive_gang(f, r, out)) return false;
     for (size_t i = 0; i < out->card.n; i++) {
         struct instance_rules rules;
@@ -289,16 +293,19 @@ static void naive_card_change(struct naive *f, struct naive_card *c, const struc
     c->on = true;
 }
 
-static void naive_change(struct naive *f, const struct place_request *r, const struct pick *p, bool take)
+static void naive_change(struct naive *f, const struct place_request *r, const struct pick *p,
+                         bool take)
 {
     const int64_t cards = r->demand->cards ? r->demand->cards : 1;
     for (int64_t n = 0; n < f->g->nodes; n++) {
         int64_t here = p->node == n;
         for (size_t i = 0; i < p->card.n; i++) here += node_of(f, p->card.v[i]) == n;
         if (here == 0) continue;
-        const int64_t cpus =
-            r->cpus_milli == JOB_NO_INT ? 0 : (int64_t)part_of((uint64_t)r->cpus_milli, here, cards);
-        const uint64_t bytes = r->host_bytes == JOB_NO_BYTES ? 0 : part_of(r->host_bytes, here, cards);
+        const int64_t cpus = r->cpus_milli == JOB_NO_INT
+                                 ? 0
+                                 : (int64_t)part_of((uint64_t)r->cpus_milli, here, cards);
+        const uint64_t bytes =
+            r->host_bytes == JOB_NO_BYTES ? 0 : part_of(r->host_bytes, here, cards);
         if (f->g->node_cpus_milli != INT64_MAX) f->cpus[n] += take ? -cpus : cpus;
         if (f->g->node_host_bytes != UINT64_MAX) f->host[n] += take ? -bytes : bytes;
     }
@@ -321,8 +328,8 @@ static int below(uint64_t *seed, int n)
 
 static bool random_request(const struct plan *p, uint64_t *seed, struct held *h)
 {
-    static const int32_t gpus[] = { 0, 50, 125, 250, 333, 500, 900, 1000, 1000, 2000, 3000, 5000, 8000,
-                                    9000, 12000, 16000 };
+    static const int32_t gpus[] = { 0,    50,   125,  250,  333,  500,  900,   1000,
+                                    1000, 2000, 3000, 5000, 8000, 9000, 12000, 16000 };
     static const uint64_t gib[] = { 1, 4, 9, 19, 30, 70 };
     const struct plan_group *g = &p->group[0];
     const struct request r = {
@@ -380,7 +387,8 @@ struct fleet_case {
 
 static const struct fleet_case cases[] = {
     { "whole", "'nodes': 4, 'gpus_per_node': 4", "'kind': 'whole'", "" },
-    { "whole, node limits", "'nodes': 5, 'gpus_per_node': 4, 'cpu_cores': 30.5, 'host_memory': '128 GiB'",
+    { "whole, node limits",
+      "'nodes': 5, 'gpus_per_node': 4, 'cpu_cores': 30.5, 'host_memory': '128 GiB'",
       "'kind': 'whole'", "" },
     { "whole, any node", "'nodes': 4, 'gpus_per_node': 4, 'cpu_cores': 20", "'kind': 'whole'",
       "'gang': 'any'" },
@@ -389,8 +397,8 @@ static const struct fleet_case cases[] = {
     { "slots", "'nodes': 4, 'gpus_per_node': 4", "'kind': 'timeslice', 'slots': 4", "" },
     { "slots with reserved bytes", "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 64",
       "'kind': 'timeslice', 'slots': 3, 'memory': 'reserve'", "" },
-    { "mps", "'nodes': 2, 'gpus_per_node': 8, 'host_memory': '300 GiB'", "'kind': 'mps', 'slots': 5",
-      "'gang': 'any'" },
+    { "mps", "'nodes': 2, 'gpus_per_node': 8, 'host_memory': '300 GiB'",
+      "'kind': 'mps', 'slots': 5", "'gang': 'any'" },
     { "thousandths with bytes", "'nodes': 4, 'gpus_per_node': 4", "'kind': 'intercept'", "" },
     { "thousandths, node limits",
       "'nodes': 4, 'gpus_per_node': 4, 'cpu_cores': 24, 'host_memory': '100 GiB'",
@@ -416,11 +424,12 @@ static void against_the_naive_fleet(void **state)
     size_t n = 0;
     uint64_t seed = test_seed();
     int placed = 0, gangs = 0, refused = 0;
-    snprintf(text, sizeof text,
-             "{'format': 'gpusim-scenario/1', 'name': 'c', 'fleet': [{'name': 'p', 'gpu': "
-             "'a100-sxm4-80gb', %s}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
-             "'schedule': {%s}, 'policies': [{'name': 'x', 'share': {%s}}]}",
-             k->fleet, k->schedule, k->share);
+    snprintf(
+        text, sizeof text,
+        "{'format': 'gpusim-scenario/1', 'name': 'c', 'fleet': [{'name': 'p', 'gpu': "
+        "'a100-sxm4-80gb', %s}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
+        "'schedule': {%s}, 'policies': [{'name': 'x', 'share': {%s}}]}",
+        k->fleet, k->schedule, k->share);
     sim_load(&run, sim_write(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL));
     const struct plan *p = &run.plan[0];
     struct cluster *c = cluster_create(p);
@@ -428,7 +437,8 @@ static void against_the_naive_fleet(void **state)
     assert_true(cluster_is_whole(c));
     for (int step = 0; step < 6000; step++) {
         /* fill and drain by turns, so that both ends are seen */
-        const bool give = n == MAX_HELD || (n > 0 && below(&seed, 100) < (step / 300 % 2 ? 65 : 40));
+        const bool give =
+            n == MAX_HELD || (n > 0 && below(&seed, 100) < (step / 300 % 2 ? 65 : 40));
         if (give) {
             const size_t at = (size_t)below(&seed, (int)n);
             held[at].request.demand = &held[at].demand;

@@ -91,7 +91,8 @@ static void what_stands_in_comparison_and_advice(void **state)
         compared = true;
     }
     assert_true(compared);
-    for (size_t i = 0; i < r->n_advice; i++) strncat(all, r->advice[i], sizeof all - strlen(all) - 1);
+    for (size_t i = 0; i < r->n_advice; i++)
+        strncat(all, r->advice[i], sizeof all - strlen(all) - 1);
     assert_contains(all, "did not serve 1 of 5 jobs");
     simulated_fini(&s);
     collect_destroy(NULL);

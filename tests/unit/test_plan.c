@@ -10,10 +10,9 @@
 
 #define TRACE "job_id,submit_s,duration_s,gpus\na,0,1,1\n"
 
-static const char frame[] =
-    "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ %s ],"
-    "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
-    "  'policies': [ { 'name': 'p', 'share': { %s } } ] %s }";
+static const char frame[] = "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ %s ],"
+                            "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+                            "  'policies': [ { 'name': 'p', 'share': { %s } } ] %s }";
 
 #define T4 "{ 'name': 'a', 'gpu': 't4' }"
 
@@ -22,39 +21,44 @@ static void mistakes(void **state)
     static const struct {
         const char *fleet, *share, *more, *where, *says, *also;
     } bad[] = {
-        { "{ 'name': 'a', 'gpu': 't44' }", "'kind': 'whole'", "", "/fleet/0/gpu", "no such card", "t44" },
+        { "{ 'name': 'a', 'gpu': 't44' }", "'kind': 'whole'", "", "/fleet/0/gpu", "no such card",
+          "t44" },
         { T4, "'kind': 'wholes'", "", "/policies/0/share/kind", "sharing policy", "wholes" },
         { T4, "'kind': 'whole', 'slots': 3", "", "/policies/0/share/slots", "unknown key", NULL },
-        { T4, "'kind': 'timeslice', 'slots': 0", "", "/policies/0/share/slots", "from 1 to 64", NULL },
-        { T4, "'kind': 'timeslice', 'slots': 65", "", "/policies/0/share/slots", "from 1 to 64", NULL },
-        { T4, "'kind': 'timeslice', 'quantum': 2", "", "/policies/0/share/quantum", "duration", NULL },
+        { T4, "'kind': 'timeslice', 'slots': 0", "", "/policies/0/share/slots", "from 1 to 64",
+          NULL },
+        { T4, "'kind': 'timeslice', 'slots': 65", "", "/policies/0/share/slots", "from 1 to 64",
+          NULL },
+        { T4, "'kind': 'timeslice', 'quantum': 2", "", "/policies/0/share/quantum", "duration",
+          NULL },
         { T4, "'kind': 'mig'", "", "/policies/0/share", "the card has no MIG", "t4" },
         { "{ 'name': 'a', 'gpu': 'generic' }", "'kind': 'mig'", "", "/policies/0/share", "no MIG",
           "generic" },
-        { "{ 'name': 'a', 'gpu': 'a30' }", "'kind': 'mig', 'layout': 'static'", "", "/policies/0/share",
-          "needs \"slices\"", NULL },
+        { "{ 'name': 'a', 'gpu': 'a30' }", "'kind': 'mig', 'layout': 'static'", "",
+          "/policies/0/share", "needs \"slices\"", NULL },
         { "{ 'name': 'a', 'gpu': 'a30' }", "'kind': 'mig', 'slices': ['1g.6gb']", "",
           "/policies/0/share", "goes with", NULL },
-        { "{ 'name': 'a', 'gpu': 'a30' }", "'kind': 'mig', 'layout': 'static', 'slices': ['9g.9gb']", "",
-          "/policies/0/share", "slices[0]: no MIG profile", NULL },
         { "{ 'name': 'a', 'gpu': 'a30' }",
-          "'kind': 'mig', 'layout': 'static', 'slices': ['4g.24gb', '1g.6gb']", "", "/policies/0/share",
-          "a30 cannot be shared", NULL },
-        { T4, "'kind': 'whole'", ", 'schedule': { 'order': 'fifoo' }", "/schedule/order", "an order",
-          "fifoo" },
-        { T4, "'kind': 'whole'", ", 'schedule': { 'place': 'nowhere' }", "/schedule/place", "a placement",
-          "nowhere" },
+          "'kind': 'mig', 'layout': 'static', 'slices': ['9g.9gb']", "", "/policies/0/share",
+          "slices[0]: no MIG profile", NULL },
+        { "{ 'name': 'a', 'gpu': 'a30' }",
+          "'kind': 'mig', 'layout': 'static', 'slices': ['4g.24gb', '1g.6gb']", "",
+          "/policies/0/share", "a30 cannot be shared", NULL },
+        { T4, "'kind': 'whole'", ", 'schedule': { 'order': 'fifoo' }", "/schedule/order",
+          "an order", "fifoo" },
+        { T4, "'kind': 'whole'", ", 'schedule': { 'place': 'nowhere' }", "/schedule/place",
+          "a placement", "nowhere" },
         { T4, "'kind': 'whole'", ", 'schedule': { 'backfill': 'esay' }", "/schedule/backfill",
           "backfill rule", "esay" },
         { T4, "'kind': 'whole'", ", 'schedule': { 'gang': 'nodes' }", "/schedule/gang", "gang rule",
           "nodes" },
         { T4, "'kind': 'whole'", ", 'prices': 'none.json'", "none.json", "cannot open", NULL },
-        { "{ 'name': 'a', 'gpu': 't4', 'profile': 'none.json' }", "'kind': 'whole'", "", "none.json",
-          "cannot open", NULL },
+        { "{ 'name': 'a', 'gpu': 't4', 'profile': 'none.json' }", "'kind': 'whole'", "",
+          "none.json", "cannot open", NULL },
         { "{ 'name': 'a', 'gpu': 't4', 'profile': 'prof.json' }", "'kind': 'whole'", "",
           "/fleet/0/profile", "a profile of t4", "l4" },
-        { T4, "'kind': 'whole'", ", 'profiles': { 'x': { 'host': 0.5, 'compute': 0.6 } }", "/profiles/x",
-          "1", NULL },
+        { T4, "'kind': 'whole'", ", 'profiles': { 'x': { 'host': 0.5, 'compute': 0.6 } }",
+          "/profiles/x", "1", NULL },
     };
     const struct sim_file files[] = {
         { "prof.json", "{ 'format': 'gpusim-profile/1', 'gpu': 'l4' }" }, { 0 }
@@ -68,7 +72,8 @@ static void mistakes(void **state)
         const char *parts[] = { bad[i].where, bad[i].says, bad[i].also };
         for (size_t k = 0; k < 3; k++)
             if (parts[k] && !strstr(said, parts[k])) {
-                print_message("{%s} %s: no '%s' in '%s'\n", bad[i].share, bad[i].more, parts[k], said);
+                print_message("{%s} %s: no '%s' in '%s'\n", bad[i].share, bad[i].more, parts[k],
+                              said);
                 wrong++;
             }
     }
@@ -133,7 +138,8 @@ static void provenance(void **state)
     (void)state;
     snprintf(text, sizeof text, frame, T4, "'kind': 'timeslice'", "");
     sim_load(&all, sim_write(text, TRACE, NULL));
-    snprintf(text, sizeof text, frame, T4, "'kind': 'timeslice', 'quantum': '2 ms', 'switch': '0 us'", "");
+    snprintf(text, sizeof text, frame, T4,
+             "'kind': 'timeslice', 'quantum': '2 ms', 'switch': '0 us'", "");
     sim_load(&set, sim_write(text, TRACE, NULL));
     for (int i = 0; i < PROV_COUNT; i++) {
         n_all += all.plan[0].provenance[i];
@@ -166,10 +172,8 @@ static void signatures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(numbering_and_names),
-        cmocka_unit_test(a_pool_is_one_node),
-        cmocka_unit_test(provenance),
+        cmocka_unit_test(mistakes),           cmocka_unit_test(numbering_and_names),
+        cmocka_unit_test(a_pool_is_one_node), cmocka_unit_test(provenance),
         cmocka_unit_test(signatures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

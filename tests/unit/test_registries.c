@@ -18,8 +18,10 @@ static struct arena *arena;
 static const struct json_doc no_doc;
 
 /* One card of each kind that matters: MIG boards of 8, 4 and 12 units, none, and the flat unit. */
-static const char *const card_names[] = { "a100-sxm4-40gb", "a100-sxm4-80gb", "a30",     "h100-sxm5-80gb",
-                                          "t4",             "l40s",           "generic", "rtxpro6000bw-se" };
+static const char *const card_names[] = {
+    "a100-sxm4-40gb", "a100-sxm4-80gb", "a30", "h100-sxm5-80gb", "t4", "l40s",
+    "generic",        "rtxpro6000bw-se"
+};
 enum { N_CARDS = sizeof card_names / sizeof *card_names };
 
 static int set_up(void **state)
@@ -55,7 +57,8 @@ static void well_formed(const char *kind, const char *name, const char *help, co
         if (!islower((unsigned char)*s) && !isdigit((unsigned char)*s) && !strchr("_-", *s))
             fail_msg("%s '%s': a name is lower case letters, digits and _", kind, name);
     if (before && strcmp(before, name) >= 0) fail_msg("%s: '%s' after '%s'", kind, name, before);
-    if (strlen(help) > 160 || strpbrk(help, "\n\t")) fail_msg("%s '%s': help is one line", kind, name);
+    if (strlen(help) > 160 || strpbrk(help, "\n\t"))
+        fail_msg("%s '%s': help is one line", kind, name);
     const size_t len = strlen(help);
     if (help[len - 1] == '.' && !(len > 2 && help[len - 2] == '.')) /* but "..." */
         fail_msg("%s '%s': help without full stop", kind, name);
@@ -108,7 +111,8 @@ static void required_hooks(void **state)
     for (size_t i = 0; i < s->fields_n; i++) {
         well_formed(s->name, s->fields[i].name, s->fields[i].help, NULL);
         assert_true(s->fields[i].offset < s->params_size);
-        for (size_t k = 0; k < i; k++) assert_string_not_equal(s->fields[i].name, s->fields[k].name);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(s->fields[i].name, s->fields[k].name);
     }
     for (size_t i = 0; i < s->uses_n; i++) {
         /* what comes from the profile has no default of its own, and its help says so */
@@ -182,8 +186,10 @@ static void demands_are_sane(void **state)
         const struct card_type type = card_type(i / 2, contexts[i % 2]);
         const void *p = bound(s, &type);
         if (!p) continue;
-        const uint64_t bytes[] = { JOB_NO_BYTES, 0, 1000, type.gpu->usable_bytes / 8,
-                                   type.gpu->usable_bytes + 1, UINT64_MAX - 1 };
+        const uint64_t bytes[] = {
+            JOB_NO_BYTES,  0, 1000, type.gpu->usable_bytes / 8, type.gpu->usable_bytes + 1,
+            UINT64_MAX - 1
+        };
         for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++)
             for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
                 for (int32_t slots = 1; slots <= 3; slots++) {
@@ -203,7 +209,8 @@ static void demands_are_sane(void **state)
                     assert_true(d.limit_bytes > 0);
                     if (bytes[b] != JOB_NO_BYTES)
                         assert_true(d.alloc_bytes == bytes[b] + type.context_bytes);
-                    assert_int_equal(d.mig_profile >= 0, s->instances && gpus[k] > 0 && gpus[k] < 1000);
+                    assert_int_equal(d.mig_profile >= 0,
+                                     s->instances && gpus[k] > 0 && gpus[k] < 1000);
                 }
         /* a need beyond every card: refused by whoever counts memory, out of memory for the rest */
         const struct request huge = { 250, 1, type.gpu->usable_bytes + 1, &sig };
@@ -217,9 +224,10 @@ static void demands_are_sane(void **state)
 static double sm_of(const struct share_ops *s, const struct card_type *type,
                     const struct resident_view *v, double speed)
 {
-    const double cap = v->demand->mig_profile >= 0 ? mig_sm_share(type->gpu, v->demand->mig_profile, NULL)
-                       : s->spatial_cap            ? v->demand->core_cap
-                                                   : 1.0;
+    const double cap = v->demand->mig_profile >= 0
+                           ? mig_sm_share(type->gpu, v->demand->mig_profile, NULL)
+                       : s->spatial_cap ? v->demand->core_cap
+                                        : 1.0;
     const struct signature *g = v->sig;
     return speed * (g->compute * fmax(1, g->sm_width / cap) + g->memory) * fmin(g->sm_width, cap);
 }
@@ -277,7 +285,8 @@ static void speeds_of_random_residents(void **state)
             }
             left -= demand[n].units;
             view[n] = (struct resident_view){
-                .sig = &sig[n], .demand = &demand[n],
+                .sig = &sig[n],
+                .demand = &demand[n],
                 .slice = demand[n].mig_profile < 0 ? NULL
                                                    : &type.gpu->mig->profile[demand[n].mig_profile],
             };
@@ -293,7 +302,8 @@ static void speeds_of_random_residents(void **state)
             sum += sm_of(s, &type, &view[i], speed[i]);
         }
         if (!(sum <= 1 + 1e-6))
-            fail_msg("%s on %s: %zu residents keep %.9g cards busy", s->name, type.gpu->name, n, sum);
+            fail_msg("%s on %s: %zu residents keep %.9g cards busy", s->name, type.gpu->name, n,
+                     sum);
         const double duty = s->duty ? s->duty(p, &v, speed) : 0;
         assert_true(duty >= 0 && duty <= 1 + 1e-9);
         for (size_t i = 0; i < n; i++) turned[i] = view[n - 1 - i];
@@ -332,13 +342,15 @@ static void refusal_is_an_input_error(void **state)
     for (size_t i = 0; share_all[i]; i++) {
         char text[600], said[600];
         if (!share_all[i]->instances) continue;
-        snprintf(text, sizeof text,
-                 "{'format': 'gpusim-scenario/1', 'name': 'x', 'fleet': [{'name': 'p', 'gpu': 't4'}], "
-                 "'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
-                 "'policies': [{'name': 'x', 'share': {'kind': '%s'}}]}",
-                 share_all[i]->name);
-        assert_int_equal(sim_problems(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL, said,
-                                      sizeof said), 1);
+        snprintf(
+            text, sizeof text,
+            "{'format': 'gpusim-scenario/1', 'name': 'x', 'fleet': [{'name': 'p', 'gpu': 't4'}], "
+            "'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
+            "'policies': [{'name': 'x', 'share': {'kind': '%s'}}]}",
+            share_all[i]->name);
+        assert_int_equal(sim_problems(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL,
+                                      said, sizeof said),
+                         1);
         assert_contains(said, "/policies/0/share");
         assert_contains(said, "t4");
         assert_contains(said, "MIG");
@@ -355,7 +367,8 @@ static void ranks(void **state)
     job_row_init(&j.row);
     const int64_t none = o->rank(&j);
     assert_true(o->rank(&j) == none); /* asked twice, said the same */
-    j.row.submit = j.row.duration = j.row.walltime = j.row.deadline = INT64_C(9200000000) * SIM_SECOND;
+    j.row.submit = j.row.duration = j.row.walltime = j.row.deadline =
+        INT64_C(9200000000) * SIM_SECOND;
     j.row.priority = INT32_MAX;
     (void)o->rank(&j);
     j.row.priority = INT32_MIN + 1;
@@ -371,12 +384,13 @@ static void placements(void **state)
     for (size_t k = 0; share_all[k]; k++) {
         struct runner run;
         struct pick pick = { 0 };
-        snprintf(text, sizeof text,
-                 "{'format': 'gpusim-scenario/1', 'name': 'x', 'fleet': [{'name': 'p', 'gpu': "
-                 "'a100-sxm4-80gb', 'nodes': 2, 'gpus_per_node': 4, 'cpu_cores': 8}], "
-                 "'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
-                 "'schedule': {'place': '%s'}, 'policies': [{'name': 'x', 'share': {'kind': '%s'}}]}",
-                 place->name, share_all[k]->name);
+        snprintf(
+            text, sizeof text,
+            "{'format': 'gpusim-scenario/1', 'name': 'x', 'fleet': [{'name': 'p', 'gpu': "
+            "'a100-sxm4-80gb', 'nodes': 2, 'gpus_per_node': 4, 'cpu_cores': 8}], "
+            "'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], "
+            "'schedule': {'place': '%s'}, 'policies': [{'name': 'x', 'share': {'kind': '%s'}}]}",
+            place->name, share_all[k]->name);
         sim_load(&run, sim_write(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL));
         const struct plan *p = &run.plan[0];
         assert_ptr_equal(p->place, place);
@@ -386,11 +400,14 @@ static void placements(void **state)
             const struct request r = { gpus[i], 1, JOB_NO_BYTES, NULL };
             struct demand d = { 0 };
             if (p->share->demand(p->group[0].params, &p->group[0].type, &r, &d)) continue;
-            struct place_request q = { .demand = &d, .cpus_milli = 100, .host_bytes = JOB_NO_BYTES,
+            struct place_request q = { .demand = &d,
+                                       .cpus_milli = 100,
+                                       .host_bytes = JOB_NO_BYTES,
                                        .any_node = p->share->pooled };
             assert_true(place->pick(c, &q, &pick));
             assert_int_equal(pick.card.n, d.cards);
-            for (size_t n = 1; n < pick.card.n; n++) assert_true(pick.card.v[n - 1] < pick.card.v[n]);
+            for (size_t n = 1; n < pick.card.n; n++)
+                assert_true(pick.card.v[n - 1] < pick.card.v[n]);
             assert_int_equal(pick.node >= 0, d.cards == 0);
             assert_true(pick.prepare >= 0);
             assert_true(cluster_is_whole(c)); /* looking changes nothing */
@@ -425,7 +442,8 @@ static void well_formed_options(const char *of, const struct opt *o)
 
 static void formats(void **state)
 {
-    static const char *const heads[] = { "", "\n", "{", "a", "a,b\n1,2\n", "\xff\xfe\x00", "#", "<xml" };
+    static const char *const heads[] = { "",           "\n",           "{", "a",
+                                         "a,b\n1,2\n", "\xff\xfe\x00", "#", "<xml" };
     const struct trace_format *f = *state;
     assert_true(f->sniff && (f->document || (f->open && f->next && f->close)));
     assert_true(!f->document || (!f->open && !f->next && !f->close));

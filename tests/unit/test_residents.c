@@ -15,8 +15,8 @@ static const char frame[] =
 
 #define HEAD "job_id,submit_s,duration_s,gpus,profile,gpu_mem_bytes\n"
 
-static void run(struct simulated *s, const char *more, const char *gpu, int cards, const char *share,
-                const char *trace)
+static void run(struct simulated *s, const char *more, const char *gpu, int cards,
+                const char *share, const char *trace)
 {
     char text[1500];
     snprintf(text, sizeof text, frame, more, gpu, cards, share);

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char base[] =
-    "{\n"
-    "  'format': 'gpusim-scenario/1', 'name': 'tiny',\n"
-    "  'fleet': [ { 'name': 'a', 'gpu': 't4' } ],\n"
-    "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],\n"
-    "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ]\n"
-    "}\n";
+static const char base[] = "{\n"
+                           "  'format': 'gpusim-scenario/1', 'name': 'tiny',\n"
+                           "  'fleet': [ { 'name': 'a', 'gpu': 't4' } ],\n"
+                           "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],\n"
+                           "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ]\n"
+                           "}\n";
 
 static const char full[] =
     "{\n"
@@ -116,8 +115,8 @@ static void every_field(void **state)
     assert_close(g[0].cpu_cores, 12.5, 0);
     assert_true(g[0].host_memory == UINT64_C(1) << 40);
     assert_string_equal(g[0].pointer, "/fleet/0");
-    snprintf(want, sizeof want, "%.*ssub/prof.json", (int)(strlen(l.path) - strlen("scenario.json")),
-             l.path);
+    snprintf(want, sizeof want, "%.*ssub/prof.json",
+             (int)(strlen(l.path) - strlen("scenario.json")), l.path);
     assert_string_equal(g[0].profile, want); /* relative to the scenario file */
     assert_string_equal(l.s.work[1].spec, "/abs/spec.json");
     assert_int_equal(l.s.work[1].kind, WORK_GENERATE);
@@ -150,8 +149,14 @@ static void every_field(void **state)
 static void set_changes_values(void **state)
 {
     static const char *const set[] = {
-        "fleet.a.nodes=9", "fleet.1.gpus_per_node=4", "policies.two.share.slots=8", "seed=7",
-        "name=changed", "horizon=3 d", "work.w.load=0.5", "output.sample=\"10 s\"",
+        "fleet.a.nodes=9",
+        "fleet.1.gpus_per_node=4",
+        "policies.two.share.slots=8",
+        "seed=7",
+        "name=changed",
+        "horizon=3 d",
+        "work.w.load=0.5",
+        "output.sample=\"10 s\"",
     };
     struct loaded l;
     (void)state;
@@ -172,12 +177,9 @@ static void set_mistakes_are_usage_errors(void **state)
     static const struct {
         const char *set, *says;
     } bad[] = {
-        { "seed", "PATH=VALUE" },
-        { "=3", "PATH=VALUE" },
-        { "", "PATH=VALUE" },
-        { "fleet.nobody.nodes=3", "nobody" },
-        { "fleet.5.nodes=3", "5" },
-        { "seed.x=3", "seed" },
+        { "seed", "PATH=VALUE" },   { "=3", "PATH=VALUE" },
+        { "", "PATH=VALUE" },       { "fleet.nobody.nodes=3", "nobody" },
+        { "fleet.5.nodes=3", "5" }, { "seed.x=3", "seed" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -209,13 +211,13 @@ static const struct mistake mistakes[] = {
     { "'tiny'", "'tiny', 'horizon': 7", ": /horizon", "12 s", "7", "unit is missing" },
     { "'tiny'", "'tiny', 'horizon': '7 days'", ": /horizon", "12 s", "7 days", "7 d" },
     { "'tiny'", "'tiny', 'horizon': '7 GiB'", ": /horizon", "12 s", "7 GiB", NULL },
-    { "'tiny'", "'tiny', 'horizon': '1 h', 'warmup': '1 h'", ": /warmup", "shorter than the horizon",
-      NULL, NULL },
+    { "'tiny'", "'tiny', 'horizon': '1 h', 'warmup': '1 h'", ": /warmup",
+      "shorter than the horizon", NULL, NULL },
     { "'tiny'", "'tiny', 'warmup': '-1 s'", ": /warmup", "12 s", "-1 s", NULL },
     { "[ { 'name': 'a', 'gpu': 't4' } ]", "[]", ":3:12: /fleet", "at least one fleet group",
       "an empty list", NULL },
-    { "[ { 'name': 'a', 'gpu': 't4' } ]", "'t4'", ":3:12: /fleet", "at least one fleet group", "\"t4\"",
-      NULL },
+    { "[ { 'name': 'a', 'gpu': 't4' } ]", "'t4'", ":3:12: /fleet", "at least one fleet group",
+      "\"t4\"", NULL },
     { "{ 'name': 'a', 'gpu': 't4' }", "{ 'name': 'a' }", ":3:14: /fleet/0", "gpu", NULL, NULL },
     { "{ 'name': 'a', 'gpu': 't4' }", "'t4'", ":3:14: /fleet/0", "object", "t4", NULL },
     { "'gpu': 't4'", "'gpu': 4", ":3:36: /fleet/0/gpu", "text", "4", NULL },
@@ -225,34 +227,37 @@ static const struct mistake mistakes[] = {
       "at most 10000000 cards", "10010000", NULL },
     { "'gpu': 't4'", "'gpu': 't4', 'host_memory': 80", ": /fleet/0/host_memory", "80 GiB", "80",
       "unit is missing" },
-    { "'gpu': 't4'", "'gpu': 't4', 'host_memory': '80 GW'", ": /fleet/0/host_memory", "80 GiB", "80 GW",
-      "80 GB" },
-    { "'gpu': 't4'", "'gpu': 't4', 'gpus_per_nod': 3", ": /fleet/0/gpus_per_nod", "unknown key", NULL,
-      "gpus_per_node" },
-    { "'gpu': 't4' }", "'gpu': 't4' }, { 'name': 'a', 'gpu': 'l4' }", ": /fleet/1/name", "taken", "\"a\"",
-      NULL },
+    { "'gpu': 't4'", "'gpu': 't4', 'host_memory': '80 GW'", ": /fleet/0/host_memory", "80 GiB",
+      "80 GW", "80 GB" },
+    { "'gpu': 't4'", "'gpu': 't4', 'gpus_per_nod': 3", ": /fleet/0/gpus_per_nod", "unknown key",
+      NULL, "gpus_per_node" },
+    { "'gpu': 't4' }", "'gpu': 't4' }, { 'name': 'a', 'gpu': 'l4' }", ": /fleet/1/name", "taken",
+      "\"a\"", NULL },
     { "'kind': 'jobs'", "'kind': 'job'", ":4:36: /work/0/kind", "jobs", "job", "jobs" },
     { "'kind': 'jobs'", "'kind': 'service'", ":4:36: /work/0/kind", "not simulated", NULL,
       "model the service as jobs" },
     { "'kind': 'jobs'", "'kind': 'generate'", ":4:13: /work/0", "spec", NULL, NULL },
     { ", 'trace': 'trace.csv'", "", ":4:13: /work/0", "trace", NULL, NULL },
-    { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': 0", ": /work/0/load", "1e-06", "0", NULL },
-    { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': '2'", ": /work/0/load", "number", "\"2\"",
-      "without quotes" },
+    { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': 0", ": /work/0/load", "1e-06", "0",
+      NULL },
+    { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': '2'", ": /work/0/load", "number",
+      "\"2\"", "without quotes" },
     { "{ 'kind': 'whole' }", "'whole'", ":5:41: /policies/0/share", "list policies", NULL, NULL },
     { "{ 'kind': 'whole' }", "{ 'slots': 3 }", ":5:41: /policies/0/share", "kind", NULL, NULL },
-    { "'share': { 'kind': 'whole' }", "'shares': { 'kind': 'whole' }", "/policies/0", NULL, NULL, NULL },
+    { "'share': { 'kind': 'whole' }", "'shares': { 'kind': 'whole' }", "/policies/0", NULL, NULL,
+      NULL },
     { "[ { 'name': 'p', 'share': { 'kind': 'whole' } } ]", "{}", ":5:15: /policies",
       "at least one policy", "an object", NULL },
     { "'name': 'p', ", "'name': 'p', 'schedule': { 'ordr': 'fifo' }, ", "/policies/0/schedule/ordr",
       "unknown key", NULL, "order" },
-    { "'name': 'p', ", "'name': 'p', 'fleet': [], ", "/policies/0/fleet", "at least one", "an empty list",
-      NULL },
+    { "'name': 'p', ", "'name': 'p', 'fleet': [], ", "/policies/0/fleet", "at least one",
+      "an empty list", NULL },
     { "'tiny'", "'tiny', 'schedule': { 'order': 3 }", ": /schedule/order", "text", "3", NULL },
     { "'tiny'", "'tiny', 'profiles': []", ": /profiles", "object", NULL, NULL },
-    { "'tiny'", "'tiny', 'output': { 'timeline': true }", ": /output/timeline", "not there yet", NULL,
+    { "'tiny'", "'tiny', 'output': { 'timeline': true }", ": /output/timeline", "not there yet",
+      NULL, NULL },
+    { "'tiny'", "'tiny', 'output': { 'jobs': 'yes' }", ": /output/jobs", "true or false", "yes",
       NULL },
-    { "'tiny'", "'tiny', 'output': { 'jobs': 'yes' }", ": /output/jobs", "true or false", "yes", NULL },
     { "'tiny'", "'tiny', 'output': { 'sample': '0 s' }", ": /output/sample", "1 ms", "0 s", NULL },
 };
 
@@ -304,8 +309,9 @@ static void all_problems_are_told(void **state)
 {
     struct loaded l;
     (void)state;
-    load(&l, "{ 'format': 'x', 'name': 'a b', 'fleet': [], 'work': [], 'policies': [], 'seeds': 1 }", NULL,
-         0);
+    load(&l,
+         "{ 'format': 'x', 'name': 'a b', 'fleet': [], 'work': [], 'policies': [], 'seeds': 1 }",
+         NULL, 0);
     assert_int_equal(l.rc, 0);
     assert_int_equal(l.d.count, 6);
     fini(&l);
@@ -317,9 +323,11 @@ static void too_many_entries(void **state)
     struct loaded l;
     (void)state;
     strbuf_addz(&b, "{ 'format': 'gpusim-scenario/1', 'name': 'x', 'fleet': [");
-    for (int i = 0; i < 1001; i++) strbuf_addf(&b, "%s{ 'name': 'g%d', 'gpu': 't4' }", i ? "," : "", i);
-    strbuf_addz(&b, "], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ], 'policies': [ "
-                    "{ 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
+    for (int i = 0; i < 1001; i++)
+        strbuf_addf(&b, "%s{ 'name': 'g%d', 'gpu': 't4' }", i ? "," : "", i);
+    strbuf_addz(
+        &b, "], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ], 'policies': [ "
+            "{ 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
     load(&l, b.s, NULL, 0);
     assert_int_equal(l.d.count, 1);
     assert_contains(l.d.problem[0].where, "/fleet");

@@ -14,8 +14,8 @@ static const char frame[] =
 
 #define HEAD "job_id,submit_s,duration_s,gpus,walltime_s,priority,deadline_s\n"
 
-static void starts(const char *schedule, const char *rows, const char *const *id, const double *start_s,
-                   size_t n)
+static void starts(const char *schedule, const char *rows, const char *const *id,
+                   const double *start_s, size_t n)
 {
     char text[1500];
     char *trace = malloc(strlen(rows) + sizeof HEAD);
@@ -65,28 +65,32 @@ static void easy_backfills_by_limits(void **state)
 static void easy_beside_the_head(void **state)
 {
     (void)state;
-    STARTS("'backfill': 'easy'", "a,0,10,3,12,,\nb,1,10,3,12,,\nc,2,50,1,60,,\nd,3,50,1,60,,\n", { "a", 0 },
-           { "b", 10 }, { "c", 2 }, { "d", 20 });
+    STARTS("'backfill': 'easy'", "a,0,10,3,12,,\nb,1,10,3,12,,\nc,2,50,1,60,,\nd,3,50,1,60,,\n",
+           { "a", 0 }, { "b", 10 }, { "c", 2 }, { "d", 20 });
 }
 
 static void without_a_limit_nobody_backfills(void **state)
 {
     (void)state;
-    STARTS("'backfill': 'easy'", "a,0,10,2,12,,\nb,1,10,4,12,,\nc,2,5,1,,,\n", { "b", 10 }, { "c", 20 });
-    STARTS("'backfill': 'easy'", "a,0,10,2,,,\nb,1,10,4,12,,\nc,2,5,1,9,,\n", { "b", 10 }, { "c", 20 });
+    STARTS("'backfill': 'easy'", "a,0,10,2,12,,\nb,1,10,4,12,,\nc,2,5,1,,,\n", { "b", 10 },
+           { "c", 20 });
+    STARTS("'backfill': 'easy'", "a,0,10,2,,,\nb,1,10,4,12,,\nc,2,5,1,9,,\n", { "b", 10 },
+           { "c", 20 });
 }
 
 /* a promised 5 s and runs 10: the head's reservation moves on, nobody jumps over it for ever. */
 static void a_job_that_overruns(void **state)
 {
     (void)state;
-    STARTS("'backfill': 'easy'", "a,0,10,3,5,,\nb,1,10,4,12,,\nc,6,3,1,3,,\n", { "b", 10 }, { "c", 20 });
+    STARTS("'backfill': 'easy'", "a,0,10,3,5,,\nb,1,10,4,12,,\nc,6,3,1,3,,\n", { "b", 10 },
+           { "c", 20 });
 }
 
 static void orders(void **state)
 {
     /* one card at a time matters: all ask for four */
-    static const char rows[] = "a,0,10,4,10,0,\nb,1,10,4,40,5,99\nc,2,10,4,20,9,50\nd,3,10,4,,1,60\n";
+    static const char rows[] =
+        "a,0,10,4,10,0,\nb,1,10,4,40,5,99\nc,2,10,4,20,9,50\nd,3,10,4,,1,60\n";
     (void)state;
     STARTS("'backfill': 'none', 'order': 'fifo'", rows, { "b", 10 }, { "c", 20 }, { "d", 30 });
     STARTS("'backfill': 'none', 'order': 'sjf'", rows, { "c", 10 }, { "b", 20 }, { "d", 30 });
@@ -98,8 +102,8 @@ static void orders(void **state)
 static void equal_times(void **state)
 {
     (void)state;
-    STARTS("'backfill': 'none'", "a,0,10,4,,,\nb,10,1,4,,,\nc,10,1,4,,,\nd,10,0,4,,,\n", { "b", 10 },
-           { "c", 11 }, { "d", 12 });
+    STARTS("'backfill': 'none'", "a,0,10,4,,,\nb,10,1,4,,,\nc,10,1,4,,,\nd,10,0,4,,,\n",
+           { "b", 10 }, { "c", 11 }, { "d", 12 });
 }
 
 /* What never fits is rejected at once and does not hold up the queue. */
@@ -138,14 +142,10 @@ static void the_horizon(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strict_order),
-        cmocka_unit_test(easy_backfills_by_limits),
-        cmocka_unit_test(easy_beside_the_head),
-        cmocka_unit_test(without_a_limit_nobody_backfills),
-        cmocka_unit_test(a_job_that_overruns),
-        cmocka_unit_test(orders),
-        cmocka_unit_test(equal_times),
-        cmocka_unit_test(rejected_jobs_block_nobody),
+        cmocka_unit_test(strict_order),         cmocka_unit_test(easy_backfills_by_limits),
+        cmocka_unit_test(easy_beside_the_head), cmocka_unit_test(without_a_limit_nobody_backfills),
+        cmocka_unit_test(a_job_that_overruns),  cmocka_unit_test(orders),
+        cmocka_unit_test(equal_times),          cmocka_unit_test(rejected_jobs_block_nobody),
         cmocka_unit_test(the_horizon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

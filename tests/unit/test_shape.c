@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define TRACE "job_id,submit_s,duration_s,gpus\na,0,1,1\n"
-#define GIB (UINT64_C(1) << 30)
+#define GIB   (UINT64_C(1) << 30)
 
 static const char frame[] =
     "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ %s ],"
@@ -104,7 +104,8 @@ static void to_another_card(void **state)
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 'a100-sxm4-80gb' }", "", "'kind': 'whole'");
     const struct gpu_catalogue *gpus = x.run.world.gpus;
-    const struct gpu_spec *t4 = gpu_find(gpus, "t4", NULL), *a100 = gpu_find(gpus, "a100-sxm4-80gb", NULL);
+    const struct gpu_spec *t4 = gpu_find(gpus, "t4", NULL),
+                          *a100 = gpu_find(gpus, "a100-sxm4-80gb", NULL);
     struct job_row row = row_of(1000);
     row.profile = symtab_addz(x.names, "half");
     row.gpu_model = symtab_addz(x.names, "t4");
@@ -162,9 +163,10 @@ static void rejected_means_never(void **state)
     static const struct {
         const char *fleet, *schedule, *share;
     } kinds[] = {
-        { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8, 'host_memory': '64 GiB'", "", "'kind': 'whole'" },
-        { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8, 'host_memory': '64 GiB'", "'gang': 'any'",
+        { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8, 'host_memory': '64 GiB'", "",
           "'kind': 'whole'" },
+        { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8, 'host_memory': '64 GiB'",
+          "'gang': 'any'", "'kind': 'whole'" },
         { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8", "", "'kind': 'remote'" },
         { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8", "", "'kind': 'mps', 'slots': 2" },
         { "'nodes': 3, 'gpus_per_node': 4, 'cpu_cores': 8", "", "'kind': 'intercept'" },
@@ -179,7 +181,8 @@ static void rejected_means_never(void **state)
           "'kind': 'mig', 'layout': 'static', 'slices': [ { 'cards': 1, 'slices': ['1g.10gb'] },"
           " { 'cards': 5, 'slices': 'off' } ]" },
     };
-    static const int32_t gpus[] = { 0, 100, 400, 1000, 2000, 3000, 4000, 5000, 8000, 11000, 12000, 13000 };
+    static const int32_t gpus[] = { 0,    100,  400,  1000,  2000,  3000,
+                                    4000, 5000, 8000, 11000, 12000, 13000 };
     uint64_t seed = test_seed();
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -188,7 +191,8 @@ static void rejected_means_never(void **state)
         const char *why = NULL;
         struct pick pick = { 0 };
         int served = 0, rejected = 0;
-        snprintf(fleet, sizeof fleet, "{ 'name': 'a', 'gpu': 'a100-sxm4-80gb', %s }", kinds[k].fleet);
+        snprintf(fleet, sizeof fleet, "{ 'name': 'a', 'gpu': 'a100-sxm4-80gb', %s }",
+                 kinds[k].fleet);
         open_table(&x, fleet, kinds[k].schedule, kinds[k].share);
         const struct plan *p = &x.run.plan[0];
         struct cluster *c = cluster_create(p);
@@ -204,13 +208,16 @@ static void rejected_means_never(void **state)
             served += !s->rejected;
             assert_int_equal(s->rejected, s->reason != NULL);
             struct demand d = s->fit[0].demand;
-            if (s->rejected && (strstr(s->reason, "memory than") && !strstr(s->reason, "host"))) continue;
+            if (s->rejected && (strstr(s->reason, "memory than") && !strstr(s->reason, "host")))
+                continue;
             if (s->rejected && (d.units > p->group[0].capacity || strstr(s->reason, "slots") ||
                                 strstr(s->reason, "large enough")))
                 continue;
             const struct place_request r = {
-                .demand = &d, .any_node = p->gang == GANG_ANY || p->share->pooled,
-                .cpus_milli = row.cpus_milli, .host_bytes = row.mem_bytes,
+                .demand = &d,
+                .any_node = p->gang == GANG_ANY || p->share->pooled,
+                .cpus_milli = row.cpus_milli,
+                .host_bytes = row.mem_bytes,
             };
             const bool fits = p->place->pick(c, &r, &pick);
             if (fits == s->rejected)
@@ -244,12 +251,9 @@ static void host_memory_is_compared_exactly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counted_once),
-        cmocka_unit_test(memory_follows_the_jobs),
-        cmocka_unit_test(to_another_card),
-        cmocka_unit_test(names_that_do_not_exist),
-        cmocka_unit_test(rejected_means_never),
-        cmocka_unit_test(host_memory_is_compared_exactly),
+        cmocka_unit_test(counted_once),         cmocka_unit_test(memory_follows_the_jobs),
+        cmocka_unit_test(to_another_card),      cmocka_unit_test(names_that_do_not_exist),
+        cmocka_unit_test(rejected_means_never), cmocka_unit_test(host_memory_is_compared_exactly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

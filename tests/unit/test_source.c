@@ -58,7 +58,8 @@ static void merged_by_time(void **state)
         assert_int_equal(row.id_len, 2);
         assert_memory_equal(row.id, want[i].id, 2);
         assert_close(simtime_s(row.submit), want[i].submit_s, 1e-15); /* load 2 halves the times */
-        assert_int_equal(row.duration / SIM_SECOND, row.id[0] == 'x' ? 7 : 5); /* and nothing else */
+        assert_int_equal(row.duration / SIM_SECOND,
+                         row.id[0] == 'x' ? 7 : 5); /* and nothing else */
     }
     assert_int_equal(source_next(o.source, &row, &o.e), 0);
     assert_int_equal(source_next(o.source, &row, &o.e), 0);
@@ -113,7 +114,8 @@ static void load_beyond_the_clock(void **state)
     struct diag d;
     static const char *const set[] = { "work.y.load=0.001" };
     const struct sim_file files[] = { { "x.csv", HEAD "x1,1,7,1\n" },
-                                      { "y.csv", HEAD "y1,0,5,2\ny2,9200000000,1,1\n" }, { 0 } };
+                                      { "y.csv", HEAD "y1,0,5,2\ny2,9200000000,1,1\n" },
+                                      { 0 } };
     (void)state;
     o = (struct opened){ .names = symtab_create() };
     diag_init(&d);
