@@ -270,6 +270,8 @@ static bool add_cards(struct k8s_demand *d, const struct asked *a, const struct 
         milli = a->mem_percent * 10;
     else if (a->mem_mib > 0 && !share_of_mib(a->mem_mib, card, "gpumem", &milli, row))
         return false;
+    else if (!hami && n > 0 && card->replicas > 1)
+        milli = 1000 / (int64_t)card->replicas; /* time slicing without a name of its own */
     if (a->shared > 0 && n == 0) {
         if (card->replicas == 0) {
             import_quarantine(row, &k8s_share_unknown,

@@ -4,7 +4,8 @@
  * container with the sidecars started before it); sidecars are init containers with restartPolicy
  * Always. limits count for cards, requests (else limits) for cores and memory, plus spec.overhead.
  *
- *   nvidia.com/gpu            whole cards; under HAMi the number of shares
+ *   nvidia.com/gpu            whole cards; under HAMi, and on nodes whose label gpu.replicas says that
+ *                             they slice time, the number of shares
  *   nvidia.com/gpu.shared     time-slicing replicas: shares of 1 / replicas of the node's cards
  *   nvidia.com/mig-<profile>  one slice; also as an annotation (run:ai before 2.10)
  *   nvidia.com/gpumem         MiB for each share (a count, although it looks like a quantity)

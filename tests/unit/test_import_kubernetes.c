@@ -397,6 +397,26 @@ static void dumps_over_time(void **state)
     textfile_close(&f);
 }
 
+/* On a node that slices time without renaming, nvidia.com/gpu counts replicas, here of a quarter. */
+static void replicas_without_a_name(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 2; n++) {
+        char spec[200];
+        snprintf(spec, sizeof spec,
+                 "\"nodeName\": \"t4-1\", \"containers\": [{\"resources\": "
+                 "{\"limits\": {\"nvidia.com/gpu\": %d}}}]",
+                 n);
+        struct textfile f = textfile_of(pod_text("", spec));
+        assert_import("kubernetes", f.path, "--nodes", PODS "nodes/nodes.yaml", "--lenient");
+        if (n == 1)
+            assert_account("jobs.gpus", 0.25);
+        else
+            assert_int_equal(rows_for("odd-share"), 1);
+        textfile_close(&f);
+    }
+}
+
 static void real_files(void **state)
 {
     (void)state;
@@ -422,11 +442,17 @@ static void real_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities_are_exact), cmocka_unit_test(objects_of_all_shapes),
-        cmocka_unit_test(objects_refused),      cmocka_unit_test(demand_of_cards),
-        cmocka_unit_test(demand_of_shares),     cmocka_unit_test(demand_of_slices),
-        cmocka_unit_test(misspelt_keys),        cmocka_unit_test(sample_json),
-        cmocka_unit_test(sample_yaml),          cmocka_unit_test(dumps_over_time),
+        cmocka_unit_test(quantities_are_exact),
+        cmocka_unit_test(objects_of_all_shapes),
+        cmocka_unit_test(objects_refused),
+        cmocka_unit_test(demand_of_cards),
+        cmocka_unit_test(demand_of_shares),
+        cmocka_unit_test(demand_of_slices),
+        cmocka_unit_test(misspelt_keys),
+        cmocka_unit_test(sample_json),
+        cmocka_unit_test(sample_yaml),
+        cmocka_unit_test(dumps_over_time),
+        cmocka_unit_test(replicas_without_a_name),
         cmocka_unit_test(real_files),
     };
     return cmocka_run_group_tests_name("import_kubernetes", tests, NULL, free_last_run);
