@@ -58,7 +58,7 @@ static inline unsigned fuzz_request_columns(const struct request_row *r)
 /* Options as the command line would set them; NULL: the defaults. */
 union fuzz_options {
     max_align_t align;
-    unsigned char bytes[64];
+    unsigned char bytes[256];
 };
 
 /* `word` is kept by the options when it holds a text: it must live as long as they do. */
