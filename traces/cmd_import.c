@@ -462,31 +462,36 @@ static bool to_file(const struct options *o)
 /* A format of measurements: its document to -o or standard output, its account to stderr. */
 static int import_document(struct job *j, struct err *e)
 {
-    struct import_document d = { 0 };
+    struct import_document d = { .quarantine = j->quarantine.f };
     struct strbuf text = { 0 };
-    int rc = j->format->document(&d, j->files, j->n_files, j->format_options, e);
-    if (rc < 0) return rc;
-    if (j->o->strict && d.quarantined)
-        rc = err_set(e, ERR_INPUT, NULL, "%s: %llu lines are quarantined (--strict)", j->files[0],
-                     (unsigned long long)d.quarantined);
-    else if (!j->o->lenient && d.not_benign)
-        rc = err_set(e, ERR_INPUT, NULL,
-                     "%s: %llu lines are quarantined for reasons the format does not explain",
-                     j->files[0], (unsigned long long)d.not_benign);
-    json_t *shown = rc < 0 ? json_object_get(d.json, "account") : d.json;
-    json_write(shown, &text);
-    if (rc < 0) {
-        fwrite(text.s, 1, text.len, stderr); /* why: no document nobody vouches for */
-        err_hint(e, "--lenient goes on without those lines");
-    } else if (to_file(j->o)) {
-        rc = outfile_write(j->o->out, text.s, text.len, e);
-    }
-    if (rc == 0 && (!to_file(j->o) || j->o->answer == ANSWER_JSON))
-        fwrite(text.s, 1, text.len, stdout);
     size_t i;
     json_t *w;
+    int rc = j->format->document(&d, j->files, j->n_files, j->format_options, e);
+    if (rc < 0) return rc;
+    if (to_file(j->o)) rc = outfile_commit(&j->quarantine, e);
+    if (rc == 0 && to_file(j->o)) {
+        char *path = xasprintf("%s.account.json", j->o->out);
+        json_write(json_object_get(d.json, "account"), &text);
+        rc = outfile_write(path, text.s, text.len, e);
+        free(path);
+    }
+    if (rc == 0 && ((j->o->strict && d.quarantined) || (!j->o->lenient && d.not_benign))) {
+        const uint64_t n = j->o->strict ? d.quarantined : d.not_benign;
+        rc =
+            err_set(e, ERR_INPUT, NULL, "%s: %llu lines are quarantined %s: no document is written",
+                    j->files[0], (unsigned long long)n,
+                    j->o->strict ? "(--strict)" : "for reasons the format does not explain");
+        err_hint(e, "look at the quarantine; --lenient goes on without those lines");
+    }
+    strbuf_clear(&text);
+    json_write(d.json, &text);
+    if (rc == 0 && to_file(j->o)) rc = outfile_write(j->o->out, text.s, text.len, e);
+    if (rc == 0 && (!to_file(j->o) || j->o->answer == ANSWER_JSON))
+        fwrite(text.s, 1, text.len, stdout);
     json_array_foreach(json_object_get(d.json, "warnings"), i, w)
+    {
         fprintf(stderr, "warning: %s\n", json_string_value(w));
+    }
     strbuf_fini(&text);
     json_decref(d.json);
     return rc;
@@ -498,15 +503,17 @@ static int import(struct job *j, struct err *e)
     json_t *doc = NULL;
     const bool files = to_file(j->o);
     int rc = 0;
-    if (j->format->document) return import_document(j, e);
-    j->body = temporary(e);
-    if (!j->body) return ERR_IO;
     if (files) {
         char *path = xasprintf("%s.quarantine.csv", j->o->out);
         rc = outfile_open(&j->quarantine, path, e);
         free(path);
         if (rc == 0) fputs("file,line,reason,detail,row\n", j->quarantine.f);
     }
+    if (rc == 0 && j->format->document) {
+        rc = import_document(j, e);
+        goto out;
+    }
+    if (rc == 0 && !(j->body = temporary(e))) rc = ERR_IO;
     for (int i = 0; i < j->n_files && rc == 0; i++) rc = read_file(j, i, e);
     if (rc < 0) goto out;
 
@@ -539,7 +546,7 @@ out:
     json_decref(doc);
     outfile_abandon(&out);
     outfile_abandon(&j->quarantine);
-    fclose(j->body);
+    if (j->body) fclose(j->body);
     return rc;
 }
 

@@ -187,7 +187,7 @@ static int read_file(struct sig_set *set, const char *path, int file, struct err
     while ((rc = csv_next(csv, &row, e)) > 0) {
         const struct import_reason *why = read_line(row.text, row.len, &s);
         if (why) {
-            sig_quarantine(set, why, file, row.line);
+            sig_quarantine(set, why, file, row.line, row.text, row.len);
             if (why != &no_value) continue;
         }
         const char *label[SIG_LABELS];
@@ -250,7 +250,7 @@ static void measure(struct sig_set *set, struct sig_entity *t)
 static int dcgm_document(struct import_document *out, const char *const *files, int n_files,
                          const void *options, struct err *e)
 {
-    struct sig_set *set = sig_create();
+    struct sig_set *set = sig_create(out->quarantine, files);
     int rc = 0;
     bool pods = false, reserved = false;
     (void)options;

@@ -172,7 +172,7 @@ static void read_number(struct smi *s, int i, struct device *d, const char *text
     if (not_available(text)) return;
     if (s->text_cut || dec_double(text, len, &v) != DEC_OK ||
         strcmp(gap ? gap + 1 : "", unit) != 0) {
-        sig_quarantine(s->set, &bad_value, s->file, line_of(s));
+        sig_quarantine(s->set, &bad_value, s->file, line_of(s), text, strlen(text));
         return;
     }
     sig_kept(s->set);
@@ -324,7 +324,7 @@ static void measure(struct sig_set *set, struct sig_entity *t)
 static int smi_document(struct import_document *out, const char *const *files, int n_files,
                         const void *options, struct err *e)
 {
-    struct smi s = { .set = sig_create() };
+    struct smi s = { .set = sig_create(out->quarantine, files) };
     int rc = 0;
     (void)options;
     for (int i = 0; i < n_files && rc == 0; i++) rc = read_file(&s, files[i], i, e);

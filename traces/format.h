@@ -63,7 +63,8 @@ struct import_info {
 /* What a format of measurements gives instead of rows: a JSON document whose "profiles" are work
  * signatures for a scenario, and in "account" the same counts as for rows. */
 struct import_document {
-    json_t *json; /* owned by the caller */
+    FILE *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
+    json_t *json;     /* owned by the caller */
     uint64_t quarantined, not_benign;
 };
 

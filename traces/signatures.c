@@ -1,5 +1,6 @@
 #include "traces/signatures.h"
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/symtab.h"
@@ -40,6 +41,8 @@ struct sig_set {
     struct symtab *names;
     json_t *warnings;
     uint64_t kept;
+    FILE *quarantine; /* NULL: none */
+    const char *const *files;
     struct reason reason[REASONS];
     size_t reasons;
 };
@@ -48,9 +51,11 @@ static const char *const label_names[SIG_LABELS] = { "host",      "uuid",       
                                                      "model",     "mig_profile", "mig_instance",
                                                      "namespace", "pod",         "container" };
 
-struct sig_set *sig_create(void)
+struct sig_set *sig_create(FILE *quarantine, const char *const *files)
 {
     struct sig_set *s = xcalloc(1, sizeof *s);
+    s->quarantine = quarantine;
+    s->files = files;
     s->index = json_object();
     s->names = symtab_create();
     s->warnings = json_array();
@@ -191,8 +196,15 @@ void sig_kept(struct sig_set *s)
     s->kept++;
 }
 
-void sig_quarantine(struct sig_set *s, const struct import_reason *why, int file, int line)
+void sig_quarantine(struct sig_set *s, const struct import_reason *why, int file, int line,
+                    const char *raw, size_t raw_len)
 {
+    if (s->quarantine) {
+        csv_put(s->quarantine, s->files[file], strlen(s->files[file]));
+        fprintf(s->quarantine, ",%d,%s,,", line, why->key);
+        csv_put(s->quarantine, raw, raw_len);
+        putc('\n', s->quarantine);
+    }
     size_t i = 0;
     while (i < s->reasons && s->reason[i].why != why) i++;
     if (i == REASONS) BUG("a format with more than %d reasons", REASONS);
@@ -351,7 +363,8 @@ void sig_document(struct sig_set *s, const char *format, const char *const *file
         sig_warn(s, "%zu of %zu cards or slices have no usable duty: unknown, not idle", unknown,
                  json_array_size(entities));
     for (int i = 0; i < n_files; i++) json_array_append_new(list, json_string(files[i]));
-    *out = (struct import_document){ .json = doc };
+    out->json = doc;
+    out->quarantined = out->not_benign = 0;
     json_object_set_new(doc, "format", json_string("gpusim-signatures/1"));
     json_object_set_new(doc, "source_format", json_string(format));
     json_object_set_new(doc, "files", list);

@@ -40,7 +40,8 @@ struct sig_stat {
 struct sig_set;
 struct sig_entity;
 
-struct sig_set *sig_create(void);
+/* Lines that do not count are written to `quarantine`, if it is not NULL, with the name out of files[]. */
+struct sig_set *sig_create(FILE *quarantine, const char *const *files);
 void sig_destroy(struct sig_set *s); /* accepts NULL */
 
 /* Find or add, by all labels (entity), or by host, uuid and gpu (card). Texts are copied; NULL and ""
@@ -71,7 +72,8 @@ void sig_warn(struct sig_set *s, const char *fmt, ...) __attribute__((format(pri
 
 /* Accounting: a line (or element) that counts, or the reason why it does not. */
 void sig_kept(struct sig_set *s);
-void sig_quarantine(struct sig_set *s, const struct import_reason *why, int file, int line);
+void sig_quarantine(struct sig_set *s, const struct import_reason *why, int file, int line,
+                    const char *raw, size_t raw_len);
 
 /* Flags fields outside [lo, hi]; true when there is none or no sample. */
 bool sig_check_range(struct sig_set *s, struct sig_entity *t, const char *field, double lo,

@@ -73,6 +73,13 @@ static void dcgm_sample(void **state)
     assert_account("cards.0.raw.DCGM_FI_DEV_POWER_USAGE.n", 2);
     assert_true(account_warns("1 of 2 cards or slices have no usable duty: unknown, not idle"));
     assert_true(flagged("1", "top out at 1/3"));
+    char path[300];
+    snprintf(path, sizeof path, "%s.quarantine.csv", last_run.out);
+    char *text = read_file(path);
+    assert_contains(text, "file,line,reason,detail,row\n");
+    assert_contains(text, "slices.prom,1,not-a-sample,,\"two slices, made by hand\"\n");
+    assert_contains(text, ",no-value,,");
+    free(text);
 }
 
 static void dcgm_lines(void **state)
