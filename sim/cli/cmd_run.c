@@ -1,5 +1,6 @@
 /* gpusim run: replay every policy of a scenario, write the result folder, print the comparison. */
 #include "base/csv.h"
+#include "base/dec.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/str.h"
@@ -239,6 +240,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
     diag_init(&d);
     if (o.quiet) log_set_level(LOG_QUIET);
+    uint64_t ignored;
+    if (o.seed && dec_u64(o.seed, strlen(o.seed), &ignored) != DEC_OK) {
+        rc = err_set(e, ERR_USAGE, NULL, "--seed: expected a whole number, found '%s'", o.seed);
+        goto out;
+    }
     if (n != 1) {
         rc = err_set(e, ERR_USAGE, NULL, "expected one scenario, found %d operands", n);
         goto out;

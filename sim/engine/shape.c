@@ -32,6 +32,7 @@ struct shape_table {
     struct entry **bucket;
     size_t n_buckets, count;
     char why[256];
+    const char *column; /* that `why` is about */
 };
 
 enum { FIRST_BUCKETS = 1024, KEPT_IDLE = 4096 };
@@ -209,7 +210,7 @@ static void fit_group(struct shape_table *t, const struct plan_group *g, const s
     f->feasible = f->reason == NULL;
 }
 
-/* The signature of a row, or NULL with t->why. */
+/* The signature of a row, or NULL with t->why and t->column. */
 static const struct signature *signature_of(struct shape_table *t, const struct job_row *row)
 {
     if (!row->profile) return t->plan->world->works.class_default[row->klass];
@@ -217,6 +218,7 @@ static const struct signature *signature_of(struct shape_table *t, const struct 
     const struct signature *sig = plan_signature(t->plan, name);
     if (sig) return sig;
     const char *near = plan_signature_nearest(t->plan, name);
+    t->column = "profile";
     snprintf(t->why, sizeof t->why, "no work profile \"%.100s\" in the scenario%s%s%s", name,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return NULL;
@@ -247,6 +249,7 @@ static bool shape_fill(struct shape_table *t, const struct job_row *row, struct 
         const char *name = symtab_name(t->names, row->gpu_model), *near = NULL;
         recorded = gpu_find(p->world->gpus, name, &near);
         if (!recorded) {
+            t->column = "gpu_model";
             snprintf(t->why, sizeof t->why, "no card \"%.100s\" in the catalogue%s%s%s", name,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
             return false;
@@ -291,7 +294,8 @@ static void grow(struct shape_table *t)
     t->n_buckets = n;
 }
 
-struct shape *shape_of(struct shape_table *t, const struct job_row *row, const char **why)
+struct shape *shape_of(struct shape_table *t, const struct job_row *row,
+                       struct unknown_name *unknown)
 {
     struct key key = { .gpu_mem_bytes = row->gpu_mem_bytes, .host_bytes = row->mem_bytes,
                        .gpus_milli = row->gpus_milli, .slots = row->slots,
@@ -308,7 +312,7 @@ struct shape *shape_of(struct shape_table *t, const struct job_row *row, const c
         e->shape.fit = e->fit;
         if (!shape_fill(t, row, &e->shape)) {
             free(e);
-            *why = t->why;
+            *unknown = (struct unknown_name){ t->column, t->why };
             return NULL;
         }
         if (++t->count > t->n_buckets) grow(t);

@@ -39,9 +39,13 @@ struct shape_table;
 struct shape_table *shape_table_create(const struct plan *plan, struct symtab *names);
 void shape_table_destroy(struct shape_table *t); /* accepts NULL */
 
-/* The shape of a row, counted once more. NULL: the row names a profile, card or the like that does
- * not exist; *why (from the table's memory) says which and what is near. O(1) when seen before. */
-struct shape *shape_of(struct shape_table *t, const struct job_row *row, const char **why);
+/* Which column of a row names something that does not exist, and what is near; lent by the table. */
+struct unknown_name {
+    const char *column, *why;
+};
+/* The shape of a row, counted once more. NULL: see *unknown. O(1) when seen before. */
+struct shape *shape_of(struct shape_table *t, const struct job_row *row,
+                       struct unknown_name *unknown);
 void shape_drop(struct shape_table *t, struct shape *s);
 
 /* The shapes submitted most often so far, at most `max`: for the fragmentation measure. */

@@ -25,7 +25,8 @@ enum kind {
 enum {
     FRAG_SHAPES = 32,       /* most frequent request shapes looked at */
     FRAG_CARDS = 4096,      /* cards looked at; larger fleets are sampled evenly */
-    FRAG_EVALUATIONS = 1024 /* thinned by half whenever this many were made */
+    FRAG_EVALUATIONS = 1024, /* thinned by half whenever this many were made */
+    SERIES_ROWS = 100000     /* the series' interval doubles whenever this many were written */
 };
 
 struct run {
@@ -52,7 +53,8 @@ struct run {
     uint64_t submitted, left, present;
     wide present_ns, stay_ns, waiting_ns;
     /* sampling */
-    simtime sampled;
+    simtime sampled, interval;
+    uint64_t samples;
     wide (*before)[METERS]; /* integrals at the last sample, per group */
     int mark;
     wide mark_ns;
@@ -260,11 +262,10 @@ static void warn_of_memory(struct run *r, const struct shape *shape)
 
 static void arrive(struct run *r)
 {
-    const char *why = NULL;
-    struct shape *shape = shape_of(r->shapes, &r->next, &why);
+    struct unknown_name unknown;
+    struct shape *shape = shape_of(r->shapes, &r->next, &unknown);
     if (!shape) {
-        const bool profile = r->next.profile && strstr(why, "work profile");
-        fail(r, source_row_error(r->source, profile ? "profile" : "gpu_model", r->e, why));
+        fail(r, source_row_error(r->source, unknown.column, r->e, unknown.why));
         return;
     }
     struct job *j = job_new(r->pool, &r->next);
@@ -409,8 +410,9 @@ static void handle(struct run *r, const struct event *ev)
     case KIND_MARK: mark(r); break;
     case KIND_SAMPLE:
         sample(r);
+        if (++r->samples % SERIES_ROWS == 0) r->interval *= 2;
         if (r->now < SIM_NEVER - 1)
-            evq_at(r->q, later(r->now, r->opt->sample), EV_SAMPLE, KIND_SAMPLE, 0);
+            evq_at(r->q, later(r->now, r->interval), EV_SAMPLE, KIND_SAMPLE, 0);
         break;
     case KIND_STOP: r->stopped = true; break;
     }
@@ -531,6 +533,7 @@ static void set_up(struct run *r)
     r->sched = sched_create(r->plan, r->cluster, start, drop, r);
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;
+    r->interval = r->opt->sample;
     r->warm = s->warmup == 0;
     if (!r->warm) evq_at(r->q, s->warmup, EV_SAMPLE, KIND_WARM, 0);
     if (r->opt->sample) evq_at(r->q, r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);

@@ -15,7 +15,7 @@ struct sim_options {
     uint64_t replication;
     struct sink *sinks;
     size_t n_sinks;
-    simtime sample; /* interval of the series; 0: none */
+    simtime sample; /* interval of the series, doubled after every 100,000 rows; 0: none */
     void (*progress)(void *ctx, double share); /* of the horizon, when there is one; NULL */
     void *progress_ctx;
 };

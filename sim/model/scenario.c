@@ -39,7 +39,7 @@ static const struct cfg_field fleet_fields[] = {
     CFG_FIELD(struct fleet_group, profile, CFG_TEXT, NULL, 0, 0, "calibrated device profile"),
 };
 
-static const char *const work_kinds[] = { "jobs", "generate", "service", NULL };
+static const char *const work_kinds[] = { "jobs", "generate", NULL };
 static const struct cfg_field work_fields[] = {
     CFG_REQUIRED(struct work_item, name, CFG_TEXT, 0, 0, "unique"),
     { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct work_item, kind),

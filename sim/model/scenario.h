@@ -21,7 +21,7 @@ struct fleet_group {
     const char *pointer;  /* JSON pointer of the group, for messages */
 };
 
-enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
+enum work_kind { WORK_JOBS, WORK_GENERATE };
 
 struct work_item {
     const char *name;

@@ -53,7 +53,7 @@ static struct job_row row_of(int32_t gpus_milli)
 static void counted_once(void **state)
 {
     struct table x;
-    const char *why = NULL;
+    struct unknown_name why;
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 't4' }", "", "'kind': 'whole'");
     struct job_row one = row_of(1000), two = row_of(2000);
@@ -83,7 +83,7 @@ static void counted_once(void **state)
 static void memory_follows_the_jobs(void **state)
 {
     struct table x;
-    const char *why = NULL;
+    struct unknown_name why;
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 't4' }", "", "'kind': 'whole'");
     const struct shape *often[32];
@@ -100,7 +100,7 @@ static void memory_follows_the_jobs(void **state)
 static void to_another_card(void **state)
 {
     struct table x;
-    const char *why = NULL;
+    struct unknown_name why;
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 'a100-sxm4-80gb' }", "", "'kind': 'whole'");
     const struct gpu_catalogue *gpus = x.run.world.gpus;
@@ -136,18 +136,19 @@ static void to_another_card(void **state)
 static void names_that_do_not_exist(void **state)
 {
     struct table x;
-    const char *why = NULL;
+    struct unknown_name why;
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 't4' }", "", "'kind': 'whole'");
     struct job_row row = row_of(1000);
     row.profile = symtab_addz(x.names, "hal");
     assert_null(shape_of(x.t, &row, &why));
-    assert_contains(why, "hal");
-    assert_contains(why, "did you mean \"half\"?");
+    assert_contains(why.why, "hal");
+    assert_contains(why.why, "did you mean \"half\"?");
     row.profile = 0;
     row.gpu_model = symtab_addz(x.names, "t5");
     assert_null(shape_of(x.t, &row, &why));
-    assert_contains(why, "t5");
+    assert_contains(why.why, "t5");
+    assert_string_equal(why.column, "gpu_model");
     row.gpu_model = 0;
     row.gpu_allowed = symtab_addz(x.names, "l4|a30");
     assert_true(shape_of(x.t, &row, &why)->rejected);
@@ -188,7 +189,7 @@ static void rejected_means_never(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         struct table x;
         char fleet[400];
-        const char *why = NULL;
+        struct unknown_name why;
         struct pick pick = { 0 };
         int served = 0, rejected = 0;
         snprintf(fleet, sizeof fleet, "{ 'name': 'a', 'gpu': 'a100-sxm4-80gb', %s }",
@@ -236,7 +237,7 @@ static void rejected_means_never(void **state)
 static void host_memory_is_compared_exactly(void **state)
 {
     struct table x;
-    const char *why = NULL;
+    struct unknown_name why;
     (void)state;
     open_table(&x, "{ 'name': 'a', 'gpu': 't4', 'nodes': 2, 'host_memory': '800000 TB' }", "",
                "'kind': 'whole'");
