@@ -44,6 +44,7 @@ struct cluster {
     struct card *card;
     struct node *node;
     struct group *group;
+    void *place_state;
 };
 
 const struct plan *cluster_plan(const struct cluster *c)
@@ -54,6 +55,16 @@ const struct plan *cluster_plan(const struct cluster *c)
 const struct card *cluster_card(const struct cluster *c, uint32_t card)
 {
     return &c->card[card];
+}
+
+const struct node *cluster_node(const struct cluster *c, int32_t node)
+{
+    return &c->node[node];
+}
+
+void *cluster_place_state(const struct cluster *c)
+{
+    return c->place_state;
 }
 
 static size_t in_group(const struct cluster *c, const struct card *card)
@@ -206,12 +217,14 @@ struct cluster *cluster_create(const struct plan *plan)
     c->node = xcalloc((size_t)plan->nodes, sizeof *c->node);
     c->group = xcalloc(plan->n_groups, sizeof *c->group);
     for (size_t g = 0; g < plan->n_groups; g++) group_init(c, g);
+    if (plan->place->create) c->place_state = plan->place->create(c);
     return c;
 }
 
 void cluster_destroy(struct cluster *c)
 {
     if (!c) return;
+    if (c->plan->place->destroy) c->plan->place->destroy(c->place_state);
     for (size_t i = 0; i < c->plan->n_groups; i++) {
         struct group *g = &c->group[i];
         bits_fini(&g->eligible);
@@ -254,6 +267,12 @@ static bool node_holds(const struct node *n, const struct place_request *r, int6
     const int64_t cards = r->demand->cards ? r->demand->cards : 1;
     return n->free_cpus_milli >= cpus_for(r, on_node, cards) &&
            n->free_host_bytes >= host_bytes_for(r, on_node, cards);
+}
+
+bool cluster_node_holds(const struct cluster *c, int32_t node, const struct place_request *r,
+                        int64_t on_node)
+{
+    return node_holds(&c->node[node], r, on_node);
 }
 
 static void pick_reset(struct pick *out)
@@ -670,8 +689,10 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
 static void change(struct cluster *c, const struct place_request *r, const struct pick *p, bool take)
 {
     const int sign = take ? 1 : -1;
+    const struct place_ops *place = c->plan->place;
     if (r->demand->cards == 0) {
         node_change(c, p->node, r, 1, sign);
+        if (place->changed) place->changed(c->place_state, p->node, r, take);
         return;
     }
     for (size_t i = 0; i < p->card.n;) {
@@ -680,6 +701,7 @@ static void change(struct cluster *c, const struct place_request *r, const struc
         for (; i < p->card.n && c->card[p->card.v[i]].node == node; i++, on_node++)
             card_change(c, p->card.v[i], r, p->slice, take);
         node_change(c, node, r, on_node, sign);
+        if (place->changed) place->changed(c->place_state, node, r, take);
     }
 }
 

@@ -57,6 +57,8 @@ struct cluster *cluster_create(const struct plan *plan);
 void cluster_destroy(struct cluster *c); /* accepts NULL */
 const struct plan *cluster_plan(const struct cluster *c);
 const struct card *cluster_card(const struct cluster *c, uint32_t card);
+const struct node *cluster_node(const struct cluster *c, int32_t node);
+void *cluster_place_state(const struct cluster *c); /* what place_ops.create() made; NULL: nothing */
 
 /* ---- queries for placement policies; false: nothing fits now ---- */
 
@@ -93,6 +95,9 @@ int32_t cluster_used_units(const struct cluster *c, uint32_t card);
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
 /* Could exactly this pick be taken now? (Plain units and CPU-only jobs.) */
 bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p);
+/* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job without)? */
+bool cluster_node_holds(const struct cluster *c, int32_t node, const struct place_request *r,
+                        int64_t on_node);
 /* Would the demand fit on this card now (node limits aside)? */
 bool cluster_card_fits(const struct cluster *c, uint32_t card, const struct demand *d);
 

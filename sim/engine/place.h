@@ -2,7 +2,10 @@
  * policy. One file sim/policy/place_X.c defines `const struct place_ops place_X`.
  *
  * A placement policy picks among cards through the cluster's indices (engine/cluster.h) and changes
- * nothing; the same free fleet gives the same pick. */
+ * nothing; the same history of the fleet gives the same pick.
+ *
+ * A policy that weighs nodes against each other may keep a state for each cluster and be told what
+ * happens there (policy/nodescore.h does the common part). All of these hooks may be NULL. */
 #ifndef GPUSIM_ENGINE_PLACE_H
 #define GPUSIM_ENGINE_PLACE_H
 
@@ -33,6 +36,16 @@ struct place_ops {
     bool by_number; /* it asks for cards by number: the cluster keeps the indices for that */
     /* False: nothing fits now (then *out is unspecified but for its memory). */
     bool (*pick)(const struct cluster *c, const struct place_request *r, struct pick *out);
+    /* Instead of pick() group by group: the best place in the whole fleet. One request for each
+     * group, its demand NULL where the job cannot be served. Returns the group; -1: nothing fits. */
+    int (*pick_any)(const struct cluster *c, const struct place_request *r, struct pick *out);
+    /* State of one cluster, all of it free (cluster_place_state()); destroy() gets what create() made. */
+    void *(*create)(const struct cluster *c);
+    void (*destroy)(void *state);
+    /* The node has just given to, or got back from, this request. */
+    void (*changed)(void *state, int32_t node, const struct place_request *r, bool take);
+    /* A job was submitted: one request for each group, as for pick_any(). */
+    void (*submitted)(void *state, const struct place_request *r);
 };
 
 extern const struct place_ops *const place_all[]; /* NULL-terminated, sorted by name */

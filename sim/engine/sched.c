@@ -31,6 +31,7 @@ struct sched {
     uint64_t waiting, limited; /* jobs that wait; those of them with a limit */
     bool needs_run;
     struct pick pick;
+    struct place_request *request; /* scratch, by group */
     /* Backfill: a copy of the fleet on which promised ends are tried out and taken back. */
     struct cluster *then;
     struct pick then_pick;      /* scratch */
@@ -49,6 +50,7 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sch
                          .drop = drop, .ctx = ctx };
     RB_INIT(&s->queue);
     RB_INIT(&s->running);
+    s->request = xcalloc(plan->n_groups, sizeof *s->request);
     if (plan->backfill != BACKFILL_NONE) s->then = cluster_create(plan);
     return s;
 }
@@ -58,6 +60,7 @@ void sched_destroy(struct sched *s)
     if (!s) return;
     cluster_destroy(s->then);
     vec_fini(&s->pick.card);
+    free(s->request);
     vec_fini(&s->then_pick.card);
     vec_fini(&s->released);
     vec_fini(&s->brief);
@@ -84,10 +87,24 @@ void sched_pick_of(const struct job *j, struct pick *out)
     out->prepare = 0;
 }
 
-/* Find a place in the first group that has one now. */
+/* One request for each group, for placements that look at all of them. */
+static const struct place_request *requests_of(const struct sched *s, const struct job *j)
+{
+    for (size_t g = 0; g < s->plan->n_groups; g++) {
+        s->request[g] = sched_request(s->plan, j, (int)g);
+        if (!j->shape->fit[g].feasible) s->request[g].demand = NULL;
+    }
+    return s->request;
+}
+
+/* Find a place: in the first group that has one now, or where the placement likes it best. */
 static bool place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
                   struct pick *out)
 {
+    if (s->plan->place->pick_any) {
+        *group = s->plan->place->pick_any(c, requests_of(s, j), out);
+        return *group >= 0;
+    }
     for (size_t g = 0; g < s->plan->n_groups; g++) {
         if (!j->shape->fit[g].feasible) continue;
         const struct place_request r = sched_request(s->plan, j, (int)g);
@@ -119,6 +136,11 @@ static void start_at(struct sched *s, struct job *j, int group)
 void sched_submit(struct sched *s, struct job *j)
 {
     j->rank = s->plan->order->rank(j);
+    if (s->plan->place->submitted) {
+        const struct place_request *r = requests_of(s, j);
+        s->plan->place->submitted(cluster_place_state(s->cluster), r);
+        if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);
+    }
     RB_INSERT(queue, &s->queue, j);
     s->waiting++;
     if (j->row.walltime != JOB_NO_TIME) {
