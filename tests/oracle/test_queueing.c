@@ -222,7 +222,8 @@ static void three_cards_are_unstable(void **state)
         .rate = 8, .mean_s = 0.4, .size = sim_exponential, .n = 85000, .head = "gpus", .tail = "1"
     };
     int four_stable = 0;
-    for (uint64_t i = 0; i < 10; i++) {
+    const uint64_t runs = thorough() ? 10 : 2;
+    for (uint64_t i = 0; i < runs; i++) {
         struct simulated s;
         char *trace = sim_queue_trace(&a, SEED, i);
         simulate(&s, scenario, trace);
@@ -238,8 +239,8 @@ static void three_cards_are_unstable(void **state)
         simulated_fini(&s);
         free(trace);
     }
-    print_message("c = 4 called stable in %d of 10 runs\n", four_stable);
-    assert_true(four_stable >= 9);
+    print_message("c = 4 called stable in %d of %d runs\n", four_stable, (int)runs);
+    assert_true(four_stable + 1 >= (int)runs);
 }
 
 /* ---- processor sharing ---- */
