@@ -20,6 +20,7 @@ bool slurm_missing(const char *s, size_t len)
     static const char *const words[] = { "Unknown", "None",    "N/A",           "NA",
                                          "(null)",  "INVALID", "None assigned", "NULL" };
     if (len == 0) return true;
+    if (!strchr("UuNnIi(", s[0])) return false; /* nearly every cell */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (is_word(s, len, words[i])) return true;
     return false;

@@ -149,6 +149,55 @@ static void bench_swf(long rows)
     close(fd);
 }
 
+/* The sacct importer, likewise, with the columns that the error messages ask for. Target: 50 MB/s. */
+static void bench_sacct(long rows)
+{
+    char path[64];
+    struct stat st;
+    int fd = memfd_create("bench_sacct", 0);
+    if (fd < 0) BUG("memfd_create");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    FILE *to = fopen(path, "w");
+    if (!to) BUG("fopen %s", path);
+    fputs(
+        "JobID|JobName|State|Submit|Start|End|Elapsed|AllocTRES|ReqTRES|NNodes|AllocCPUS|Timelimit|"
+        "User|Account\n",
+        to);
+    for (long i = 0; i < rows; i++) {
+        const int s = (int)(i % 60), m = (int)(i / 60 % 60), h = (int)(i / 3600 % 12);
+        fprintf(
+            to,
+            "%ld|train-%ld|COMPLETED|2024-03-01T%02d:%02d:%02d|2024-03-01T%02d:%02d:%02d|"
+            "2024-03-01T%02d:%02d:%02d|01:00:00|billing=16,cpu=16,gres/gpu:a100=%ld,gres/gpu=%ld,"
+            "mem=128G,node=1|billing=16,cpu=16,gres/gpu=%ld,mem=128G,node=1|1|16|1-00:00:00|"
+            "user%ld|group%ld\n",
+            i + 1, i % 97, h, m, s, h + 1, m, s, h + 2, m, s, i % 8 + 1, i % 8 + 1, i % 8 + 1,
+            i % 250, i % 16);
+    }
+    if (fclose(to) || fstat(fd, &st)) BUG("cannot write the trace");
+    const struct trace_format *sacct = format_find("sacct");
+    const struct {
+        max_align_t align;
+        unsigned char bytes[256];
+    } options = { .bytes = { 0 } };
+    struct symtab *names = symtab_create();
+    struct import_stream *s;
+    struct import_info info;
+    struct import_row row;
+    struct err e = { 0 };
+    long n = 0;
+    double start = now_s();
+    if (import_open(&s, sacct, path, &options, names, &info, &e) < 0) BUG("%s", e.msg);
+    while (import_next(s, &row, &e) > 0) n += !row.quarantined;
+    double took = now_s() - start;
+    if (n != rows) BUG("read %ld of %ld rows: %s", n, rows, e.msg);
+    printf("sacct   %8ld rows %6.1f MB  %6.2f M rows/s  %6.0f MB/s\n", rows,
+           (double)st.st_size / 1e6, (double)rows / took / 1e6, (double)st.st_size / took / 1e6);
+    import_close(s);
+    symtab_destroy(names);
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
     long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
@@ -158,5 +207,6 @@ int main(int argc, char **argv)
           TRACE_COL(cpus) | TRACE_COL(mem_bytes) | TRACE_COL(user) | TRACE_COL(group) |
               TRACE_COL(class) | TRACE_COL(status) | TRACE_COL(walltime_s));
     bench_swf(rows);
+    bench_sacct(rows);
     return 0;
 }
