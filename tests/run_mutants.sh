@@ -69,7 +69,7 @@ mutant easy-without-reservation oracle/test_scenarios sim/engine/sched.c 's/if \
 mutant last-come-first-served oracle/test_fcfs sim/engine/sched.c \
     's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
 mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
-    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{\s*if \(!place\(s, s->cluster, head, &group, &s->pick\)\) break;/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);\n        if (!place(s, s->cluster, head, &group, &s->pick)) continue;/'
+    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);/; s/(s->drop\(s->ctx, head\);\s*\} else \{\s*)break;/$1continue;/'
 mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
     's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
 mutant placement-ignores-node-limits property/test_runs sim/engine/cluster.c \
