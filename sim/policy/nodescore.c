@@ -11,21 +11,21 @@
 
 enum {
     BUCKETS = 1024,
-    MAX_CLASSES = 1024,
-    MIN_CLASSES = 16,
+    MAX_MEMOS = 1024,
+    MIN_MEMOS = 16,
     TRIES = 32, /* to hit a node that fits by chance before all of them are listed */
 };
 static const size_t MEMORY = (size_t)64 << 20;
 
 /* A request that was seen, with the score of every node for it. */
-struct class {
+struct memo {
     struct place_request *r; /* by group; demands are in `demand` */
     struct demand *demand;
     uint64_t hash;
-    struct maxtree score;    /* by rank */
-    uint64_t seen;           /* position in the log of changes up to which scores are right */
+    struct maxtree score; /* by rank */
+    uint64_t seen;        /* position in the log of changes up to which scores are right */
     uint64_t epoch, used;
-    int next;                /* in its bucket; -1 */
+    int next; /* in its bucket; -1 */
 };
 
 struct node_scores {
@@ -33,16 +33,16 @@ struct node_scores {
     const struct plan *plan;
     const struct node_rule *rule;
     void *self;
-    struct slot *slot;       /* by card */
-    uint32_t *rank, *order;  /* of a node among equals, and back */
-    bool cpus, host;         /* some node has such a limit */
+    struct slot *slot;      /* by card */
+    uint32_t *rank, *order; /* of a node among equals, and back */
+    bool cpus, host;        /* some node has such a limit */
     /* changes: a ring of node numbers */
     int32_t *log;
-    size_t log_size;         /* power of two, at least the nodes */
+    size_t log_size; /* power of two, at least the nodes */
     uint64_t changes, epoch, query;
-    uint64_t *stamp;         /* by node: the query that scored it last */
-    struct class *class;
-    size_t n_classes, max_classes;
+    uint64_t *stamp; /* by node: the query that scored it last */
+    struct memo *memo;
+    size_t n_memos, max_memos;
     int bucket[BUCKETS];
     struct place_request *one; /* scratch: pick() in one group */
     uint64_t seed;
@@ -95,10 +95,10 @@ struct node_scores *node_scores_create(const struct cluster *c, const struct nod
     for (s->log_size = 64; s->log_size < n;) s->log_size *= 2;
     s->log = xcalloc(s->log_size, sizeof *s->log);
     s->one = xcalloc(p->n_groups, sizeof *s->one);
-    s->max_classes = MEMORY / (n * 32 + 1);
-    if (s->max_classes > MAX_CLASSES) s->max_classes = MAX_CLASSES;
-    if (s->max_classes < MIN_CLASSES) s->max_classes = MIN_CLASSES;
-    s->class = xcalloc(s->max_classes, sizeof *s->class);
+    s->max_memos = MEMORY / (n * 32 + 1);
+    if (s->max_memos > MAX_MEMOS) s->max_memos = MAX_MEMOS;
+    if (s->max_memos < MIN_MEMOS) s->max_memos = MIN_MEMOS;
+    s->memo = xcalloc(s->max_memos, sizeof *s->memo);
     for (size_t i = 0; i < BUCKETS; i++) s->bucket[i] = -1;
     for (size_t g = 0; g < p->n_groups; g++) {
         s->cpus |= p->group[g].node_cpus_milli != INT64_MAX;
@@ -109,7 +109,7 @@ struct node_scores *node_scores_create(const struct cluster *c, const struct nod
     return s;
 }
 
-static void class_fini(struct class *k)
+static void memo_fini(struct memo *k)
 {
     free(k->r);
     free(k->demand);
@@ -121,8 +121,8 @@ void node_scores_destroy(void *state)
     struct node_scores *s = state;
     if (!s) return;
     if (s->rule->destroy) s->rule->destroy(s->self);
-    for (size_t i = 0; i < s->n_classes; i++) class_fini(&s->class[i]);
-    free(s->class);
+    for (size_t i = 0; i < s->n_memos; i++) memo_fini(&s->memo[i]);
+    free(s->memo);
     free(s->slot);
     free(s->rank);
     free(s->order);
@@ -175,7 +175,7 @@ static uint64_t hash_of(const struct node_scores *s, const struct place_request 
     return h;
 }
 
-static bool same_request(const struct node_scores *s, const struct class *k,
+static bool same_request(const struct node_scores *s, const struct memo *k,
                          const struct place_request *r)
 {
     for (size_t g = 0; g < s->plan->n_groups; g++) {
@@ -190,28 +190,28 @@ static bool same_request(const struct node_scores *s, const struct class *k,
     return true;
 }
 
-/* Room for one more: the class not used for longest leaves. */
-static struct class *new_class(struct node_scores *s)
+/* Room for one more: the one not used for longest leaves. */
+static struct memo *new_memo(struct node_scores *s)
 {
-    if (s->n_classes < s->max_classes) return &s->class[s->n_classes++];
-    struct class *oldest = &s->class[0];
-    for (size_t i = 1; i < s->n_classes; i++)
-        if (s->class[i].used < oldest->used) oldest = &s->class[i];
+    if (s->n_memos < s->max_memos) return &s->memo[s->n_memos++];
+    struct memo *oldest = &s->memo[0];
+    for (size_t i = 1; i < s->n_memos; i++)
+        if (s->memo[i].used < oldest->used) oldest = &s->memo[i];
     int *at = &s->bucket[oldest->hash % BUCKETS];
-    while (&s->class[*at] != oldest) at = &s->class[*at].next;
+    while (&s->memo[*at] != oldest) at = &s->memo[*at].next;
     *at = oldest->next;
-    class_fini(oldest);
+    memo_fini(oldest);
     return oldest;
 }
 
-static struct class *class_of(struct node_scores *s, const struct place_request *r)
+static struct memo *memo_of(struct node_scores *s, const struct place_request *r)
 {
     const uint64_t hash = hash_of(s, r);
-    for (int i = s->bucket[hash % BUCKETS]; i >= 0; i = s->class[i].next)
-        if (s->class[i].hash == hash && same_request(s, &s->class[i], r)) return &s->class[i];
+    for (int i = s->bucket[hash % BUCKETS]; i >= 0; i = s->memo[i].next)
+        if (s->memo[i].hash == hash && same_request(s, &s->memo[i], r)) return &s->memo[i];
     const size_t groups = s->plan->n_groups;
-    struct class *k = new_class(s);
-    *k = (struct class){ .hash = hash, .epoch = UINT64_MAX, .next = s->bucket[hash % BUCKETS] };
+    struct memo *k = new_memo(s);
+    *k = (struct memo){ .hash = hash, .epoch = UINT64_MAX, .next = s->bucket[hash % BUCKETS] };
     k->r = xcalloc(groups, sizeof *k->r);
     k->demand = xcalloc(groups, sizeof *k->demand);
     for (size_t g = 0; g < groups; g++) {
@@ -221,7 +221,7 @@ static struct class *class_of(struct node_scores *s, const struct place_request 
         k->r[g].demand = &k->demand[g];
     }
     maxtree_init(&k->score, (size_t)s->plan->nodes);
-    s->bucket[hash % BUCKETS] = (int)(k - s->class);
+    s->bucket[hash % BUCKETS] = (int)(k - s->memo);
     return k;
 }
 
@@ -245,14 +245,14 @@ static int64_t score_of(const struct node_scores *s, const struct node_view *v,
     return node_fits(v, r) ? s->rule->score(s->self, v, r, card) : NODE_NONE;
 }
 
-static void rescore(struct node_scores *s, struct class *k, int32_t node)
+static void rescore(struct node_scores *s, struct memo *k, int32_t node)
 {
     const struct node_view v = view_of(s, node);
     int64_t card;
     maxtree_set(&k->score, s->rank[node], score_of(s, &v, &k->r[v.node->group], &card));
 }
 
-static void refresh(struct node_scores *s, struct class *k)
+static void refresh(struct node_scores *s, struct memo *k)
 {
     s->query++;
     k->used = s->query;
@@ -277,7 +277,7 @@ uint64_t node_scores_chance(const struct cluster *c, uint64_t salt)
 }
 
 /* The rank of a node that fits, all equally likely; there is one. */
-static size_t any_rank(struct node_scores *s, const struct class *k)
+static size_t any_rank(struct node_scores *s, const struct memo *k)
 {
     const size_t n = (size_t)s->plan->nodes;
     uint64_t salt = 1, fit = 0;
@@ -311,7 +311,7 @@ static void take_cards(const struct node_view *v, const struct node_scores *s,
 
 static int on_one_node(struct node_scores *s, const struct place_request *r, struct pick *out)
 {
-    struct class *k = class_of(s, r);
+    struct memo *k = memo_of(s, r);
     refresh(s, k);
     const int64_t best = maxtree_max(&k->score);
     if (best == NODE_NONE) return -1;
@@ -361,7 +361,8 @@ int64_t slot_tightest(const struct node_view *v, const struct demand *d)
     for (int64_t i = 0; i < v->group->per_node; i++) {
         const struct slot *a = &v->slot[i], *b = &v->slot[best < 0 ? 0 : best];
         if (!slot_holds(a, d)) continue;
-        if (best < 0 || a->units < b->units || (a->units == b->units && a->bytes < b->bytes)) best = i;
+        if (best < 0 || a->units < b->units || (a->units == b->units && a->bytes < b->bytes))
+            best = i;
     }
     return best;
 }
@@ -372,7 +373,8 @@ int64_t slot_loosest(const struct node_view *v, const struct demand *d)
     for (int64_t i = 0; i < v->group->per_node; i++) {
         const struct slot *a = &v->slot[i], *b = &v->slot[best < 0 ? 0 : best];
         if (!slot_holds(a, d)) continue;
-        if (best < 0 || a->units > b->units || (a->units == b->units && a->bytes > b->bytes)) best = i;
+        if (best < 0 || a->units > b->units || (a->units == b->units && a->bytes > b->bytes))
+            best = i;
     }
     return best;
 }

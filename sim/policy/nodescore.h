@@ -36,15 +36,16 @@ struct node_view {
 #define NODE_NONE INT64_MIN /* the request does not fit */
 
 struct node_rule {
-    bool shuffled;       /* ties: by a permutation of the nodes */
-    bool by_chance;      /* any node that fits, all equally likely */
-    enum prefer prefer;  /* for what no single node holds */
+    bool shuffled;      /* ties: by a permutation of the nodes */
+    bool by_chance;     /* any node that fits, all equally likely */
+    enum prefer prefer; /* for what no single node holds */
     /* The score of a node that holds the request (higher is better), and for a request for one card
      * which one, as its position in the node. Required. */
     int64_t (*score)(void *self, const struct node_view *v, const struct place_request *r,
                      int64_t *card);
     /* As in place_ops, optional. submitted() answers whether scores are different now. */
-    void (*changed)(void *self, const struct node_view *v, const struct place_request *r, bool take);
+    void (*changed)(void *self, const struct node_view *v, const struct place_request *r,
+                    bool take);
     bool (*submitted)(void *self, const struct place_request *r);
     void (*destroy)(void *self);
 };

@@ -17,7 +17,8 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
     const struct demand *d = r->demand;
     if (d->cards == 1) *card = slot_tightest(v, d);
     const double left = (double)(slot_free_units(v) - (int64_t)d->cards * d->units);
-    const double gpu = most->gpus_milli > 0 ? 1000.0 * left / v->group->capacity / most->gpus_milli : 0;
+    const double gpu =
+        most->gpus_milli > 0 ? 1000.0 * left / v->group->capacity / most->gpus_milli : 0;
     if (most->cpus_milli == 0 || v->group->node_cpus_milli == INT64_MAX)
         return (int64_t)(100 * (1 - gpu));
     const int32_t asked = r->cpus_milli == JOB_NO_INT ? 0 : r->cpus_milli;

@@ -22,7 +22,7 @@
 enum { COVERED_PERCENT = 95, MAX_KINDS = 64, MAX_LEVELS = 64 };
 
 /* Jobs that look alike to this policy. */
-struct class {
+struct job_class {
     struct place_request *r; /* by group; demand NULL: not there */
     struct demand *demand;
     uint64_t jobs;
@@ -33,18 +33,18 @@ struct class {
 struct kind {
     int32_t *cards, *units; /* by group; units 0: it cannot be served there */
     int64_t jobs;
-    int64_t *below;         /* [i]: those that need at most the i-th smallest CPU demand */
+    int64_t *below; /* [i]: those that need at most the i-th smallest CPU demand */
 };
 
 struct fgd {
     size_t groups;
-    VEC(struct class) seen;
+    VEC(struct job_class) seen;
     uint64_t jobs, learn_at;
     /* the mix */
     struct kind kind[MAX_KINDS];
     size_t n_kinds;
     int64_t mix_jobs;
-    VEC(int32_t) cpus;      /* different CPU demands in the mix, ascending */
+    VEC(int32_t) cpus; /* different CPU demands in the mix, ascending */
 };
 
 /* ---- the mix ---- */
@@ -59,7 +59,8 @@ static int32_t cpus_of(const struct place_request *r)
     return r->cpus_milli == JOB_NO_INT ? 0 : r->cpus_milli;
 }
 
-static bool same_class(const struct fgd *f, const struct class *k, const struct place_request *r)
+static bool same_class(const struct fgd *f, const struct job_class *k,
+                       const struct place_request *r)
 {
     if (cpus_of(&k->r[0]) != cpus_of(&r[0])) return false;
     for (size_t g = 0; g < f->groups; g++)
@@ -73,7 +74,7 @@ static void count(struct fgd *f, const struct place_request *r)
     size_t i = 0;
     while (i < f->seen.n && !same_class(f, &f->seen.v[i], r)) i++;
     if (i == f->seen.n) {
-        struct class k = { .first_seen = i };
+        struct job_class k = { .first_seen = i };
         k.r = xcalloc(f->groups, sizeof *k.r);
         k.demand = xcalloc(f->groups, sizeof *k.demand);
         for (size_t g = 0; g < f->groups; g++) {
@@ -86,7 +87,7 @@ static void count(struct fgd *f, const struct place_request *r)
     }
     f->seen.v[i].jobs++;
     for (; i > 0 && f->seen.v[i].jobs > f->seen.v[i - 1].jobs; i--) {
-        const struct class k = f->seen.v[i];
+        const struct job_class k = f->seen.v[i];
         f->seen.v[i] = f->seen.v[i - 1];
         f->seen.v[i - 1] = k;
     }
@@ -106,7 +107,7 @@ static void forget_mix(struct fgd *f)
 
 static int by_jobs(const void *a, const void *b)
 {
-    const struct class *x = a, *y = b;
+    const struct job_class *x = a, *y = b;
     if (x->jobs != y->jobs) return x->jobs > y->jobs ? -1 : 1;
     return (x->first_seen > y->first_seen) - (x->first_seen < y->first_seen);
 }
@@ -131,7 +132,7 @@ static size_t demands_within(const struct fgd *f, int64_t cpus)
     return low;
 }
 
-static struct kind *kind_of(struct fgd *f, const struct class *k)
+static struct kind *kind_of(struct fgd *f, const struct job_class *k)
 {
     for (size_t i = 0; i < f->n_kinds; i++) {
         size_t g = 0;
@@ -170,10 +171,11 @@ static void learn(struct fgd *f)
     qsort(f->cpus.v, f->cpus.n, sizeof *f->cpus.v, by_value);
     size_t different = 0;
     for (size_t i = 0; i < f->cpus.n; i++)
-        if (i == 0 || f->cpus.v[i] != f->cpus.v[different - 1]) f->cpus.v[different++] = f->cpus.v[i];
+        if (i == 0 || f->cpus.v[i] != f->cpus.v[different - 1])
+            f->cpus.v[different++] = f->cpus.v[i];
     f->cpus.n = different;
     for (size_t i = 0; i < n; i++) {
-        const struct class *k = &f->seen.v[i];
+        const struct job_class *k = &f->seen.v[i];
         struct kind *kind = kind_of(f, k);
         if (!kind) continue; /* the rarest of very many */
         kind->jobs += (int64_t)k->jobs;
@@ -288,8 +290,11 @@ static void destroy(void *self)
     free(f);
 }
 
-static const struct node_rule rule = { .shuffled = true, .prefer = PREFER_TIGHTEST, .score = score,
-                                       .submitted = submitted, .destroy = destroy };
+static const struct node_rule rule = { .shuffled = true,
+                                       .prefer = PREFER_TIGHTEST,
+                                       .score = score,
+                                       .submitted = submitted,
+                                       .destroy = destroy };
 
 static void *create(const struct cluster *c)
 {

@@ -16,7 +16,9 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
     return 0;
 }
 
-static const struct node_rule rule = { .by_chance = true, .prefer = PREFER_TIGHTEST, .score = score };
+static const struct node_rule rule = { .by_chance = true,
+                                       .prefer = PREFER_TIGHTEST,
+                                       .score = score };
 
 static void *create(const struct cluster *c)
 {
