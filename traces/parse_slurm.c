@@ -379,6 +379,7 @@ static const struct {
 
 enum slurm_state slurm_state(const char *s, size_t len)
 {
+    if (len == 0) return SLURM_UNKNOWN_STATE;
     const char *blank = memchr(s, ' ', len); /* "CANCELLED by 1234" */
     if (blank) len = (size_t)(blank - s);
     const bool cut = len > 0 && s[len - 1] == '+';

@@ -453,6 +453,25 @@ static void acme(void **state)
     assert_word("gpu_seconds_exact", "3728.000");
 }
 
+static void supercloud(void **state)
+{
+    (void)state;
+    const char *log = "traces/samples/supercloud/slurm-log.csv";
+    assert_import("supercloud", log);
+    assert_trace("# gpusim-trace/1 origin=supercloud file=slurm-log.csv time_zero_s=1600000000\n"
+                 "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,user,walltime_s,status\n"
+                 "501,0,3600,2,20,178257920000,77,86400,completed\n"
+                 "502,10,100,4,40,356515840000,77,,failed\n"
+                 "504,20,0,0,4,1048576000,78,3600,completed\n");
+    assert_int_equal(rows_for("cancelled-before-start"), 1);
+    assert_int_equal(rows_for("never-started"), 1);
+    refused(ERR_INPUT, "--gpu-tres", "supercloud", log, "--gpu-tres", "1003");
+    refused(ERR_INPUT, "not explain", "supercloud",
+            temp_file(".csv", "id_job,time_submit,time_start,time_end,state,tres_alloc\n"
+                              "1,5,6,9,3,1001=1\n2,5,6,9,99,1001=1\n3,5,6,-9,3,1001=1\n"));
+    assert_int_equal(rows_for("bad-value"), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +488,7 @@ int main(void)
         cmocka_unit_test(eagle),
         cmocka_unit_test(helios),
         cmocka_unit_test(acme),
+        cmocka_unit_test(supercloud),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
 }
