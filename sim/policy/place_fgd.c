@@ -22,7 +22,7 @@
 enum { COVERED_PERCENT = 95, MAX_KINDS = 64, MAX_LEVELS = 64 };
 
 /* Jobs that look alike to this policy. */
-struct job_class {
+struct seen_class {
     struct place_request *r; /* by group; demand NULL: not there */
     struct demand *demand;
     uint64_t jobs;
@@ -38,7 +38,7 @@ struct kind {
 
 struct fgd {
     size_t groups;
-    VEC(struct job_class) seen;
+    VEC(struct seen_class) seen;
     uint64_t jobs, learn_at;
     /* the mix */
     struct kind kind[MAX_KINDS];
@@ -59,7 +59,7 @@ static int32_t cpus_of(const struct place_request *r)
     return r->cpus_milli == JOB_NO_INT ? 0 : r->cpus_milli;
 }
 
-static bool same_class(const struct fgd *f, const struct job_class *k,
+static bool same_class(const struct fgd *f, const struct seen_class *k,
                        const struct place_request *r)
 {
     if (cpus_of(&k->r[0]) != cpus_of(&r[0])) return false;
@@ -74,7 +74,7 @@ static void count(struct fgd *f, const struct place_request *r)
     size_t i = 0;
     while (i < f->seen.n && !same_class(f, &f->seen.v[i], r)) i++;
     if (i == f->seen.n) {
-        struct job_class k = { .first_seen = i };
+        struct seen_class k = { .first_seen = i };
         k.r = xcalloc(f->groups, sizeof *k.r);
         k.demand = xcalloc(f->groups, sizeof *k.demand);
         for (size_t g = 0; g < f->groups; g++) {
@@ -87,7 +87,7 @@ static void count(struct fgd *f, const struct place_request *r)
     }
     f->seen.v[i].jobs++;
     for (; i > 0 && f->seen.v[i].jobs > f->seen.v[i - 1].jobs; i--) {
-        const struct job_class k = f->seen.v[i];
+        const struct seen_class k = f->seen.v[i];
         f->seen.v[i] = f->seen.v[i - 1];
         f->seen.v[i - 1] = k;
     }
@@ -107,7 +107,7 @@ static void forget_mix(struct fgd *f)
 
 static int by_jobs(const void *a, const void *b)
 {
-    const struct job_class *x = a, *y = b;
+    const struct seen_class *x = a, *y = b;
     if (x->jobs != y->jobs) return x->jobs > y->jobs ? -1 : 1;
     return (x->first_seen > y->first_seen) - (x->first_seen < y->first_seen);
 }
@@ -132,7 +132,7 @@ static size_t demands_within(const struct fgd *f, int64_t cpus)
     return low;
 }
 
-static struct kind *kind_of(struct fgd *f, const struct job_class *k)
+static struct kind *kind_of(struct fgd *f, const struct seen_class *k)
 {
     for (size_t i = 0; i < f->n_kinds; i++) {
         size_t g = 0;
@@ -175,7 +175,7 @@ static void learn(struct fgd *f)
             f->cpus.v[different++] = f->cpus.v[i];
     f->cpus.n = different;
     for (size_t i = 0; i < n; i++) {
-        const struct job_class *k = &f->seen.v[i];
+        const struct seen_class *k = &f->seen.v[i];
         struct kind *kind = kind_of(f, k);
         if (!kind) continue; /* the rarest of very many */
         kind->jobs += (int64_t)k->jobs;
