@@ -8,8 +8,9 @@
 #include "traces/json_items.h"
 #include "traces/slurm_job.h"
 
+#include "base/json.h"
 #include "base/mem.h"
-#include "base/str.h"
+#include "base/outfile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,10 @@
 static const struct import_reason bad_json = { "bad-json", "the member is no JSON object", false };
 
 static const struct opt opts[] = {
+    { "nodes", 0, OPT_TEXT, offsetof(struct slurm_options, nodes), "FILE",
+      "slurm-json: sinfo --json or slurmrestd's nodes: their GPUs are the capacity; the fleet is "
+      "written to OUT.fleet.json",
+      NULL },
     SLURM_OPTS("slurm-json"),
     { 0 },
 };
@@ -277,17 +282,117 @@ static int find_snapshot(const char *path, simtime *when, struct err *e)
     return rc;
 }
 
+/* ---- nodes ------------------------------------------------------------------------------------ */
+
+struct node {
+    int64_t gpus, cpus, mib;
+    char card[64];
+};
+
+static void read_node(const json_t *o, const struct slurm_options *opt, struct node *n)
+{
+    const char *gres = json_string_value(json_object_get(o, "gres"));
+    struct slurm_tres t;
+    *n = (struct node){ .cpus = count_of(json_object_get(o, "cpus")),
+                        .mib = count_of(json_object_get(o, "real_memory")) };
+    if (gres && slurm_gres(gres, strlen(gres), 1, &t, NULL)) {
+        const int64_t milli = slurm_gpus_milli(&t, NULL);
+        n->gpus = milli > 0 && milli < INT64_C(1000000) ? milli / 1000 : 0;
+        if (t.type) snprintf(n->card, sizeof n->card, "%.*s", (int)t.type_len, t.type);
+    }
+    if (n->gpus == 0) n->gpus = opt->gpus_per_node;
+    /* the card that --gpu-map names for the type */
+    for (const char *p = opt->gpu_map; p && *p && n->card[0];) {
+        const size_t len = strcspn(p, ","), type = strlen(n->card);
+        if (len > type + 1 && strncmp(p, n->card, type) == 0 && p[type] == '=') {
+            snprintf(n->card, sizeof n->card, "%.*s", (int)(len - type - 1), p + type + 1);
+            break;
+        }
+        p += len + (p[len] == ',');
+    }
+}
+
+static void add_entry(json_t *fleet, const struct node *n, int64_t count)
+{
+    char text[64];
+    json_t *o = json_object();
+    snprintf(text, sizeof text, "nodes-%04zu", json_array_size(fleet));
+    json_object_set_new(o, "name", json_string(text));
+    json_object_set_new(o, "nodes", json_integer(count));
+    json_object_set_new(o, "gpu", json_string(n->card[0] ? n->card : "generic"));
+    json_object_set_new(o, "gpus_per_node", json_integer(n->gpus));
+    if (n->cpus > 0) json_object_set_new(o, "cpu_cores", json_integer(n->cpus));
+    snprintf(text, sizeof text, "%lld MiB", (long long)n->mib);
+    if (n->mib > 0) json_object_set_new(o, "host_memory", json_string(text));
+    json_array_append_new(fleet, o);
+}
+
+/* Equal nodes in a row make one entry; nodes without a GPU none. `fleet` may be NULL. */
+static int read_nodes(const struct slurm_options *opt, json_t *fleet, int64_t *gpus, struct err *e)
+{
+    struct json_items *items;
+    struct json_item item;
+    struct node n, last = { 0 };
+    int64_t count = 0;
+    *gpus = 0;
+    int rc = json_items_open(&items, opt->nodes, "nodes", e);
+    if (rc < 0) return rc;
+    while ((rc = json_items_next(items, &item, e)) > 0) {
+        json_t *o = json_loadb(item.text, item.len, JSON_REJECT_DUPLICATES, NULL);
+        const struct loc at = { .file = json_items_file(items), .line = item.line };
+        if (!o) rc = err_set(e, ERR_INPUT, &at, "a node that is no JSON object");
+        if (rc < 0) break;
+        read_node(o, opt, &n);
+        json_decref(o);
+        if (n.gpus == 0) continue;
+        *gpus += n.gpus;
+        const bool same = count > 0 && n.gpus == last.gpus && n.cpus == last.cpus &&
+                          n.mib == last.mib && strcmp(n.card, last.card) == 0;
+        if (count > 0 && !same && fleet) add_entry(fleet, &last, count);
+        count = same ? count + 1 : 1;
+        last = n;
+    }
+    if (rc == 0 && count > 0 && fleet) add_entry(fleet, &last, count);
+    json_items_close(items);
+    return rc;
+}
+
+static int slurm_json_finish(const void *options, const char *out, struct err *e)
+{
+    const struct slurm_options *o = options;
+    int64_t gpus;
+    if (!o->nodes) return 0;
+    if (!out)
+        return err_set(e, ERR_USAGE, NULL,
+                       "--nodes needs -o: the fleet is written beside the trace");
+    json_t *fleet = json_array(), *doc = json_pack("{s:O}", "fleet", fleet);
+    struct strbuf text = { 0 };
+    char *path = xasprintf("%s.fleet.json", out);
+    int rc = read_nodes(o, fleet, &gpus, e);
+    json_write(doc, &text);
+    if (rc == 0) rc = outfile_write(path, text.s, text.len, e);
+    strbuf_fini(&text);
+    json_decref(doc);
+    json_decref(fleet);
+    free(path);
+    return rc;
+}
+
 static int slurm_json_open(void **state, const char *path, const void *options,
                            struct symtab *names, struct import_info *info, struct err *e)
 {
     struct slurm_json *s = xcalloc(1, sizeof *s);
     simtime when = JOB_NO_TIME;
-    int rc = slurm_file_open(&s->slurm, options, names, e);
+    const struct slurm_options *o = options;
+    int64_t gpus = 0;
+    int rc = slurm_file_open(&s->slurm, o, names, e);
+    if (rc == 0 && o->nodes) rc = read_nodes(o, NULL, &gpus, e);
+    info->capacity_milli = gpus * 1000;
     if (rc == 0 && strcmp(path, "-") != 0) rc = find_snapshot(path, &when, e);
     if (rc == 0) rc = json_items_open(&s->items, path, "jobs", e);
     if (rc < 0) {
         err_hint(e, "this reads the JSON of sacct, squeue and slurmrestd; the text of sacct is "
-                    "`gpusim import sacct`");
+                    "`gpusim import sacct`, a list of nodes goes with --nodes beside the jobs");
         slurm_json_close(s);
         return rc;
     }
@@ -318,4 +423,5 @@ const struct trace_format fmt_slurm_json = {
     .next = slurm_json_next,
     .close = slurm_json_close,
     .facts = slurm_json_facts,
+    .finish = slurm_json_finish,
 };

@@ -295,6 +295,35 @@ static void json_samples(void **state)
     assert_int_equal(rows_for("cancelled-before-start"), 1);
 }
 
+static void json_nodes(void **state)
+{
+    (void)state;
+    const char *nodes = "traces/samples/slurm-json/nodes/sinfo.json";
+    char path[240];
+    assert_import("slurm-json", "traces/samples/slurm-json/squeue.json", "--nodes", nodes,
+                  "--gpu-map", "h100=h100-sxm5-80gb,a100=a100-sxm4-80gb");
+    assert_account("capacity_gpus", 20);
+    snprintf(path, sizeof path, "%s.fleet.json", last_run.out);
+    json_t *doc = json_load_file(path, 0, NULL);
+    assert_int_equal(json_array_size(json_path_get(doc, "fleet")), 2);
+    assert_int_equal(json_integer_value(json_path_get(doc, "fleet.0.nodes")), 2);
+    assert_int_equal(json_integer_value(json_path_get(doc, "fleet.0.gpus_per_node")), 8);
+    assert_string_equal(json_string_value(json_path_get(doc, "fleet.0.gpu")), "h100-sxm5-80gb");
+    assert_string_equal(json_string_value(json_path_get(doc, "fleet.0.host_memory")),
+                        "1031000 MiB");
+    assert_int_equal(json_integer_value(json_path_get(doc, "fleet.1.cpu_cores")), 64);
+    json_decref(doc);
+    refused(ERR_INPUT, "expected a top-level \"nodes\"", "slurm-json",
+            "traces/samples/slurm-json/squeue.json", "--nodes",
+            "traces/samples/slurm-json/squeue.json");
+    refused(ERR_INPUT, "--nodes", "slurm-json", nodes);
+    assert_int_equal(
+        run_words(&cmd_import, NULL,
+                  (const char *const[]){ "slurm-json", "traces/samples/slurm-json/squeue.json",
+                                         "--nodes", nodes, NULL }),
+        ERR_USAGE);
+}
+
 static void json_real_files(void **state)
 {
     (void)state;
@@ -311,6 +340,9 @@ static void json_real_files(void **state)
     refused(ERR_INPUT, "none of 2 jobs has a GPU", "auto", real("slurm-json/squeue_out.json"));
     refused(ERR_INPUT, "expected a top-level \"jobs\"", "slurm-json",
             real("slurm-json/sinfo_out.json"));
+    assert_import("slurm-json", real("slurm-json/slurmrestd_jobs.json"), "--gpus-per-node", "2",
+                  "--nodes", real("slurm-json/sinfo_out.json"));
+    assert_account("capacity_gpus", 8); /* four nodes without GPUs of their own */
     /* a form of its own: neither submit nor start, and two lines that are no JSON */
     refused(ERR_INPUT, "no job is left of 8 rows", "slurm-json",
             real("slurm-json/squeue_fallback.txt"), "--cpu-jobs", "keep");
@@ -475,19 +507,13 @@ static void supercloud(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sacct_sample),
-        cmocka_unit_test(sacct_real),
-        cmocka_unit_test(sacct_rows),
-        cmocka_unit_test(sacct_options),
-        cmocka_unit_test(sacct_headers),
-        cmocka_unit_test(window_edges),
-        cmocka_unit_test(clock_changes),
-        cmocka_unit_test(json_samples),
-        cmocka_unit_test(json_real_files),
-        cmocka_unit_test(json_documents),
-        cmocka_unit_test(eagle),
-        cmocka_unit_test(helios),
-        cmocka_unit_test(acme),
+        cmocka_unit_test(sacct_sample),    cmocka_unit_test(sacct_real),
+        cmocka_unit_test(sacct_rows),      cmocka_unit_test(sacct_options),
+        cmocka_unit_test(sacct_headers),   cmocka_unit_test(window_edges),
+        cmocka_unit_test(clock_changes),   cmocka_unit_test(json_samples),
+        cmocka_unit_test(json_real_files), cmocka_unit_test(json_nodes),
+        cmocka_unit_test(json_documents),  cmocka_unit_test(eagle),
+        cmocka_unit_test(helios),          cmocka_unit_test(acme),
         cmocka_unit_test(supercloud),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
