@@ -1,6 +1,7 @@
 #include "engine/residents.h"
 
 #include "base/err.h"
+#include "engine/answers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,10 +32,12 @@ struct residents {
     struct live_card *card;
     struct meter_group *meters;
     double *charged_J; /* by group */
+    struct answers *answers;
     struct tenant_totals *tenant;
     size_t n_tenants;
     /* scratch for the policy's question */
     struct resident_view *view;
+    uint64_t *id;
     double *speed;
     size_t cap;
 };
@@ -50,6 +53,7 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
     r->card = xcalloc((size_t)plan->cards, sizeof *r->card);
     r->meters = xcalloc(plan->n_groups, sizeof *r->meters);
     r->charged_J = xcalloc(plan->n_groups, sizeof *r->charged_J);
+    r->answers = answers_create(plan);
     return r;
 }
 
@@ -61,7 +65,9 @@ void residents_destroy(struct residents *r)
     free(r->meters);
     free(r->charged_J);
     free(r->tenant);
+    answers_destroy(r->answers);
     free(r->view);
+    free(r->id);
     free(r->speed);
     free(r);
 }
@@ -167,6 +173,7 @@ static void next_finish(struct residents *r, uint32_t index)
         c->finish = evq_at(r->q, first, EV_FINISH, r->finish_kind, index);
 }
 
+/* The speeds of the active residents, in their order, and how many they are. */
 static size_t ask(struct residents *r, uint32_t index, const struct plan_group *g, double *duty)
 {
     struct live_card *c = &r->card[index];
@@ -174,6 +181,7 @@ static size_t ask(struct residents *r, uint32_t index, const struct plan_group *
     if (r->cap < c->n) {
         r->cap = c->n;
         r->view = xreallocarray(r->view, r->cap, sizeof *r->view);
+        r->id = xreallocarray(r->id, r->cap, sizeof *r->id);
         r->speed = xreallocarray(r->speed, r->cap, sizeof *r->speed);
     }
     for (uint16_t i = 0; i < c->n; i++) {
@@ -181,24 +189,15 @@ static size_t ask(struct residents *r, uint32_t index, const struct plan_group *
         const struct job *j = c->resident[i].job;
         const struct fit *fit = &j->shape->fit[j->group];
         const int profile = fit->demand.mig_profile;
-        r->view[n++] = (struct resident_view){
+        r->view[n] = (struct resident_view){
             .sig = &fit->sig,
             .demand = &fit->demand,
             .slice = profile < 0 ? NULL : &g->type.gpu->mig->profile[profile],
         };
+        r->id[n++] = j->shape->id;
     }
-    const struct share_view v = { .type = &g->type, .resident = r->view, .n = n };
     *duty = 0;
-    if (n == 0) return 0;
-    r->plan->share->speeds(g->params, &v, r->speed);
-    double idle = 1;
-    for (size_t i = 0; i < n; i++) {
-        if (!(r->speed[i] > 0 && r->speed[i] <= 1.0 + 1e-9))
-            BUG("%s: speed %g of resident %zu of %zu is outside (0, 1]", r->plan->share->name,
-                r->speed[i], i, n);
-        idle *= r->speed[i] * r->view[i].sig->host;
-    }
-    *duty = r->plan->share->duty ? r->plan->share->duty(g->params, &v, r->speed) : 1.0 - idle;
+    if (n > 0) answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
     return n;
 }
 
@@ -273,7 +272,7 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
         struct job *j = c->resident[i].job;
         if (!c->resident[i].active) continue;
         struct holding *h = holding_on(j, index);
-        const double speed = fmin(r->speed[active++], 1.0);
+        const double speed = r->speed[active++];
         const bool same = h->speed == speed;
         h->speed = speed;
         if (same || j == later) continue;

@@ -31,6 +31,7 @@ struct shape_table {
     struct symtab *names;
     struct entry **bucket;
     size_t n_buckets, count;
+    uint64_t next_id;
     char why[256];
     const char *column; /* that `why` is about */
 };
@@ -309,6 +310,7 @@ struct shape *shape_of(struct shape_table *t, const struct job_row *row,
         e = xcalloc(1, sizeof *e + t->plan->n_groups * sizeof(struct fit));
         e->key = key;
         e->hash = hash;
+        e->shape.id = t->next_id++;
         e->shape.fit = e->fit;
         if (!shape_fill(t, row, &e->shape)) {
             free(e);

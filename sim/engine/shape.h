@@ -21,6 +21,7 @@ struct fit {
 };
 
 struct shape {
+    uint64_t id;       /* never used again by another shape of the run */
     uint64_t jobs;     /* in the system */
     uint64_t submitted;
     bool rejected;     /* no group can ever serve it */
