@@ -72,37 +72,60 @@ static int broken_off(const struct json_items *s, struct err *e)
     return err_set(e, ERR_INPUT, &at, "the JSON breaks off here");
 }
 
-/* One value into *to (NULL: skipped): balanced brackets outside strings, or up to a delimiter. */
+/* Where the scan of a value stands: balanced brackets outside strings, or up to a delimiter. */
+struct scan {
+    int depth;
+    bool in_string, escaped;
+    size_t n;
+};
+enum scanned { SCAN_MORE, SCAN_TAKEN /* with this byte */, SCAN_BEFORE /* this byte */, SCAN_BAD };
+
+static inline enum scanned scan(struct scan *v, char c)
+{
+    if (v->in_string) {
+        v->n++;
+        v->in_string = v->escaped || c != '"';
+        v->escaped = !v->escaped && c == '\\';
+        return v->in_string || v->depth > 0 ? SCAN_MORE : SCAN_TAKEN;
+    }
+    if (v->depth == 0 && v->n > 0 && (blank(c) || c == ',' || c == ']' || c == '}' || c == ':'))
+        return SCAN_BEFORE;
+    v->n++;
+    switch (c) {
+    case '"':
+        v->in_string = true;
+        v->escaped = false;
+        return SCAN_MORE;
+    case '{':
+    case '[': v->depth++; return SCAN_MORE;
+    case '}':
+    case ']': v->depth--; return v->depth > 0 ? SCAN_MORE : v->depth == 0 ? SCAN_TAKEN : SCAN_BAD;
+    default: return SCAN_MORE;
+    }
+}
+
+/* One value into *to (NULL: skipped), at most `keep` bytes of it. */
 static int take_value(struct json_items *s, struct strbuf *to, size_t keep, struct err *e)
 {
-    int depth = 0, c;
-    bool in_string = false, escaped = false;
-    size_t n = 0;
-    while ((c = peek(s, e)) >= 0) {
-        if (!in_string && depth == 0 && n > 0 &&
-            (blank(c) || c == ',' || c == ']' || c == '}' || c == ':'))
-            return 0;
-        take(s);
-        if (n++ < keep && to) {
-            const char byte = (char)c;
-            strbuf_add(to, &byte, 1);
-        }
-        if (n > MOST) return bad(s, e, "values of at most 64 MiB");
-        if (in_string) {
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-            if (!in_string && depth == 0) return 0;
-        } else if (c == '"') {
-            in_string = true;
-            escaped = false;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if (c == '}' || c == ']') {
-            if (--depth <= 0) return depth < 0 ? bad(s, e, "a value") : 0;
-        }
+    struct scan v = { 0 };
+    enum scanned got = SCAN_MORE;
+    int c;
+    while (got == SCAN_MORE && (c = peek(s, e)) >= 0) {
+        const char *from = s->buf + s->at;
+        const size_t have = s->len - s->at, before = v.n;
+        size_t k = 0;
+        while (k < have && (got = scan(&v, from[k])) == SCAN_MORE) k++;
+        k += got == SCAN_TAKEN;
+        for (const char *nl = from; (nl = memchr(nl, '\n', (size_t)(from + k - nl))); nl++)
+            s->line++;
+        if (to && before < keep) strbuf_add(to, from, k < keep - before ? k : keep - before);
+        s->at += k;
+        if (v.n > MOST) return bad(s, e, "values of at most 64 MiB");
     }
+    if (got == SCAN_BAD) return bad(s, e, "a value");
+    if (got != SCAN_MORE) return 0;
     if (c < -1) return c;
-    return n > 0 && depth == 0 && !in_string ? 0 : broken_off(s, e);
+    return v.n > 0 && v.depth == 0 && !v.in_string ? 0 : broken_off(s, e);
 }
 
 /* ---- finding the array ------------------------------------------------------------------------ */
@@ -261,9 +284,10 @@ static int next_line(struct json_items *s, struct json_item *item, struct err *e
         strbuf_clear(&s->item);
         item->line = s->line;
         while ((c = peek(s, e)) >= 0 && c != '\n') {
-            const char byte = (char)c;
-            take(s);
-            strbuf_add(&s->item, &byte, 1);
+            const char *from = s->buf + s->at, *nl = memchr(from, '\n', s->len - s->at);
+            const size_t k = nl ? (size_t)(nl - from) : s->len - s->at;
+            strbuf_add(&s->item, from, k);
+            s->at += k;
             if (s->item.len > MOST) return bad(s, e, "lines of at most 64 MiB");
         }
         if (c < -1) return c;
