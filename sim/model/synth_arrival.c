@@ -27,7 +27,7 @@ struct raw {
     int kind;
     simtime gap, start, spread, block, period;
     const char *trace;
-    double cv, load;
+    double cv, load, gpus;
     int64_t members;
     json_t *hours, *days, *states;
 };
@@ -48,12 +48,15 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(struct raw, members, CFG_INT, NULL, 1, 1000000, "sessions, once: how many people"),
     CFG_FIELD(struct raw, start, CFG_TIME, NULL, 0, 1e9, "sessions: time of day; once: time"),
     CFG_FIELD(struct raw, spread, CFG_TIME, NULL, 0, 1e9, "standard deviation of the start"),
-    CFG_FIELD(struct raw, trace, CFG_TEXT, NULL, 0, 0, "replay, bootstrap: a native job trace"),
+    CFG_FIELD(struct raw, trace, CFG_TEXT, NULL, 0, 0,
+              "replay, bootstrap, shuffle: a native job trace"),
     CFG_FIELD(struct raw, load, CFG_REAL, "1", 1e-3, 1000,
               "replay: submit times are divided by it; bootstrap: so many blocks one over another"),
     CFG_FIELD(struct raw, block, CFG_TIME, NULL, 60, 8.64e6, "bootstrap: length of a block"),
     CFG_FIELD(struct raw, period, CFG_TIME, NULL, 60, 8.64e6,
               "bootstrap: blocks are drawn at the same place of it; default: anywhere"),
+    CFG_FIELD(struct raw, gpus, CFG_REAL, NULL, 1e-3, 1e9,
+              "shuffle: cards that all jobs together ask for; default: each job once"),
 };
 enum { FIELDS_N = sizeof fields / sizeof *fields };
 
@@ -76,6 +79,7 @@ static const char *const kind_keys[SYNTH_ARRIVAL_KINDS][8] = {
     [SYNTH_ARRIVAL_once] = { "members", "|", "start", "spread" },
     [SYNTH_ARRIVAL_replay] = { "trace", "|", "load" },
     [SYNTH_ARRIVAL_bootstrap] = { "trace", "block", "|", "period", "load" },
+    [SYNTH_ARRIVAL_shuffle] = { "trace", "gap", "|", "gpus" },
 };
 
 static bool kind_has(enum synth_arrival_kind kind, const char *key)
@@ -190,13 +194,16 @@ static void replay(struct synth_arrival_spec *out, struct arena *a, const struct
     struct synth_replay_spec *s = &out->replay;
     *s = (struct synth_replay_spec){ .trace = scenario_path(a, doc->file, r->trace),
                                      .load = r->load,
-                                     .bootstrap = out->kind == SYNTH_ARRIVAL_bootstrap,
-                                     .period = 1 };
+                                     .period = 1,
+                                     .gap = r->gap,
+                                     .gpus = isnan(r->gpus) ? 0 : r->gpus };
+    if (out->kind == SYNTH_ARRIVAL_bootstrap) s->kind = REPLAY_BOOTSTRAP;
+    if (out->kind == SYNTH_ARRIVAL_shuffle) s->kind = REPLAY_SHUFFLE;
     if (access(s->trace, R_OK) < 0)
         json_problem(d, doc, json_pointer_key(p, sizeof p, pointer, "trace"),
                      "expected a trace that can be read, found \"%s\": %s", s->trace,
                      strerror(errno));
-    if (!s->bootstrap) return;
+    if (s->kind != REPLAY_BOOTSTRAP) return;
     s->block = r->block;
     if (r->period == CFG_NO_TIME) return;
     s->period = r->period / r->block;
@@ -267,7 +274,8 @@ double synth_arrival_rate(const struct synth_arrival_spec *s)
         return (double)s->members * present / WEEK_S;
     case SYNTH_ARRIVAL_once:
     case SYNTH_ARRIVAL_replay:
-    case SYNTH_ARRIVAL_bootstrap: return 0;
+    case SYNTH_ARRIVAL_bootstrap:
+    case SYNTH_ARRIVAL_shuffle: return 0;
     default: return 1 / s->gap_s;
     }
 }
@@ -466,6 +474,7 @@ double synth_arrival_next(struct synth_arrival *p, double until_s, int64_t *memb
     case SYNTH_ARRIVAL_once: return visits(p, until_s, member);
     case SYNTH_ARRIVAL_replay:
     case SYNTH_ARRIVAL_bootstrap:
+    case SYNTH_ARRIVAL_shuffle:
     case SYNTH_ARRIVAL_KINDS: break;
     }
     BUG("arrival kind %d", (int)p->spec->kind);

@@ -16,7 +16,10 @@
  *   once      members jobs at `start` after time zero, spread as above: what is there all along.
  *   replay    the jobs of a recorded trace with all their columns: trace, load (default 1).
  *   bootstrap blocks of a recorded trace drawn with replacement: trace, block ("1 d"), period,
- *             load. Both are model/synth_replay.h; here they are only read.
+ *             load.
+ *   shuffle   the jobs of a recorded trace in random order, one every `gap`: trace, gap, and gpus, the
+ *             cards that all jobs together ask for, reached by repeating some.
+ *             All three are model/synth_replay.h; here they are only read.
  *
  * Time zero lies `origin` after Monday 00:00. Each process has its own random streams.
  * Memory: O(1), for sessions and once O(members). Threads: one process, one thread. */
@@ -31,7 +34,8 @@
 #include <gsl/gsl_rng.h>
 
 #define SYNTH_ARRIVAL_KIND_MAP(X)                                                                  \
-    X(poisson) X(nhpp) X(mmpp) X(gamma) X(weibull) X(sessions) X(once) X(replay) X(bootstrap)
+    X(poisson)                                                                                     \
+    X(nhpp) X(mmpp) X(gamma) X(weibull) X(sessions) X(once) X(replay) X(bootstrap) X(shuffle)
 enum synth_arrival_kind {
 #define X(name) SYNTH_ARRIVAL_##name,
     SYNTH_ARRIVAL_KIND_MAP(X)
@@ -55,17 +59,19 @@ struct synth_arrival_spec {
     size_t n_states;
     int64_t members;
     double start_s, spread_s;
-    struct synth_replay_spec replay; /* replay, bootstrap */
+    struct synth_replay_spec replay; /* replay, bootstrap, shuffle */
 };
 
 static inline bool synth_arrival_replays(const struct synth_arrival_spec *s)
 {
-    return s->kind == SYNTH_ARRIVAL_replay || s->kind == SYNTH_ARRIVAL_bootstrap;
+    return s->kind == SYNTH_ARRIVAL_replay || s->kind == SYNTH_ARRIVAL_bootstrap ||
+           s->kind == SYNTH_ARRIVAL_shuffle;
 }
 /* Does it end by itself? */
 static inline bool synth_arrival_ends(const struct synth_arrival_spec *s)
 {
-    return s->kind == SYNTH_ARRIVAL_once || s->kind == SYNTH_ARRIVAL_replay;
+    return s->kind == SYNTH_ARRIVAL_once || s->kind == SYNTH_ARRIVAL_replay ||
+           s->kind == SYNTH_ARRIVAL_shuffle;
 }
 
 /* Keys of an "arrivals" object. `shared_gap_s` is the gap that follows from the class's share, or
@@ -73,15 +79,14 @@ static inline bool synth_arrival_ends(const struct synth_arrival_spec *s)
  * document's file and must be readable. */
 void synth_arrival_read(struct synth_arrival_spec *out, struct arena *a, const struct json_doc *doc,
                         json_t *obj, const char *pointer, double shared_gap_s, struct diag *d);
-/* Jobs per second in the long run; 0 for once, and for replay and bootstrap, whose trace has not been
- * read. */
+/* Jobs per second in the long run; 0 for once, and for recordings, whose trace has not been read. */
 double synth_arrival_rate(const struct synth_arrival_spec *s);
 /* Instantaneous factor of the weekly profile at `t_s` seconds after Monday 00:00. */
 double synth_arrival_profile(const struct synth_arrival_spec *s, double t_s);
 
 struct synth_arrival;
 
-/* `spec` must outlive it and be no replay or bootstrap. `purpose` is the prefix of the names of its random streams. */
+/* `spec` must outlive it and be no recording. `purpose` is the prefix of the names of its random streams. */
 struct synth_arrival *synth_arrival_create(const struct synth_arrival_spec *spec, double origin_s,
                                            uint64_t seed, uint64_t replication,
                                            const char *purpose);

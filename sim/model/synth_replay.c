@@ -1,9 +1,11 @@
 #include "model/synth_replay.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/vec.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,9 @@ struct synth_replay {
     gsl_rng *draw, *thin;
     VEC(struct pick) pick;
     size_t at;
+    /* shuffle */
+    size_t *order;
+    int64_t asked_milli; /* by the rows so far */
 };
 
 static int too_much(const struct synth_replay *r, struct err *e)
@@ -74,6 +79,21 @@ static int cut(struct synth_replay *r, struct err *e)
     return 0;
 }
 
+static int shuffle(struct synth_replay *r, struct err *e)
+{
+    const struct loc at = { .file = r->spec->trace };
+    int64_t asked = 0;
+    for (size_t i = 0; i < r->rows.n; i++) asked += r->rows.v[i].gpus_milli;
+    if (r->spec->gpus > 0 && asked == 0)
+        return err_set(e, ERR_INPUT, &at,
+                       "expected a job with GPUs to reach %g GPUs by repeating some, found none",
+                       r->spec->gpus);
+    r->order = xcalloc(r->rows.n, sizeof *r->order);
+    for (size_t i = 0; i < r->rows.n; i++) r->order[i] = i;
+    gsl_ran_shuffle(r->draw, r->order, r->rows.n, sizeof *r->order);
+    return 0;
+}
+
 int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec *spec,
                       struct symtab *names, uint64_t seed, uint64_t replication,
                       const char *purpose, struct err *e)
@@ -88,9 +108,10 @@ int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec 
     r->thin = rng_create(seed, replication, name);
     int rc = trace_open(&r->reader, spec->trace, names, e);
     if (rc == 0) r->columns = trace_columns(r->reader);
-    if (rc == 0 && spec->bootstrap) {
+    if (rc == 0 && spec->kind != REPLAY_ALL) {
         rc = hold_rows(r, e);
-        if (rc == 0) rc = cut(r, e);
+        if (rc == 0 && spec->kind == REPLAY_BOOTSTRAP) rc = cut(r, e);
+        if (rc == 0 && spec->kind == REPLAY_SHUFFLE) rc = shuffle(r, e);
         trace_close(r->reader);
         r->reader = NULL;
     }
@@ -110,6 +131,7 @@ void synth_replay_close(struct synth_replay *r)
     vec_fini(&r->rows);
     vec_fini(&r->pick);
     free(r->first);
+    free(r->order);
     free(r);
 }
 
@@ -120,7 +142,7 @@ unsigned synth_replay_columns(const struct synth_replay *r)
 
 size_t synth_replay_left_out(const struct synth_replay *r)
 {
-    return r->spec->bootstrap ? r->rows.n - r->first[r->blocks] : 0;
+    return r->spec->kind == REPLAY_BOOTSTRAP ? r->rows.n - r->first[r->blocks] : 0;
 }
 
 /* Move a job; false when it then lies beyond `until`, or its deadline beyond what a trace holds. */
@@ -193,7 +215,25 @@ static int replay_next(struct synth_replay *r, simtime until, struct job_row *ro
     return move(row, (simtime)llround(submit), until);
 }
 
+static int shuffle_next(struct synth_replay *r, simtime until, struct job_row *row)
+{
+    const size_t i = r->at;
+    if (i >= r->rows.n && r->spec->gpus == 0) return 0;
+    *row = r->rows.v[i < r->rows.n ? r->order[i] : gsl_rng_uniform_int(r->draw, r->rows.n)];
+    if (i >= r->rows.n && (double)(r->asked_milli + row->gpus_milli) > 1000 * r->spec->gpus)
+        return 0;
+    if ((double)i * (double)r->spec->gap >= (double)until) return 0;
+    r->asked_milli += row->gpus_milli;
+    r->at++;
+    return move(row, (simtime)i * r->spec->gap, until);
+}
+
 int synth_replay_next(struct synth_replay *r, simtime until, struct job_row *row, struct err *e)
 {
-    return r->spec->bootstrap ? bootstrap_next(r, until, row) : replay_next(r, until, row, e);
+    switch (r->spec->kind) {
+    case REPLAY_ALL: return replay_next(r, until, row, e);
+    case REPLAY_BOOTSTRAP: return bootstrap_next(r, until, row);
+    case REPLAY_SHUFFLE: return shuffle_next(r, until, row);
+    }
+    BUG("replay kind %d", (int)r->spec->kind);
 }

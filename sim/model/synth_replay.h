@@ -11,9 +11,13 @@
  *              The recording lasts up to its last submission, rounded to the nearest whole block;
  *              rows behind that are left out. Endless.
  *
+ *   shuffle    the rows in random order, one every `gap` from time zero; with `gpus`, rows drawn with
+ *              replacement follow until the next would take the sum of cards asked for beyond it
+ *              (the inflated lists of Weng et al., "Beware of Fragmentation", ATC 2023).
+ *
  * A row comes with all its columns; a deadline moves with its job. Ids are lent and may repeat.
  *
- * Memory: replay O(1). bootstrap holds every row of the recording without its id (sizeof(struct
+ * Memory: replay O(1). bootstrap and shuffle hold every row of the recording without its id (sizeof(struct
  * job_row), 128 bytes) and the rows of the block in hand; more than REPLAY_ROWS_MAX rows are an
  * error. Names of both go to the symbol table.
  * Errors: those of model/trace.h, with the trace's file and line; ERR_INPUT when the recording does
@@ -27,12 +31,16 @@
 #define REPLAY_ROWS_MAX   2000000
 #define REPLAY_BLOCKS_MAX 1000000
 
+enum synth_replay_kind { REPLAY_ALL, REPLAY_BOOTSTRAP, REPLAY_SHUFFLE };
+
 struct synth_replay_spec {
+    enum synth_replay_kind kind;
     const char *trace; /* path */
     double load;       /* > 0 */
     simtime block;     /* bootstrap */
     int64_t period;    /* bootstrap: in blocks; 1: any block may follow any other */
-    bool bootstrap;
+    simtime gap;       /* shuffle */
+    double gpus;       /* shuffle: cards asked for in all; 0: each row once */
 };
 
 struct synth_replay;
