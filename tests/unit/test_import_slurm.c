@@ -390,6 +390,19 @@ static void json_documents(void **state)
     assert_int_equal(rows_for("bad-json"), 2);
     assert_account("rows.quarantine.0.lines.0", 3);
     assert_account("rows.quarantine.0.lines.1", 4);
+    /* members longer than a read, of several lines */
+    struct strbuf big = { 0 };
+    strbuf_addz(&big, "{\"jobs\": [");
+    for (int i = 0; i < 3; i++) {
+        strbuf_addf(&big, "%s{\"job_id\": %d,\n %s, \"comment\": \"", i ? ",\n" : "", i + 1, job);
+        for (int k = 0; k < 30000; k++) strbuf_addz(&big, k % 7 ? "]}, " : "\\\"\\\\");
+        strbuf_addz(&big, "\"}");
+    }
+    strbuf_addz(&big, ",\n5]}");
+    assert_import("slurm-json", temp_file(".json", big.s), "--lenient");
+    assert_account("rows.kept", 3);
+    assert_account("rows.quarantine.0.lines.0", 7);
+    strbuf_fini(&big);
     snprintf(text, sizeof text, "# a comment\n{\"job_id\": 1, %s}\n\n{\"job_id\": \"x_2\", %s}",
              job, job);
     assert_import("slurm-json", temp_file(".json", text));
