@@ -67,13 +67,14 @@ int64_t slurm_gpus_milli(const struct slurm_tres *t, bool *disagree);
  * kind are known by their size; 1g.10gb is taken for the plain one (80 GB cards). */
 int32_t slurm_mig_milli(const char *type, size_t len);
 
-#define SLURM_STATE_MAP(X)                                                                         \
-    X(PENDING)                                                                                     \
-    X(CONFIGURING)                                                                                 \
-    X(RUNNING) X(SUSPENDED) X(COMPLETING) X(STOPPED) X(RESIZING) X(SIGNALING) X(STAGE_OUT)         \
-        X(COMPLETED) X(CANCELLED) X(FAILED) X(TIMEOUT) X(NODE_FAIL) X(OUT_OF_MEMORY) X(PREEMPTED)  \
-            X(BOOT_FAIL) X(DEADLINE) X(REQUEUED) X(REQUEUE_HOLD) X(REQUEUE_FED) X(RESV_DEL_HOLD)   \
-                X(SPECIAL_EXIT) X(REVOKED) X(LAUNCH_FAILED) X(RECONFIG_FAIL) X(POWER_UP_NODE)
+/* clang-format off */
+#define SLURM_STATE_MAP(X) \
+    X(PENDING) X(CONFIGURING) X(RUNNING) X(SUSPENDED) X(COMPLETING) X(STOPPED) \
+    X(RESIZING) X(SIGNALING) X(STAGE_OUT) X(COMPLETED) X(CANCELLED) X(FAILED) \
+    X(TIMEOUT) X(NODE_FAIL) X(OUT_OF_MEMORY) X(PREEMPTED) X(BOOT_FAIL) X(DEADLINE) \
+    X(REQUEUED) X(REQUEUE_HOLD) X(REQUEUE_FED) X(RESV_DEL_HOLD) X(SPECIAL_EXIT) X(REVOKED) \
+    X(LAUNCH_FAILED) X(RECONFIG_FAIL) X(POWER_UP_NODE)
+/* clang-format on */
 enum slurm_state {
     SLURM_UNKNOWN_STATE,
 #define X(name) SLURM_##name,
