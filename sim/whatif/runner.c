@@ -89,23 +89,25 @@ static bool can_plan(const struct scenario *s)
     return s->n_policies > 0;
 }
 
-int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
-                const char *const *only, size_t n_only, struct diag *d, struct err *e)
+int runner_load_with(struct runner *r, const char *path, const struct runner_options *o,
+                     struct diag *d, struct err *e)
 {
-    *r = (struct runner){ .arena = arena_create() };
-    int rc = scenario_load(&r->scenario, path, set, n_set, d, e);
-    if (rc == 0) rc = world_load(&r->world, e);
+    *r = (struct runner){ .arena = arena_create(), .replication = o->replication,
+                          .silent = o->silent };
+    int rc = scenario_load(&r->scenario, path, o->set, o->n_set, d, e);
+    if (rc == 0 && !o->world) rc = world_load(&r->world, e);
     if (rc != 0 || !can_plan(&r->scenario)) return rc;
-    if ((rc = check_choice(&r->scenario, only, n_only, e)) != 0) return rc;
+    if ((rc = check_choice(&r->scenario, o->only, o->n_only, e)) != 0) return rc;
+    const struct world *world = o->world ? o->world : &r->world;
     const struct scenario *s = &r->scenario;
     json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);
     r->plan = xcalloc(s->n_policies, sizeof *r->plan);
     for (size_t p = 0; p < s->n_policies; p++) {
         struct plan *plan = &r->plan[r->n];
-        plan_build(plan, &r->world, s, p, d);
+        plan_build(plan, world, s, p, d);
         if (d->count == 0) check_prices(plan, r->arena, d);
         share[p] = json_incref(plan->share_json);
-        if (chosen(s->policy[p].name, only, n_only)) r->n++;
+        if (chosen(s->policy[p].name, o->only, o->n_only)) r->n++;
         else plan_fini(plan);
     }
     if (d->count == 0) r->resolved = scenario_resolved(s, share);
@@ -115,7 +117,21 @@ int runner_load(struct runner *r, const char *path, const char *const *set, size
     r->result.scenario_sha256 = s->sha256;
     r->result.seed = (uint64_t)s->seed;
     r->result.scenario = r->resolved;
-    return hash_inputs(r, e);
+    return o->no_hash ? 0 : hash_inputs(r, e);
+}
+
+int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
+                const char *const *only, size_t n_only, struct diag *d, struct err *e)
+{
+    const struct runner_options o = { .set = set, .n_set = n_set, .only = only, .n_only = n_only };
+    return runner_load_with(r, path, &o, d, e);
+}
+
+bool runner_is_random(const struct runner *r)
+{
+    for (size_t i = 0; i < r->scenario.n_work; i++)
+        if (r->scenario.work[i].kind == WORK_GENERATE) return true;
+    return false;
 }
 
 /* A file without a name: gone with the process, whatever happens. */
@@ -166,8 +182,10 @@ static int run_one(void *ctx, size_t i)
     }
     if (r->series) sinks[n++] = series_csv_sink(r->series[i]);
     char *what = arena_printf(plan->arena, "%s/%s", r->scenario.name, plan->spec->name);
-    const struct sim_options opt = { .sinks = sinks, .n_sinks = n, .sample = r->scenario.sample,
-                                     .progress = show_progress, .progress_ctx = what };
+    const struct sim_options opt = { .replication = r->replication, .sinks = sinks, .n_sinks = n,
+                                     .sample = r->scenario.sample,
+                                     .progress = r->silent ? NULL : show_progress,
+                                     .progress_ctx = what };
     const int rc = sim_run(plan, &opt, &totals, &t->error[i]);
     if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
     if (rc == 0 && plan->priced)

@@ -9,7 +9,7 @@
 #include "model/result.h"
 
 struct runner {
-    struct world world;
+    struct world world;       /* its own; {0} when it was lent one */
     struct scenario scenario;
     struct plan *plan; /* those chosen, in scenario order */
     size_t n;
@@ -17,12 +17,30 @@ struct runner {
     struct result result;
     json_t *resolved;
     FILE **jobs, **series; /* one scratch stream per policy, rewound; NULL: not asked for */
+    uint64_t replication;  /* which of the independent repetitions of the generated work */
+    bool silent;           /* no line of progress: many runs at a time */
+};
+
+/* For many runs of variants of one scenario. */
+struct runner_options {
+    const struct world *world; /* lent, read-only, shared by runs on other threads; NULL: load one */
+    const char *const *set;    /* "path=value" */
+    size_t n_set;
+    const char *const *only; /* names of policies to keep; none: all */
+    size_t n_only;
+    uint64_t replication;
+    bool silent, no_hash; /* no_hash: leave result.trace_sha256 empty */
 };
 
 /* Load the scenario and everything it names. `only` (may be empty): names of policies to keep.
  * Problems of the input go to `d`; 0 or a negative code for the rest. */
 int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
                 const char *const *only, size_t n_only, struct diag *d, struct err *e);
+/* The same, with all there is to choose. */
+int runner_load_with(struct runner *r, const char *path, const struct runner_options *o,
+                     struct diag *d, struct err *e);
+/* Do replications differ? Only generated work draws random numbers. */
+bool runner_is_random(const struct runner *r);
 /* Replay. Scratch files are made, nameless, in `dir` (NULL: no job and series rows are kept). */
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e);
 void runner_fini(struct runner *r); /* harmless on {0} */

@@ -1,0 +1,262 @@
+#include "whatif/grid.h"
+
+#include "base/dec.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 9 /* of linear ranges: exact decimals */ };
+
+typedef VEC(const char *) texts;
+
+struct reader {
+    struct arena *a;
+    const char *path;
+    texts *out;
+    struct err *e;
+};
+
+static int refuse(const struct reader *r, const char *item, const char *why)
+{
+    return err_set(r->e, ERR_USAGE, NULL, "--vary %s: '%s': %s", r->path, item, why);
+}
+
+static int add(const struct reader *r, const char *value)
+{
+    for (size_t i = 0; i < r->out->n; i++)
+        if (strcmp(r->out->v[i], value) == 0) return refuse(r, value, "the value is there twice");
+    if (r->out->n >= GRID_MAX_POINTS) return refuse(r, value, "more than 1000000 values");
+    vec_push(r->out, value);
+    return 0;
+}
+
+/* A number and the unit behind it. */
+struct end {
+    double value;
+    int64_t fixed; /* x 10^DIGITS */
+    const char *unit;
+    bool is_fixed;
+};
+
+static bool read_end(struct end *out, const char *s)
+{
+    const size_t len = strspn(s, "+-0123456789.eE");
+    if (len == 0 || dec_double(s, len, &out->value) != DEC_OK) return false;
+    out->is_fixed = dec_fixed_exact(s, len, DIGITS, &out->fixed) == DEC_OK;
+    out->unit = s + len;
+    return true;
+}
+
+static int linear(const struct reader *r, const char *item, const struct end *a,
+                  const struct end *b, const struct end *step)
+{
+    char number[48];
+    int rc = 0;
+    if (!a->is_fixed || !b->is_fixed || !step->is_fixed)
+        return refuse(r, item, "expected at most 9 decimals, below 9.2e9");
+    if (step->fixed <= 0) return refuse(r, item, "expected a step above 0");
+    if ((double)(b->fixed - a->fixed) / (double)step->fixed >= GRID_MAX_POINTS)
+        return refuse(r, item, "more than 1000000 values");
+    for (int64_t v = a->fixed; rc == 0; v += step->fixed) {
+        dec_print(number, sizeof number, v, DIGITS);
+        rc = add(r, arena_printf(r->a, "%s%s", number, a->unit));
+        if (v > b->fixed - step->fixed) break;
+    }
+    return rc;
+}
+
+static int geometric(const struct reader *r, const char *item, const struct end *a,
+                     const struct end *b, const char *how)
+{
+    const bool by_factor = how[0] == 'x';
+    const char *text = how + (by_factor ? 1 : 3);
+    double number;
+    int rc = 0;
+    if (!(a->value > 0)) return refuse(r, item, "a range in equal ratios starts above 0");
+    if (dec_double(text, strlen(text), &number) != DEC_OK ||
+        (by_factor ? number <= 1 : number < 2 || number > 1e6 || number != floor(number)))
+        return refuse(r, item,
+                      by_factor ? "expected :xF with a factor F above 1"
+                                : "expected :logN with a whole number N from 2");
+    const double steps =
+        by_factor ? floor(log(b->value / a->value) / log(number) + 1e-9) : number - 1;
+    const double ratio = by_factor ? number : pow(b->value / a->value, 1 / steps);
+    if (!by_factor && b->value <= a->value) return refuse(r, item, "the range is empty");
+    for (double k = 0; k <= steps && rc == 0; k++) {
+        const double v = !by_factor && k == steps ? b->value : a->value * pow(ratio, k);
+        rc = add(r, arena_printf(r->a, "%.10g%s", v, a->unit));
+    }
+    return rc;
+}
+
+/* a..b, a..b:step, a..b:xF, a..b:logN */
+static int range(const struct reader *r, const char *item, const char *dots)
+{
+    const char *from = arena_strndup(r->a, item, (size_t)(dots - item));
+    char *to = arena_strdup(r->a, dots + 2), *how = strchr(to, ':');
+    struct end a, b, step = { .value = 1, .fixed = 1000000000, .is_fixed = true, .unit = "" };
+    if (how) *how++ = '\0';
+    if (!read_end(&a, from) || !read_end(&b, to))
+        return refuse(r, item, "expected numbers at both ends of a range such as 1..8:2");
+    if (strcmp(a.unit, b.unit) != 0)
+        return refuse(r, item, "expected the same unit at both ends, such as 1 ms..4 ms");
+    if (b.value < a.value) return refuse(r, item, "the range is empty");
+    if (how && (how[0] == 'x' || strncmp(how, "log", 3) == 0))
+        return geometric(r, item, &a, &b, how);
+    if (how && (!read_end(&step, how) || (step.unit[0] && strcmp(step.unit, a.unit) != 0)))
+        return refuse(r, item, "expected a step after the colon: a number, xFACTOR or logCOUNT");
+    return linear(r, item, &a, &b, &step);
+}
+
+static int read_item(const struct reader *r, const char *item)
+{
+    if (!*item) return refuse(r, item, "an empty value");
+    const char *dots = strstr(item, "..");
+    return dots && !strpbrk(item, "/[{\"") ? range(r, item, dots) : add(r, item);
+}
+
+/* Where the item ends: at a comma outside brackets and quotes. */
+static size_t item_length(const char *s)
+{
+    int depth = 0;
+    bool quoted = false;
+    size_t i = 0;
+    for (; s[i]; i++) {
+        if (quoted && s[i] == '\\' && s[i + 1])
+            i++;
+        else if (s[i] == '"')
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if (s[i] == '[' || s[i] == '{')
+            depth++;
+        else if (s[i] == ']' || s[i] == '}')
+            depth--;
+        else if (s[i] == ',' && depth == 0)
+            break;
+    }
+    return i;
+}
+
+static int read_axis(struct axis *out, struct arena *a, const char *text, struct err *e)
+{
+    const char *eq = strchr(text, '=');
+    texts values = { 0 };
+    int rc = 0;
+    if (!eq || eq == text)
+        return err_set(e, ERR_USAGE, NULL, "--vary: expected PATH=V1,V2,..., found '%s'", text);
+    const struct reader r = { a, arena_strndup(a, text, (size_t)(eq - text)), &values, e };
+    for (const char *s = eq + 1; rc == 0; s++) {
+        const size_t len = item_length(s);
+        rc = read_item(&r, arena_strndup(a, s, len));
+        s += len;
+        if (!*s) break;
+    }
+    *out = (struct axis){ r.path, arena_array(a, values.n, sizeof *out->value), values.n };
+    if (values.n) memcpy(out->value, values.v, values.n * sizeof *values.v);
+    vec_fini(&values);
+    return rc;
+}
+
+int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n, struct err *e)
+{
+    *out = (struct grid){ .n_points = 1 };
+    if (n > GRID_MAX_AXES)
+        return err_set(e, ERR_USAGE, NULL, "--vary: at most %d axes", GRID_MAX_AXES);
+    for (size_t i = 0; i < n; i++) {
+        struct axis *x = &out->axis[i];
+        const int rc = read_axis(x, a, vary[i], e);
+        if (rc != 0) return rc;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(out->axis[k].path, x->path) == 0)
+                return err_set(e, ERR_USAGE, NULL, "--vary: '%s' is varied twice", x->path);
+        if (out->n_points > GRID_MAX_POINTS / x->n)
+            return err_set(e, ERR_USAGE, NULL, "--vary: more than %d points", GRID_MAX_POINTS);
+        out->n_points *= x->n;
+        out->n_axes++;
+    }
+    return 0;
+}
+
+const char *grid_value(const struct grid *g, size_t point, size_t axis)
+{
+    for (size_t i = g->n_axes; --i > axis;) point /= g->axis[i].n;
+    return g->axis[axis].value[point % g->axis[axis].n];
+}
+
+const char **grid_set(const struct grid *g, size_t point, struct arena *a)
+{
+    const char **set = arena_array(a, g->n_axes, sizeof *set);
+    for (size_t i = 0; i < g->n_axes; i++)
+        set[i] = arena_printf(a, "%s=%s", g->axis[i].path, grid_value(g, point, i));
+    return set;
+}
+
+/* ---- shards ---- */
+
+/* A whole number from the environment; false when unset. */
+static bool environment(const char *name, uint64_t *out, int *rc, struct err *e)
+{
+    const char *s = getenv(name);
+    if (!s || !*s) return false;
+    if (dec_u64(s, strlen(s), out) == DEC_OK) return true;
+    *rc = err_set(e, ERR_USAGE, NULL, "%s: expected a whole number, found '%s'", name, s);
+    return false;
+}
+
+static int make(struct shard *out, uint64_t index, uint64_t count, const char *what, struct err *e)
+{
+    if (count == 0 || index > count || count > GRID_MAX_POINTS)
+        return err_set(e, ERR_USAGE, NULL,
+                       "%s: expected I/N with I from 1 to N (0 stands for N), found %llu/%llu",
+                       what, (unsigned long long)index, (unsigned long long)count);
+    *out = (struct shard){ (size_t)(index ? index : count), (size_t)count };
+    return 0;
+}
+
+int shard_parse(struct shard *out, const char *text, const char **from, struct err *e)
+{
+    static const char slurm[] = "SLURM_ARRAY_TASK_ID", kube[] = "JOB_COMPLETION_INDEX";
+    uint64_t index, count, min = 0, step = 1;
+    const char *ignored;
+    int rc = 0;
+    if (!from) from = &ignored;
+    *out = (struct shard){ 1, 1 };
+    *from = NULL;
+    if (text) {
+        const char *slash = strchr(text, '/');
+        *from = "--shard";
+        if (!slash || dec_u64(text, (size_t)(slash - text), &index) != DEC_OK ||
+            dec_u64(slash + 1, strlen(slash + 1), &count) != DEC_OK)
+            return err_set(e, ERR_USAGE, NULL, "--shard: expected I/N such as 1/8, found '%s'",
+                           text);
+        return make(out, index, count, *from, e);
+    }
+    if (environment(slurm, &index, &rc, e) &&
+        environment("SLURM_ARRAY_TASK_COUNT", &count, &rc, e)) {
+        environment("SLURM_ARRAY_TASK_MIN", &min, &rc, e);
+        environment("SLURM_ARRAY_TASK_STEP", &step, &rc, e);
+        *from = slurm;
+        if (rc == 0 && (index < min || step == 0))
+            return err_set(e, ERR_USAGE, NULL, "%s is below SLURM_ARRAY_TASK_MIN", slurm);
+        return rc ? rc : make(out, (index - min) / step + 1, count, slurm, e);
+    }
+    if (rc == 0 && environment(kube, &index, &rc, e)) {
+        *from = kube;
+        if (environment("JOB_COMPLETION_COUNT", &count, &rc, e))
+            return make(out, index + 1, count, kube, e);
+        if (rc != 0) return rc;
+        rc = err_set(e, ERR_USAGE, NULL, "%s is set, but not the number of shards", kube);
+        err_hint(e, "set JOB_COMPLETION_COUNT to the job's completions, or give --shard I/N");
+    }
+    return rc;
+}
+
+int shard_has(const struct shard *s, size_t i)
+{
+    return i % s->count == s->index - 1;
+}

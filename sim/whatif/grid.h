@@ -1,0 +1,52 @@
+/* whatif/grid.h - the points of a sweep: the cross product of a few axes.
+ *
+ * An axis is PATH=ITEM,ITEM,... (the path as in --set). An item is
+ *   a value        4    dynamic    "2 ms"    ["3g.20gb","4g.20gb"]   (commas in brackets or quotes stay)
+ *   a..b           whole numbers: a, a + 1, ... up to b
+ *   a..b:step      a, a + step, ... up to b (step > 0; exact decimals: 0.1..0.3:0.1 is 0.1,0.2,0.3)
+ *   a..b:xF        a, a F, a F^2, ... up to b (F > 1)
+ *   a..b:logN      N values from a to b in equal ratios (N >= 2)
+ * Ends of a range may carry the same unit: "1 ms..4 ms", "1..4 ms:0.5" is refused.
+ *
+ * Points are numbered with the last axis running fastest. Ownership: the arena. Threads: read-only
+ * once parsed. Errors: ERR_USAGE. */
+#ifndef GPUSIM_WHATIF_GRID_H
+#define GPUSIM_WHATIF_GRID_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+enum { GRID_MAX_AXES = 16, GRID_MAX_POINTS = 1000000 };
+
+struct axis {
+    const char *path;
+    const char **value; /* texts, all different */
+    size_t n;
+};
+
+struct grid {
+    struct axis axis[GRID_MAX_AXES];
+    size_t n_axes;
+    size_t n_points; /* 1 without axes */
+};
+
+int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n, struct err *e);
+/* Value of an axis at a point. */
+const char *grid_value(const struct grid *g, size_t point, size_t axis);
+/* "path=value" for each axis, from the arena. */
+const char **grid_set(const struct grid *g, size_t point, struct arena *a);
+
+/* Which part of a job array this process is. Shards are counted from 1; 0 stands for the last one, so
+ * that arrays counted from 0 work too. */
+struct shard {
+    size_t index, count; /* 1 <= index <= count */
+};
+/* From "I/N"; NULL: from SLURM_ARRAY_TASK_ID, _COUNT, _MIN and _STEP, else from JOB_COMPLETION_INDEX
+ * (from 0) and JOB_COMPLETION_COUNT, else 1/1. *from (may be NULL) says where it came from. */
+int shard_parse(struct shard *out, const char *text, const char **from, struct err *e);
+/* Is run number `i` of this shard? */
+int shard_has(const struct shard *s, size_t i);
+
+#endif
