@@ -1,0 +1,78 @@
+/* cost/montecarlo.h - what the ranges of the inputs do to the choice between options: sampling,
+ * one-at-a-time swings (tornado), and the values at which the recommendation flips.
+ *
+ * Each input k of a sample is one number u in [0, 1] that every option reads through its own range
+ * (triangular: low, mode, high), so options meet the same prices: common random numbers. Without
+ * them "A beats B with probability p" is wrong (reference TCO 5). The stream of an input depends on
+ * (seed, its name) only: a further input or option moves nothing. Percentile p: the smallest sample
+ * with at least p of the samples at or below it.
+ *
+ * Ownership: the arena. Threads: pure function of its arguments. O((samples + 128 inputs) x options)
+ * evaluations. */
+#ifndef GPUSIM_COST_MONTECARLO_H
+#define GPUSIM_COST_MONTECARLO_H
+
+#include "base/arena.h"
+#include "model/price.h"
+
+#include <stdbool.h>
+
+#define MC_MODE (-1.0) /* as u: take the mode */
+
+/* Inverse of the triangular distribution function: low at 0, high at 1. */
+double mc_amount(struct amount a, double u);
+/* u of a value in [low, high]. */
+double mc_share_below(struct amount a, double value);
+static inline bool mc_ranged(struct amount a)
+{
+    return a.high > a.low;
+}
+
+struct mc_input {
+    const char *name;
+    const char *of; /* option whose range is shown; NULL: that of all */
+    struct amount shown;
+};
+
+/* Cost [USD a year] of an option when input k stands at u[k]. Must be a pure function. */
+typedef double mc_cost(const void *ctx, size_t option, const double *u);
+
+struct mc_model {
+    const struct mc_input *input;
+    const char *const *option; /* names */
+    size_t n_inputs, n_options;
+    mc_cost *cost;
+    const void *ctx;
+};
+
+struct mc_band {
+    double mean, p5, p10, p50, p90, p95;
+};
+
+struct mc_option {
+    double at_modes;           /* USD a year with every input at its mode */
+    struct mc_band cost;       /* USD a year */
+    struct mc_band difference; /* paired: this option less the one cheapest at the modes */
+    double p_cheapest;         /* share of samples in which it is; equal costs share one */
+    bool tie;                  /* not the best, but P5..P95 of the difference holds zero */
+};
+
+struct mc_swing {
+    size_t input;
+    const double *low, *high; /* cost of each option with this input alone at its end, USD a year */
+    double swing; /* of the saving of the best over the runner-up; of the cost when alone */
+    double switching_value; /* of mc_input.shown, nearest to its mode; NAN: the best stays best */
+    size_t switches_to;
+};
+
+struct mc_result {
+    size_t samples, best; /* best: cheapest at the modes, the first of equals */
+    const struct mc_option *option;
+    const struct mc_swing *swing; /* largest first, one per input */
+};
+
+/* `samples` >= 1. */
+void mc_run(struct mc_result *out, const struct mc_model *m, size_t samples, uint64_t seed,
+            struct arena *a);
+
+#endif

@@ -1,0 +1,141 @@
+/* test_montecarlo.c - sampling against moments of the triangular distribution, paired differences,
+ * ties, swings and switching values worked out by hand. */
+#include "support/support.h"
+
+#include "cost/montecarlo.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct amount skewed = { 2, 3, 8 };
+
+static void triangular(void **state)
+{
+    (void)state;
+    assert_close(mc_amount(skewed, 0), 2, 0);
+    assert_close(mc_amount(skewed, 1), 8, 0);
+    assert_close(mc_amount(skewed, MC_MODE), 3, 0);
+    assert_close(mc_amount(skewed, 1.0 / 6), 3, 1e-15); /* (3 - 2) / (8 - 2) lie below the mode */
+    for (double u = 0.01; u < 1; u += 0.07)
+        assert_close(mc_share_below(skewed, mc_amount(skewed, u)), u, 1e-12);
+    assert_close(mc_amount((struct amount){ 5, 5, 5 }, 0.9), 5, 0);
+    assert_close(mc_amount((struct amount){ 5, 5, 9 }, 0), 5, 0);
+    assert_close(mc_share_below((struct amount){ 5, 9, 9 }, 9), 1, 0);
+}
+
+/* own = 10 x + 7, rent = 12 x y: one input shared, one of rent alone; slack costs as much as own. */
+static double toy(const void *ctx, size_t option, const double *u)
+{
+    const struct amount *in = ctx;
+    const double x = mc_amount(in[0], u[0]);
+    return option == 1 ? 12 * x * mc_amount(in[1], u[1]) : 10 * x + 7;
+}
+
+static const struct amount toy_amounts[] = { { 2, 3, 8 }, { 1, 1.5, 2 } };
+static const struct mc_input toy_inputs[] = { { "x", NULL, { 2, 3, 8 } },
+                                              { "y", "rent", { 1, 1.5, 2 } } };
+static const char *const toy_options[] = { "own", "rent", "slack" };
+
+static struct mc_model toy_model(size_t options)
+{
+    return (struct mc_model){ toy_inputs, toy_options, 2, options, toy, toy_amounts };
+}
+
+static void moments(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct mc_result r;
+    const struct mc_model m = toy_model(2);
+    mc_run(&r, &m, 40000, 7, a);
+    /* mean of a triangle (low + mode + high) / 3; x and y are independent */
+    assert_close(r.option[0].cost.mean, 10 * 13 / 3.0 + 7, 0.003);
+    assert_close(r.option[1].cost.mean, 12 * 13 / 3.0 * 1.5, 0.004);
+    const double p[] = { 0.05, 0.10, 0.50, 0.90, 0.95 };
+    const double *got = &r.option[0].cost.p5;
+    for (int i = 0; i < 5; i++) assert_close(got[i], 10 * mc_amount(skewed, p[i]) + 7, 0.01);
+    assert_close(r.option[0].p_cheapest + r.option[1].p_cheapest, 1, 1e-12);
+    assert_close(r.option[0].at_modes, 37, 0);
+    assert_close(r.option[1].at_modes, 54, 0);
+    assert_int_equal(r.best, 0);
+    assert_close(r.option[0].difference.p95, 0, 0);
+    assert_false(r.option[0].tie);
+    /* rent is cheaper where y < 5/6 + 7/12x: in 0.0012 of the cases, which is below 5 % */
+    assert_true(fabs(r.option[1].p_cheapest - 0.001191) < 0.0015);
+    assert_false(r.option[1].tie);
+    arena_destroy(a);
+}
+
+static void swings_and_flips(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct mc_result r;
+    const struct mc_model m = toy_model(2);
+    mc_run(&r, &m, 10, 7, a);
+    /* lead of own over rent: x: 18 x - 10 x - 7, from 9 to 57; y: 36 y - 37, from -1 to 35 */
+    assert_int_equal(r.swing[0].input, 0);
+    assert_close(r.swing[0].swing, 48, 1e-12);
+    assert_true(isnan(r.swing[0].switching_value)); /* flips at x = 7/8, outside */
+    assert_int_equal(r.swing[1].input, 1);
+    assert_close(r.swing[1].swing, 36, 1e-12);
+    assert_close(r.swing[1].low[1], 36, 1e-12);
+    assert_close(r.swing[1].high[0], 37, 1e-12);
+    assert_close(r.swing[1].switching_value, 37 / 36.0, 1e-9);
+    assert_int_equal(r.swing[1].switches_to, 1);
+    const struct mc_model alone = toy_model(1);
+    mc_run(&r, &alone, 10, 7, a);
+    assert_close(r.swing[0].swing, 60, 1e-12);
+    assert_true(isnan(r.swing[0].switching_value));
+    assert_close(r.option[0].p_cheapest, 1, 1e-12);
+    arena_destroy(a);
+}
+
+/* Equal options share what is cheapest; a further option moves nobody's samples; seeds repeat. */
+static void common_random_numbers(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct mc_result two, three, again, other;
+    const struct mc_model m2 = toy_model(2), m3 = toy_model(3);
+    mc_run(&two, &m2, 999, 7, a);
+    mc_run(&again, &m2, 999, 7, a);
+    mc_run(&other, &m2, 999, 8, a);
+    mc_run(&three, &m3, 999, 7, a);
+    assert_memory_equal(&two.option[1].cost, &again.option[1].cost, sizeof(struct mc_band));
+    assert_memory_equal(&two.option[1].cost, &three.option[1].cost, sizeof(struct mc_band));
+    assert_true(memcmp(&two.option[1].cost, &other.option[1].cost, sizeof(struct mc_band)) != 0);
+    assert_close(three.option[0].p_cheapest, two.option[0].p_cheapest / 2, 1e-12);
+    assert_close(three.option[2].p_cheapest, three.option[0].p_cheapest, 1e-15);
+    assert_close(three.option[2].difference.p95, 0, 0);
+    assert_true(three.option[2].tie);
+    /* an input less: the other keeps its draws */
+    const struct mc_model fixed = { toy_inputs, toy_options, 1, 1, toy, toy_amounts };
+    mc_run(&other, &fixed, 999, 7, a);
+    assert_memory_equal(&two.option[0].cost, &other.option[0].cost, sizeof(struct mc_band));
+    arena_destroy(a);
+}
+
+static void nothing_uncertain(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct mc_result r;
+    static const struct amount fixed[] = { { 3, 3, 3 }, { 1.5, 1.5, 1.5 } };
+    const struct mc_model m = { toy_inputs, toy_options, 1, 1, toy, fixed };
+    mc_run(&r, &m, 1, 7, a);
+    assert_close(r.option[0].cost.p5, 37, 0);
+    assert_close(r.swing[0].swing, 0, 0);
+    assert_close(r.option[0].cost.mean, 37, 0);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(triangular),        cmocka_unit_test(moments),
+        cmocka_unit_test(swings_and_flips),  cmocka_unit_test(common_random_numbers),
+        cmocka_unit_test(nothing_uncertain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
