@@ -136,7 +136,7 @@ static void fgd_by_hand(void **state)
              SCENARIO("{'name': 'f', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 2}",
                       PLACE("fgd", HALVES) "," PLACE("best_fit", HALVES)),
              "job_id,submit_s,duration_s,gpus\n"
-             "a,0,1000,0.5\nb,1,5,0.5\nc,2,1000,0.2\nd,10,1000,0.3\n");
+             "a,0,1000,0.5\nb,1,5,0.5\nc,2,1000,0.2\nd,20,1000,0.3\n");
     assert_string_equal(sim_job_of(&s, "fgd", "b")->cards, "f.0.0");
     assert_string_equal(sim_job_of(&s, "fgd", "c")->cards, "f.0.1");
     assert_string_equal(sim_job_of(&s, "fgd", "d")->cards, "f.0.1");
