@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cost/cashflow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +49,7 @@ static double group_hours(const struct scope *s, const struct usage_group *g)
 
 static double group_held(const struct scope *s, const struct usage_group *g)
 {
-    (void)s;
-    return g->allocated_h;
+    return g->allocated_h * (1 + s->item->lost_work);
 }
 
 static double group_employees(const struct scope *s, const struct usage_group *g)
@@ -103,7 +103,7 @@ static double window_usd(const struct price_item *it, double q, double hours)
 
 double tco_annuity(double rate, double years)
 {
-    return rate == 0 ? years : (1 - pow(1 + rate, -years)) / rate;
+    return cashflow_annuity(rate, years);
 }
 
 /* Present value of capital `usd` bought now and again whenever its life ends, less what the last
@@ -194,13 +194,12 @@ static void charge_tenants(struct tco_result *out, const struct usage *u, const 
     out->n_charges = u->n_tenants + 3;
 }
 
-/* Items that this fleet does not use (another card kind, another sharing kind) are left out. */
-static bool concerns(const struct scope *s)
+bool tco_concerns(const struct usage *u, const char *share_kind, const struct price_item *it)
 {
-    if (s->item->share && s->share && strcmp(s->item->share, s->share) != 0) return false;
-    if (!s->item->gpu) return true;
-    for (size_t i = 0; i < s->u->n_groups; i++)
-        if (price_item_applies(s->item, s->u->group[i].gpu, s->share)) return true;
+    if (it->share && share_kind && strcmp(it->share, share_kind) != 0) return false;
+    if (!it->gpu) return true;
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (price_item_applies(it, u->group[i].gpu, share_kind)) return true;
     return false;
 }
 
@@ -208,14 +207,15 @@ static struct totals price_items(struct tco_result *out, const struct usage *u, 
                                  const struct price_book *book, struct arena *a)
 {
     struct totals t = { 0 };
-    struct cost_item_result *item = arena_array(a, book->n_items, sizeof *item);
+    struct cost_item_result *item = a ? arena_array(a, book->n_items, sizeof *item) : NULL;
     out->item = item;
     for (size_t i = 0; i < book->n_items; i++) {
         const struct price_item *it = &book->item[i];
         const struct scope s = { u, share, book, it, true };
-        if (!concerns(&s)) continue;
+        if (!tco_concerns(u, share, it)) continue;
         double q = quantity(&s), usd = window_usd(it, q, u->hours);
         add_item(&t, &s, q, usd);
+        if (!item) continue;
         item[out->n_items++] = (struct cost_item_result){
             it->name, price_driver_names[it->driver], it->source, it->date, it->confidence, q, usd
         };
@@ -239,7 +239,7 @@ struct tco_result tco_price(const struct usage *u, const char *share_kind,
     out.usd_per_gpu_hour = ratio(t.usd, f.cards * u->hours);
     out.usd_per_useful_gpu_hour = ratio(t.usd, u->useful_gpu_hours);
     out.usd_per_job = ratio(t.usd, (double)u->jobs_completed);
-    charge_tenants(&out, u, &t, &f, a);
+    if (a) charge_tenants(&out, u, &t, &f, a);
     return out;
 }
 

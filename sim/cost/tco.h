@@ -5,6 +5,7 @@
  *     once   amount x quantity x y / life          capital spread over its useful life
  *     year   amount x quantity x y
  *     use    amount x quantity                     energy = board kWh x PUE x price
+ * Rent per card-hour that jobs hold is paid for (1 + lost_work) as many hours (spot).
  * Retention does not enter it. Cash-flow view over the planning term n at rate r, opex at year end
  * (reference TCO 3.4; a broken last year is paid at its end):
  *     NPV = capital at 0 (and again whenever a life ends) + sum opex (1 + r)^-t - residual (1 + r)^-n
@@ -29,7 +30,7 @@
 
 /* `share_kind` ("mig") selects items that are paid under one sharing kind only; NULL: all.
  * Requires a price for every card of the usage: see tco_check(). Ratios without a denominator
- * (no job completed, no useful work) are NAN. */
+ * (no job completed, no useful work) are NAN. `a` may be NULL: then items and charges are left out. */
 struct tco_result tco_price(const struct usage *u, const char *share_kind,
                             const struct price_book *book, struct arena *a);
 
@@ -37,6 +38,9 @@ struct tco_result tco_price(const struct usage *u, const char *share_kind,
  * book has no price for. Call it before a run: a missing price must not read as zero. */
 int tco_check(const struct usage *fleet, const char *share_kind, const struct price_book *book,
               struct err *e);
+
+/* Whether a fleet pays for an item at all: it has such a card and is shared in that way. */
+bool tco_concerns(const struct usage *u, const char *share_kind, const struct price_item *it);
 
 /* ---- for charges while the run is going: job cost = card-hours held x rate + board kWh x price ---- */
 

@@ -36,6 +36,7 @@ static const char *const formats[] = { PRICE_FORMAT, NULL };
 struct book_keys {
     int format;
     const char *name, *currency, *as_of;
+    json_t *currencies;
     double pue, rate;
     simtime term;
 };
@@ -48,7 +49,8 @@ static const struct cfg_field book_fields[] = {
       .required = true,
       .help = "what this file is" },
     CFG_FIELD(struct book_keys, name, CFG_TEXT, "prices", 0, 0, "name for reports"),
-    CFG_FIELD(struct book_keys, currency, CFG_TEXT, "USD", 0, 0, "USD"),
+    CFG_FIELD(struct book_keys, currency, CFG_TEXT, NULL, 0, 0, "of the amounts; default: USD"),
+    CFG_FIELD(struct book_keys, currencies, CFG_JSON, NULL, 0, 0, "USD for one unit of each"),
     CFG_FIELD(struct book_keys, as_of, CFG_TEXT, "not stated", 0, 0,
               "date the book was put together"),
     CFG_FIELD(struct book_keys, pue, CFG_REAL, "1.5", 1, 5, "facility energy over IT energy"),
@@ -61,7 +63,7 @@ struct item_keys {
     int driver, period;
     json_t *amount;
     simtime life;
-    double retention, per;
+    double retention, per, lost_work;
 };
 
 static const struct cfg_field item_fields[] = {
@@ -83,6 +85,8 @@ static const struct cfg_field item_fields[] = {
               "useful life of capital; default: the term"),
     CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
     CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9, "cards one employee looks after"),
+    CFG_FIELD(struct item_keys, lost_work, CFG_REAL, "0", 0, 10,
+              "spot: hours to be rented again per hour held"),
     CFG_FIELD(struct item_keys, gpu, CFG_TEXT, NULL, 0, 0, "only for cards of this kind"),
     CFG_FIELD(struct item_keys, share, CFG_TEXT, NULL, 0, 0, "only under this sharing kind"),
 };
@@ -153,7 +157,7 @@ static bool period_fits(enum price_driver driver, enum price_period period)
 }
 
 static void check_item(const struct json_doc *doc, const char *at, const struct item_keys *k,
-                       const struct price_item *it, const char *book_currency, struct diag *d)
+                       const struct price_item *it, struct diag *d)
 {
     char here[POINTER_BYTES];
     if (!period_fits(it->driver, it->period))
@@ -168,14 +172,73 @@ static void check_item(const struct json_doc *doc, const char *at, const struct 
                      "driver \"fte\" needs \"per\": the cards one employee looks after");
     if (it->driver != PRICE_fte && !isnan(k->per))
         json_problem(d, doc, at, "\"per\" goes with driver \"fte\" only");
-    if (strcmp(it->currency, book_currency) != 0)
-        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "currency"),
-                     "expected the book's currency %s, found %s; convert the amount", book_currency,
-                     it->currency);
+    if (k->lost_work > 0 && it->driver != PRICE_allocated_gpu_hour)
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "lost_work"),
+                     "\"lost_work\" goes with driver \"allocated_gpu_hour\" only");
+}
+
+/* USD for one unit of a currency; NAN when the book does not say. */
+static double usd_rate(const char *currency, const json_t *currencies)
+{
+    if (strcmp(currency, "USD") == 0) return 1;
+    return json_number_value(json_object_get(currencies, currency)) > 0
+               ? json_number_value(json_object_get(currencies, currency))
+               : NAN;
+}
+
+/* A number with its unit, "9750 USD", or a range with one. */
+static bool states_unit(const json_t *amount)
+{
+    return json_is_string(amount) || json_is_string(json_object_get(amount, "low")) ||
+           json_is_string(json_object_get(amount, "mode")) ||
+           json_is_string(json_object_get(amount, "high"));
+}
+
+/* Amounts in another currency than USD are converted; a share of capital has none. */
+static void convert(struct price_item *it, const json_t *amount, const struct json_doc *doc,
+                    const char *at, const json_t *currencies, struct diag *d)
+{
+    char here[POINTER_BYTES];
+    const double rate = usd_rate(it->currency, currencies);
+    if (isnan(rate)) {
+        struct err *e = json_problem(d, doc, json_pointer_key(here, sizeof here, at, "currency"),
+                                     "expected USD (results are in USD), found %s without a rate",
+                                     it->currency);
+        err_hint(e, "state it: \"currencies\": {\"%s\": <USD for one>}", it->currency);
+        return;
+    }
+    if (it->driver == PRICE_capital || strcmp(it->currency, "USD") == 0) return;
+    if (states_unit(amount)) {
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "amount"),
+                     "expected plain numbers of %s, found an amount that states USD", it->currency);
+        return;
+    }
+    it->amount.low *= rate;
+    it->amount.mode *= rate;
+    it->amount.high *= rate;
+}
+
+/* Every rate a number above 0. */
+static void check_rates(const struct json_doc *doc, json_t *currencies, struct diag *d)
+{
+    const char *name;
+    json_t *v;
+    char found[64], here[POINTER_BYTES];
+    if (currencies && !json_is_object(currencies))
+        json_problem(d, doc, "/currencies", "expected an object such as {\"CNY\": 0.139}, found %s",
+                     json_found(found, sizeof found, currencies));
+    json_object_foreach(currencies, name, v)
+    {
+        if (json_is_number(v) && json_number_value(v) > 0 && json_number_value(v) < 1e6) continue;
+        json_problem(d, doc, json_pointer_key(here, sizeof here, "/currencies", name),
+                     "expected USD for one unit, a number above 0, found %s",
+                     json_found(found, sizeof found, v));
+    }
 }
 
 static void read_item(struct price_item *it, struct arena *a, const struct json_doc *doc, json_t *v,
-                      const char *at, const struct price_book *book, struct diag *d)
+                      const char *at, const struct price_book *book, const json_t *currencies,
+                      struct diag *d)
 {
     struct item_keys k;
     char here[POINTER_BYTES];
@@ -193,12 +256,21 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
         .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
         .retention = k.retention,
         .per = k.per,
+        .lost_work = k.lost_work,
         .gpu = k.gpu,
         .share = k.share,
     };
-    check_item(doc, at, &k, it, book->currency, d);
+    check_item(doc, at, &k, it, d);
     json_pointer_key(here, sizeof here, at, "amount");
     it->amount = read_amount(doc, k.amount, here, it, d);
+    convert(it, k.amount, doc, at, currencies, d);
+}
+
+static bool currency_everywhere(const json_t *items)
+{
+    for (size_t i = 0; i < json_array_size(items); i++)
+        if (!json_object_get(json_array_get(items, i), "currency")) return false;
+    return true;
 }
 
 void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
@@ -218,14 +290,16 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
              d);
     if (d->count > before) return;
     *out = (struct price_book){ .name = k.name,
-                                .currency = k.currency,
+                                .currency = k.currency ? k.currency : "USD",
+                                .currency_stated = k.currency != NULL,
                                 .as_of = k.as_of,
                                 .pue = k.pue,
                                 .rate = k.rate,
                                 .term_y = years(k.term) };
-    if (strcmp(k.currency, "USD") != 0)
-        json_problem(d, doc, "/currency", "expected USD (results are in USD), found %s",
-                     k.currency);
+    check_rates(doc, k.currencies, d);
+    if (isnan(usd_rate(out->currency, k.currencies)))
+        json_problem(d, doc, "/currency",
+                     "expected USD (results are in USD), found %s without a rate", out->currency);
     json_t *items = json_object_get(doc->root, "items");
     if (!json_is_array(items) || json_array_size(items) == 0) {
         json_problem(d, doc, items ? "/items" : "",
@@ -238,7 +312,8 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
     out->n_items = json_array_size(items);
     for (size_t i = 0; i < out->n_items; i++)
         read_item(&it[i], a, doc, json_array_get(items, i),
-                  json_pointer_index(here, sizeof here, "/items", i), out, d);
+                  json_pointer_index(here, sizeof here, "/items", i), out, k.currencies, d);
+    if (!out->currency_stated) out->currency_stated = currency_everywhere(items);
 }
 
 int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65],

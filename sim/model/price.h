@@ -10,7 +10,8 @@
  *
  * Drivers turn usage into a quantity (design section 8). An amount is a number in the book's
  * currency, a string with its unit ("9750 USD", "0.10 USD/kWh", "2.50 USD/h", "4500 USD/y"), or
- * {"low", "mode", "high"} of either. Results are in USD, so the currency must be USD.
+ * {"low", "mode", "high"} of either. Results are in USD: other currencies need a rate,
+ * "currencies": { "CNY": 0.139 } (USD per unit), and are converted when read.
  * Ownership: the arena. Threads: read-only after loading. */
 #ifndef GPUSIM_MODEL_PRICE_H
 #define GPUSIM_MODEL_PRICE_H
@@ -58,12 +59,14 @@ struct price_item {
     double life_y;     /* capital only: useful life in years; default: the book's term */
     double retention;  /* capital only: share of value kept per year; 0: worth nothing at the end */
     double per;        /* fte: cards one employee looks after */
+    double lost_work;  /* allocated_gpu_hour: hours to be paid again per hour held (spot), else 0 */
     const char *gpu;   /* only for cards of this kind (name or alias); NULL: all */
     const char *share; /* only under this sharing kind ("intercept"); NULL: all */
 };
 
 struct price_book {
     const char *name, *currency, *as_of;
+    bool currency_stated;     /* in the book or in every item */
     double pue, rate, term_y; /* facility overhead; discount rate per year; planning term */
     const struct price_item *item;
     size_t n_items;

@@ -110,6 +110,17 @@ static void every_complaint(void **state)
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"per\": 2, \"amount\": 1}"), "\"per\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"currency\": \"EUR\", \"amount\": 1}"),
           "/items/0/currency" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"lost_work\": 0.1, \"amount\": 1}"),
+          "/items/0/lost_work" },
+        { "{\"format\": \"gpusim-prices/1\", \"currencies\": {\"CNY\": 0}, \"items\": [{\"name\": "
+          "\"x\", \"driver\": \"card\", \"amount\": 1}]}",
+          "/currencies/CNY" },
+        { "{\"format\": \"gpusim-prices/1\", \"currencies\": [7], \"items\": [{\"name\": "
+          "\"x\", \"driver\": \"card\", \"amount\": 1}]}",
+          "/currencies" },
+        { "{\"format\": \"gpusim-prices/1\", \"currencies\": {\"CNY\": 0.14}, \"items\": [{\"name\": "
+          "\"x\", \"driver\": \"card\", \"currency\": \"CNY\", \"amount\": \"7 USD\"}]}",
+          "states USD" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amuont\": 1, \"amount\": 1}"), "amuont" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -194,6 +205,38 @@ static void the_default_book(void **state)
     arena_destroy(a);
 }
 
+/* Amounts in another currency are converted with the book's rates; shares of capital are not. */
+static void currencies(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct json_doc doc;
+    struct price_book book;
+    struct diag d;
+    struct err e = { 0 };
+    const char *text =
+        "{\"format\": \"gpusim-prices/1\", \"currency\": \"CNY\", \"currencies\": {\"CNY\": 0.14},"
+        "\"items\": [{\"name\": \"card\", \"driver\": \"card\","
+        "\"amount\": {\"low\": 50, \"mode\": 100, \"high\": 250}},"
+        "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.05},"
+        "{\"name\": \"spot\", \"driver\": \"allocated_gpu_hour\", \"currency\": \"USD\","
+        "\"amount\": \"0.685 USD/h\", \"lost_work\": 0.08}]}";
+    diag_init(&d);
+    assert_int_equal(json_doc_parse(&doc, "book", text, strlen(text), &e), 0);
+    price_book_read(&book, a, &doc, &d);
+    assert_int_equal(d.count, 0);
+    assert_close(book.item[0].amount.low, 7, 1e-15);
+    assert_close(book.item[0].amount.mode, 14, 1e-15);
+    assert_close(book.item[0].amount.high, 35, 1e-15);
+    assert_close(book.item[1].amount.mode, 0.05, 0);
+    assert_close(book.item[2].amount.mode, 0.685, 0);
+    assert_close(book.item[2].lost_work, 0.08, 0);
+    assert_true(book.currency_stated);
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +244,7 @@ int main(void)
         cmocka_unit_test(every_complaint),
         cmocka_unit_test(a_missing_card_price_is_an_error),
         cmocka_unit_test(the_default_book),
+        cmocka_unit_test(currencies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
