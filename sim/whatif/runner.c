@@ -234,7 +234,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     int rc = open_scratch(r, dir, e);
     if (rc == 0) {
         rc = parallel_for(r->n, threads, run_one, &t);
-        log_progress_done();
+        if (!r->silent) log_progress_done();
         for (size_t i = 0; rc != 0 && i < r->n; i++)
             if (error[i].code == (enum err_code)rc) {
                 *e = error[i];

@@ -1,0 +1,463 @@
+#include "whatif/sweep.h"
+
+#include "base/instream.h"
+#include "base/log.h"
+#include "base/outfile.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "base/vec.h"
+#include "whatif/runner.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MANIFEST_FORMAT "gpusim-sweep-manifest/1"
+#define RUN_FORMAT      "gpusim-sweep-run/1"
+
+const char *const sweep_metrics[] = {
+    "gpu.count",
+    "gpu.allocated",
+    "gpu.duty",
+    "gpu.sm_active",
+    "gpu.memory",
+    "gpu.stranded",
+    "gpu.free",
+    "gpu.down",
+    "gpu.energy_kwh",
+    "gpu.fragmentation",
+    "jobs.submitted",
+    "jobs.completed",
+    "jobs.failed",
+    "jobs.failed_oom",
+    "jobs.killed",
+    "jobs.rejected",
+    "jobs.running",
+    "jobs.queued",
+    "jobs.gpu_hours",
+    "jobs.useful_gpu_hours",
+    "jobs.wait_s.mean",
+    "jobs.wait_s.p50",
+    "jobs.wait_s.p90",
+    "jobs.wait_s.p95",
+    "jobs.wait_s.p99",
+    "jobs.wait_s.max",
+    "jobs.turnaround_s.mean",
+    "jobs.turnaround_s.p50",
+    "jobs.turnaround_s.p90",
+    "jobs.turnaround_s.p95",
+    "jobs.turnaround_s.p99",
+    "jobs.turnaround_s.max",
+    "jobs.slowdown.mean",
+    "jobs.slowdown.p50",
+    "jobs.slowdown.p90",
+    "jobs.slowdown.p95",
+    "jobs.slowdown.p99",
+    "jobs.slowdown.max",
+    "tco.total_usd",
+    "tco.usd_per_year",
+    "tco.npv_usd",
+    "tco.usd_per_gpu_hour",
+    "tco.usd_per_useful_gpu_hour",
+    "tco.usd_per_job",
+    "tco.energy_usd",
+    "window_s",
+    "end_s",
+    NULL,
+};
+
+struct sweep_point {
+    char sha256[65];
+    struct err problem; /* why it cannot be loaded; ERR_OK: it can */
+};
+
+const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256, size_t replication)
+{
+    return arena_printf(a, "%s/runs/%.2s/%.16s-r%zu.json", dir, sha256, sha256, replication);
+}
+
+int sweep_write_json(const char *path, const json_t *v, struct err *e)
+{
+    struct strbuf b = { 0 };
+    json_write(v, &b);
+    const int rc = outfile_write(path, b.s, b.len, e);
+    strbuf_fini(&b);
+    return rc;
+}
+
+/* ---- a point's name ---- */
+
+/* Hashes of files that many points share, each read once. */
+struct hashes {
+    pthread_mutex_t lock;
+    struct arena *a;
+    VEC(struct file_hash {
+        const char *path;
+        char hex[65];
+    })
+    known;
+};
+
+static int add_hash(struct hashes *h, struct strbuf *to, const char *path, struct err *e)
+{
+    char hex[65];
+    if (!path) return 0;
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->known.n; i++)
+        if (strcmp(h->known.v[i].path, path) == 0) {
+            strbuf_addf(to, "%s\n", h->known.v[i].hex);
+            pthread_mutex_unlock(&h->lock);
+            return 0;
+        }
+    const int rc = instream_file_sha256(path, hex, e);
+    if (rc == 0) {
+        struct file_hash f = { .path = arena_strdup(h->a, path) };
+        memcpy(f.hex, hex, sizeof hex);
+        vec_push(&h->known, f);
+        strbuf_addf(to, "%s\n", hex);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return rc;
+}
+
+/* Everything the run is a function of. */
+static int name_point(struct sweep_point *p, const struct runner *r, const struct sweep_options *o,
+                      struct hashes *h, struct err *e)
+{
+    const struct scenario *s = &r->scenario;
+    struct strbuf b = { 0 };
+    int rc = 0;
+    strbuf_addf(&b, "%s\n", GPUSIM_VERSION);
+    json_write(r->resolved, &b);
+    for (size_t i = 0; i < o->n_only; i++) strbuf_addf(&b, "%s\n", o->only[i]);
+    for (size_t i = 0; i < s->n_work && rc == 0; i++)
+        rc = add_hash(h, &b, s->work[i].kind == WORK_JOBS ? s->work[i].trace : s->work[i].spec, e);
+    for (size_t i = 0; i < s->n_policies && rc == 0; i++) {
+        rc = add_hash(h, &b, s->policy[i].prices, e);
+        for (size_t k = 0; k < s->policy[i].n_fleet && rc == 0; k++)
+            rc = add_hash(h, &b, s->policy[i].fleet[k].profile, e);
+    }
+    sha256_hex(b.s, b.len, p->sha256);
+    strbuf_fini(&b);
+    return rc;
+}
+
+/* ---- planning ---- */
+
+static int load_point(struct runner *r, const struct sweep *s, size_t point, size_t replication,
+                      struct arena *a, struct err *e)
+{
+    const char **own = grid_set(&s->grid, point, a);
+    const size_t n = s->o.n_set + s->grid.n_axes;
+    const char **set = arena_array(a, n + 1, sizeof *set);
+    struct diag d;
+    for (size_t i = 0; i < s->o.n_set; i++) set[i] = s->o.set[i];
+    for (size_t i = 0; i < s->grid.n_axes; i++) set[s->o.n_set + i] = own[i];
+    const struct runner_options o = { .world = &s->world,
+                                      .set = set,
+                                      .n_set = n,
+                                      .only = s->o.only,
+                                      .n_only = s->o.n_only,
+                                      .replication = replication,
+                                      .silent = true,
+                                      .no_hash = true };
+    diag_init(&d);
+    int rc = runner_load_with(r, s->o.scenario, &o, &d, e);
+    if (rc == 0 && d.count > 0) rc = diag_result(&d, e);
+    diag_fini(&d);
+    return rc;
+}
+
+struct planning {
+    struct sweep *s;
+    struct hashes hashes;
+    char name[65 * 2], scenario_sha256[65];
+    uint64_t seed;
+    bool random;
+};
+
+static int plan_point(void *ctx, size_t i)
+{
+    struct planning *p = ctx;
+    struct sweep_point *point = &p->s->point[i];
+    struct arena *a = arena_create();
+    struct runner r = { 0 };
+    int rc = load_point(&r, p->s, i, 0, a, &point->problem);
+    if (rc == 0) rc = name_point(point, &r, &p->s->o, &p->hashes, &point->problem);
+    if (rc == 0) {
+        pthread_mutex_lock(&p->hashes.lock);
+        p->random |= runner_is_random(&r);
+        pthread_mutex_unlock(&p->hashes.lock);
+    }
+    runner_fini(&r);
+    arena_destroy(a);
+    if (rc != 0 && point->sha256[0] == '\0') { /* its place in the grid is all that names it */
+        char text[64];
+        snprintf(text, sizeof text, "point %zu", i);
+        sha256_hex(text, strlen(text), point->sha256);
+    }
+    return rc == ERR_USAGE ? rc : 0; /* a wrong path is wrong in every point */
+}
+
+/* What all points have in common comes from the scenario without its axes. */
+static int read_base(struct planning *p, struct err *e)
+{
+    struct scenario base = { 0 };
+    struct diag d;
+    diag_init(&d);
+    const int rc = scenario_load(&base, p->s->o.scenario, p->s->o.set, p->s->o.n_set, &d, e);
+    if (rc == 0) {
+        snprintf(p->name, sizeof p->name, "%s", base.name ? base.name : "sweep");
+        memcpy(p->scenario_sha256, base.sha256, sizeof base.sha256);
+        p->seed = (uint64_t)base.seed;
+    }
+    scenario_fini(&base);
+    diag_fini(&d);
+    return rc;
+}
+
+static json_t *manifest_of(const struct planning *p)
+{
+    const struct sweep *s = p->s;
+    json_t *vary = json_array(), *points = json_array();
+    for (size_t i = 0; i < s->grid.n_axes; i++) {
+        json_t *values = json_array();
+        for (size_t k = 0; k < s->grid.axis[i].n; k++)
+            json_array_append_new(values, json_string(s->grid.axis[i].value[k]));
+        json_array_append_new(
+            vary, json_pack("{s:s, s:o}", "path", s->grid.axis[i].path, "values", values));
+    }
+    for (size_t i = 0; i < s->grid.n_points; i++)
+        json_array_append_new(points, json_string(s->point[i].sha256));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o}", "format", MANIFEST_FORMAT,
+                     "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
+                     p->scenario_sha256, "seed", json_num((double)p->seed), "random",
+                     (int)p->random, "vary", vary, "replications", (int)s->o.replications, "points",
+                     points);
+}
+
+int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
+{
+    char *path = xasprintf("%s/manifest.json", dir);
+    struct json_doc doc = { 0 };
+    int rc = json_doc_load(&doc, path, e);
+    if (rc == 0) {
+        const char *format = json_string_value(json_object_get(doc.root, "format"));
+        const json_t *points = json_object_get(doc.root, "points");
+        const struct loc at = { .file = path };
+        if (!format || strcmp(format, MANIFEST_FORMAT) != 0 || !json_is_array(points) ||
+            !json_is_array(json_object_get(doc.root, "vary")) ||
+            json_integer_value(json_object_get(doc.root, "replications")) < 1)
+            rc = err_set(e, ERR_INPUT, &at, "expected the manifest of a sweep (%s)",
+                         MANIFEST_FORMAT);
+    }
+    *out = rc == 0 ? json_incref(doc.root) : NULL;
+    json_doc_fini(&doc);
+    free(path);
+    return rc;
+}
+
+/* A folder may be resumed, with more values or replications, by the same program and scenario only. */
+static int check_folder(const struct sweep *s, struct err *e)
+{
+    static const char *const same[] = { "gpusim_version", "scenario_sha256" };
+    const char *path = arena_printf(s->arena, "%s/manifest.json", s->dir);
+    json_t *old;
+    int rc = 0;
+    if (access(path, F_OK) != 0) return 0;
+    if ((rc = sweep_manifest_load(&old, s->dir, e)) != 0) return rc;
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        const struct loc at = { .file = path };
+        if (json_equal(json_object_get(old, same[i]), json_object_get(s->manifest, same[i])))
+            continue;
+        rc = err_set(e, ERR_INPUT, &at, "the folder holds a sweep of another %s",
+                     i ? "scenario" : "version of gpusim");
+        err_hint(e, "write elsewhere with -o DIR, or remove the folder");
+    }
+    json_decref(old);
+    return rc;
+}
+
+static int find_todo(struct sweep *s, struct err *e)
+{
+    const size_t reps = s->o.replications;
+    s->n_runs = s->grid.n_points * reps;
+    s->todo = xcalloc(s->n_runs, sizeof *s->todo);
+    for (size_t i = 0; i < s->n_runs; i++) {
+        if (!shard_has(&s->o.shard, i)) continue;
+        s->n_mine++;
+        const struct sweep_point *p = &s->point[i / reps];
+        const char *path = sweep_run_path(s->arena, s->dir, p->sha256, i % reps);
+        bool done = false;
+        if (access(path, F_OK) == 0) {
+            struct json_doc doc = { 0 };
+            const int rc = json_doc_load(&doc, path, e);
+            if (rc != 0) return rc;
+            done = json_is_null(json_object_get(doc.root, "error")); /* failures are tried again */
+            json_doc_fini(&doc);
+        }
+        if (!done) s->todo[s->n_todo++] = i;
+    }
+    return 0;
+}
+
+static int check_points(struct sweep *s, struct err *e)
+{
+    for (size_t i = 0; i < s->grid.n_points; i++)
+        if (s->point[i].problem.code == ERR_USAGE) {
+            *e = s->point[i].problem;
+            return ERR_USAGE;
+        }
+    for (size_t i = 0; i < s->grid.n_points; i++)
+        if (s->point[i].problem.code == ERR_OK) return 0;
+    *e = s->point[0].problem; /* nothing can be run at all */
+    return e->code;
+}
+
+int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
+{
+    *s = (struct sweep){ .o = *o, .arena = arena_create() };
+    struct planning p = { .s = s, .hashes = { .lock = PTHREAD_MUTEX_INITIALIZER, .a = s->arena } };
+    int rc = grid_parse(&s->grid, s->arena, o->vary, o->n_vary, e);
+    if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
+        rc = err_set(e, ERR_USAGE, NULL, "more than %d runs", GRID_MAX_POINTS);
+    if (rc == 0) rc = read_base(&p, e);
+    if (rc == 0) rc = world_load(&s->world, e);
+    if (rc != 0) return rc;
+    s->point = xcalloc(s->grid.n_points, sizeof *s->point);
+    parallel_for(s->grid.n_points, o->threads, plan_point, &p);
+    vec_fini(&p.hashes.known);
+    if ((rc = check_points(s, e)) != 0) return rc;
+    s->random = p.random;
+    s->dir = o->dir ? o->dir : arena_printf(s->arena, "out/%s-sweep", p.name);
+    s->manifest = manifest_of(&p);
+    rc = check_folder(s, e);
+    return rc ? rc : find_todo(s, e);
+}
+
+void sweep_fini(struct sweep *s)
+{
+    json_decref(s->manifest);
+    free(s->point);
+    free(s->todo);
+    world_fini(&s->world);
+    arena_destroy(s->arena);
+    *s = (struct sweep){ 0 };
+}
+
+/* ---- running ---- */
+
+static json_t *policies_of(const struct runner *r)
+{
+    json_t *result = result_to_json(&r->result), *list = json_array(), *p;
+    size_t i;
+    json_array_foreach(json_object_get(result, "policies"), i, p)
+    {
+        json_t *metrics = json_object();
+        for (size_t k = 0; sweep_metrics[k]; k++) {
+            json_t *v = json_path_get(p, sweep_metrics[k]);
+            json_object_set(metrics, sweep_metrics[k], json_is_number(v) ? v : json_null());
+        }
+        json_array_append_new(list,
+                              json_pack("{s:O, s:O, s:O, s:o}", "name", json_object_get(p, "name"),
+                                        "kind", json_object_get(p, "kind"), "stable",
+                                        json_object_get(p, "stable"), "metrics", metrics));
+    }
+    json_decref(result);
+    return list;
+}
+
+/* One run, its outcome as JSON: policies, or why there are none. */
+static json_t *outcome(const struct sweep *s, size_t point, size_t replication)
+{
+    struct arena *a = arena_create();
+    struct runner r = { 0 };
+    struct err e = { 0 };
+    int rc = load_point(&r, s, point, replication, a, &e);
+    if (rc == 0) rc = runner_run(&r, NULL, 1, &e);
+    json_t *error = json_null(), *policies = rc == 0 ? policies_of(&r) : json_array();
+    if (rc != 0) {
+        char text[sizeof e.where + sizeof e.msg + 4];
+        snprintf(text, sizeof text, "%s%s%s", e.where, e.where[0] ? ": " : "", e.msg);
+        error = json_string(text);
+        if (!error) error = json_string("the run failed");
+    }
+    runner_fini(&r);
+    arena_destroy(a);
+    return json_pack("{s:s, s:s, s:I, s:o, s:o}", "format", RUN_FORMAT, "point",
+                     s->point[point].sha256, "replication", (json_int_t)replication, "error", error,
+                     "policies", policies);
+}
+
+struct running {
+    const struct sweep *s;
+    pthread_mutex_t lock;
+    size_t done;
+    struct err error;
+};
+
+static int run_one(void *ctx, size_t i)
+{
+    struct running *w = ctx;
+    const struct sweep *s = w->s;
+    const size_t point = s->todo[i] / s->o.replications, k = s->todo[i] % s->o.replications;
+    struct arena *a = arena_create();
+    struct err e = { 0 };
+    json_t *v = outcome(s, point, k);
+    const int rc = sweep_write_json(sweep_run_path(a, s->dir, s->point[point].sha256, k), v, &e);
+    json_decref(v);
+    arena_destroy(a);
+    pthread_mutex_lock(&w->lock);
+    w->done++;
+    if (rc != 0 && w->error.code == ERR_OK) w->error = e;
+    log_progress("sweep", (double)w->done / (double)s->n_todo);
+    pthread_mutex_unlock(&w->lock);
+    return rc;
+}
+
+static int make_folders(const struct sweep *s, struct err *e)
+{
+    int rc = outfile_mkdirs(s->dir, e);
+    for (size_t i = 0; i < s->n_todo && rc == 0; i++) {
+        const char *sha = s->point[s->todo[i] / s->o.replications].sha256;
+        if (i % s->o.replications == 0 || s->o.shard.count > 1)
+            rc = outfile_mkdirs(arena_printf(s->arena, "%s/runs/%.2s", s->dir, sha), e);
+    }
+    return rc;
+}
+
+int sweep_run(struct sweep *s, struct err *e)
+{
+    struct running w = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER };
+    int rc = make_folders(s, e);
+    if (rc == 0)
+        rc = sweep_write_json(arena_printf(s->arena, "%s/manifest.json", s->dir), s->manifest, e);
+    if (rc != 0) return rc;
+    if (parallel_for(s->n_todo, s->o.threads, run_one, &w) != 0) *e = w.error;
+    log_progress_done();
+    return w.error.code;
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int sweep_estimate(struct sweep *s, double *seconds, struct err *e)
+{
+    (void)e;
+    *seconds = 0;
+    if (s->n_todo == 0) return 0;
+    const double begin = seconds_now();
+    const size_t at[] = { 0, s->n_todo - 1 }, n = s->n_todo > 1 ? 2 : 1;
+    for (size_t i = 0; i < n; i++)
+        json_decref(
+            outcome(s, s->todo[at[i]] / s->o.replications, s->todo[at[i]] % s->o.replications));
+    const double each = (seconds_now() - begin) / (double)n;
+    const size_t threads = s->o.threads < s->n_todo ? s->o.threads : s->n_todo;
+    *seconds = each * (double)s->n_todo / (double)(threads ? threads : 1);
+    return 0;
+}

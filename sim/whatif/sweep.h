@@ -1,0 +1,72 @@
+/* whatif/sweep.h - many variants of one scenario, each replayed several times, in a folder that a
+ * killed sweep resumes from and that shards of a job array may share.
+ *
+ *   DIR/manifest.json          the sweep: version, scenario, axes, replications, hash of every point
+ *   DIR/runs/ab/ab..-rK.json   one finished run: point (by its hash) and replication K
+ *   DIR/sweep.csv, sweep.json  the tables, made from the files above and nothing else
+ *
+ * A run's file appears whole, under its final name, or not at all; runs that have one are never
+ * computed again. The hash of a point covers the version, the resolved scenario and the contents of
+ * traces, specifications, profiles and price books, so a changed input is another point. Tables depend
+ * on the set of runs only: not on threads, shards, order, or how often it was killed.
+ *
+ * Replication K of a point draws from the streams of (seed, K): independent between replications,
+ * common to all points and policies. A run that fails is recorded with its reason, does not stop the
+ * others, and is tried again by the next sweep. Ownership: the _fini functions. Threads: call from
+ * one. */
+#ifndef GPUSIM_WHATIF_SWEEP_H
+#define GPUSIM_WHATIF_SWEEP_H
+
+#include "engine/plan.h"
+#include "whatif/grid.h"
+
+#include <jansson.h>
+
+struct sweep_options {
+    const char *scenario;
+    const char *const *vary; /* axes, as in whatif/grid.h */
+    size_t n_vary;
+    const char *const *set; /* for all points */
+    size_t n_set;
+    const char *const *only; /* names of policies to keep; none: all */
+    size_t n_only;
+    size_t replications; /* at least 1 */
+    unsigned threads;
+    const char *dir; /* NULL: out/<scenario name>-sweep */
+    struct shard shard;
+};
+
+struct sweep {
+    struct sweep_options o;
+    struct arena *arena;
+    struct world world;
+    struct grid grid;
+    const char *dir;
+    json_t *manifest;
+    struct sweep_point *point;
+    bool random;  /* replications differ */
+    size_t *todo; /* runs of this shard without a result, numbered point x replications + K */
+    size_t n_todo, n_mine, n_runs;
+};
+
+/* Load every point, name it, and look for what is done. Nothing is written. ERR_USAGE for axes and
+ * paths; ERR_INPUT when no point can be loaded or `dir` holds another sweep. */
+int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e);
+/* Run what is to do. ERR_IO when a result cannot be written. */
+int sweep_run(struct sweep *s, struct err *e);
+/* Seconds that the runs to do would take, from timing the first and the last of them. */
+int sweep_estimate(struct sweep *s, double *seconds, struct err *e);
+void sweep_fini(struct sweep *s); /* harmless on {0} */
+
+/* Path of a run's file below `dir`, from the arena. */
+const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256,
+                           size_t replication);
+/* The manifest of a folder, checked; a new reference. ERR_IO when there is none. */
+int sweep_manifest_load(json_t **out, const char *dir, struct err *e);
+int sweep_write_json(const char *path, const json_t *v, struct err *e);
+
+/* Dotted paths into a policy's result that a run keeps; NULL-terminated. */
+extern const char *const sweep_metrics[];
+enum { SWEEP_MAX_METRICS = 80 };
+
+#endif

@@ -1,0 +1,447 @@
+#include "whatif/sweep_table.h"
+
+#include "base/outfile.h"
+#include "base/vec.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TABLE_FORMAT "gpusim-sweep/1"
+
+typedef VEC(struct sweep_row) rows;
+
+static size_t replications_of(const json_t *manifest)
+{
+    return (size_t)json_integer_value(json_object_get(manifest, "replications"));
+}
+
+static const char *point_of(const json_t *manifest, size_t i)
+{
+    const char *s = json_string_value(json_array_get(json_object_get(manifest, "points"), i));
+    return s && strlen(s) == 64 ? s : NULL;
+}
+
+/* The axes as they were. */
+static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
+{
+    const json_t *vary = json_object_get(t->manifest, "vary");
+    struct grid *g = &t->grid;
+    *g = (struct grid){ .n_axes = json_array_size(vary), .n_points = 1 };
+    bool good = g->n_axes <= GRID_MAX_AXES;
+    for (size_t i = 0; good && i < g->n_axes; i++) {
+        json_t *x = json_array_get(vary, i), *values = json_object_get(x, "values");
+        struct axis *axis = &g->axis[i];
+        axis->n = json_array_size(values);
+        axis->path = json_string_value(json_object_get(x, "path"));
+        axis->value = arena_array(a, axis->n, sizeof *axis->value);
+        good = axis->path && axis->n > 0 && g->n_points <= GRID_MAX_POINTS / axis->n;
+        for (size_t k = 0; good && k < axis->n; k++) {
+            axis->value[k] = json_string_value(json_array_get(values, k));
+            good = axis->value[k] != NULL;
+        }
+        if (good) g->n_points *= axis->n;
+    }
+    const json_t *points = json_object_get(t->manifest, "points");
+    good = good && json_array_size(points) == g->n_points;
+    for (size_t i = 0; good && i < g->n_points; i++) good = point_of(t->manifest, i) != NULL;
+    return good ? 0 : err_set(e, ERR_INPUT, NULL, "the manifest of the sweep is damaged");
+}
+
+/* The file of a run, from whichever folder holds it. *out {0} when none does. */
+static int find_run(struct json_doc *out, const struct sweep_table *t, size_t point, size_t k,
+                    const char *const *dirs, size_t n_dirs, struct arena *a, struct err *e)
+{
+    const char *sha = point_of(t->manifest, point), *found = NULL;
+    *out = (struct json_doc){ 0 };
+    for (size_t i = 0; i < n_dirs; i++) {
+        const char *path = sweep_run_path(a, dirs[i], sha, k);
+        if (access(path, F_OK) != 0) continue;
+        if (found)
+            return err_set(e, ERR_INPUT, NULL,
+                           "%s and %s hold the same run (point %zu, replication %zu)", found, path,
+                           point, k);
+        found = path;
+    }
+    if (!found) return 0;
+    const int rc = json_doc_load(out, found, e);
+    if (rc != 0) return rc;
+    const char *named = json_string_value(json_object_get(out->root, "point"));
+    const struct loc at = { .file = found };
+    if (!named || strcmp(named, sha) != 0 ||
+        json_integer_value(json_object_get(out->root, "replication")) != (json_int_t)k) {
+        json_doc_fini(out);
+        return err_set(e, ERR_INPUT, &at, "expected a run of this sweep, found one of another");
+    }
+    return 0;
+}
+
+/* Values of one point, policy by policy, metric by metric, replication by replication. */
+struct gathered {
+    const char *policy, *kind;
+    size_t n, stable;
+    double *x[SWEEP_MAX_METRICS];
+};
+typedef VEC(struct gathered) gathering;
+
+static struct gathered *gathered_of(gathering *g, const char *policy, const char *kind, size_t max,
+                                    struct arena *a)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->v[i].policy, policy) == 0) return &g->v[i];
+    struct gathered one = { .policy = arena_strdup(a, policy), .kind = arena_strdup(a, kind) };
+    for (size_t m = 0; sweep_metrics[m]; m++) one.x[m] = arena_array(a, max, sizeof(double));
+    vec_push(g, one);
+    return &g->v[g->n - 1];
+}
+
+static void gather(gathering *g, const json_t *run, size_t max, struct arena *a)
+{
+    size_t i;
+    json_t *p;
+    json_array_foreach(json_object_get(run, "policies"), i, p)
+    {
+        const char *name = json_string_value(json_object_get(p, "name"));
+        const char *kind = json_string_value(json_object_get(p, "kind"));
+        if (!name || !kind) continue;
+        struct gathered *to = gathered_of(g, name, kind, max, a);
+        if (to->n >= max) continue; /* a policy twice in one file */
+        const json_t *metrics = json_object_get(p, "metrics");
+        for (size_t m = 0; sweep_metrics[m]; m++) {
+            const json_t *v = json_object_get(metrics, sweep_metrics[m]);
+            to->x[m][to->n] = json_is_number(v) ? json_number_value(v) : NAN;
+        }
+        to->stable += json_is_true(json_object_get(p, "stable"));
+        to->n++;
+    }
+}
+
+static void add_rows(rows *to, const struct sweep_table *t, size_t point, const gathering *g,
+                     size_t failed, const char *error)
+{
+    const bool random = json_is_true(json_object_get(t->manifest, "random"));
+    for (size_t i = 0; i < g->n; i++) {
+        const struct gathered *x = &g->v[i];
+        struct sweep_row row = { .point = point,
+                                 .policy = x->policy,
+                                 .kind = x->kind,
+                                 .n = x->n,
+                                 .failed = failed,
+                                 .error = error,
+                                 .stable = (double)x->stable / (double)x->n };
+        for (size_t m = 0; sweep_metrics[m]; m++) {
+            row.metric[m] = interval_student(x->x[m], x->n);
+            if (!random) row.metric[m].half = NAN;
+        }
+        vec_push(to, row);
+    }
+    if (g->n > 0 || failed == 0) return;
+    struct sweep_row row = {
+        .point = point, .policy = "", .kind = "", .failed = failed, .stable = NAN, .error = error
+    };
+    for (size_t m = 0; sweep_metrics[m]; m++) row.metric[m] = interval_student(NULL, 0);
+    vec_push(to, row);
+}
+
+int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const *dirs,
+                     size_t n_dirs, struct arena *a, struct err *e)
+{
+    rows all = { 0 };
+    *t = (struct sweep_table){ .manifest = json_incref(manifest) };
+    int rc = read_grid(t, a, e);
+    const size_t reps = replications_of(manifest);
+    for (size_t p = 0; p < t->grid.n_points && rc == 0; p++) {
+        struct arena *scrap = arena_create();
+        gathering g = { 0 };
+        const char *error = NULL;
+        size_t failed = 0;
+        for (size_t k = 0; k < reps && rc == 0; k++) {
+            struct json_doc doc;
+            rc = find_run(&doc, t, p, k, dirs, n_dirs, scrap, e);
+            t->n_runs++;
+            if (rc != 0) break;
+            const char *why = json_string_value(json_object_get(doc.root, "error"));
+            if (!doc.root)
+                t->n_missing++;
+            else if (why) {
+                failed++;
+                if (!error) error = arena_strdup(a, why);
+            } else
+                gather(&g, doc.root, reps, a);
+            json_doc_fini(&doc);
+        }
+        t->n_failed += failed;
+        if (rc == 0) add_rows(&all, t, p, &g, failed, error);
+        vec_fini(&g);
+        arena_destroy(scrap);
+    }
+    t->row = arena_array(a, all.n, sizeof *t->row);
+    if (all.n) memcpy(t->row, all.v, all.n * sizeof *all.v);
+    t->n_rows = all.n;
+    vec_fini(&all);
+    return rc;
+}
+
+void sweep_table_fini(struct sweep_table *t)
+{
+    json_decref(t->manifest);
+    *t = (struct sweep_table){ 0 };
+}
+
+/* ---- forms ---- */
+
+static void csv_text(struct strbuf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        strbuf_addz(out, s);
+        return;
+    }
+    strbuf_addc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"') strbuf_addc(out, '"');
+        strbuf_addc(out, *s);
+    }
+    strbuf_addc(out, '"');
+}
+
+static void csv_number(struct strbuf *out, double v)
+{
+    strbuf_addc(out, ',');
+    if (isfinite(v)) strbuf_addf(out, "%.12g", v);
+}
+
+void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
+{
+    strbuf_addz(out, "point");
+    for (size_t i = 0; i < t->grid.n_axes; i++) {
+        strbuf_addc(out, ',');
+        csv_text(out, t->grid.axis[i].path);
+    }
+    strbuf_addz(out, ",policy,kind,n,failed_runs,stable");
+    for (size_t m = 0; sweep_metrics[m]; m++)
+        strbuf_addf(out, ",%s,%s.low,%s.high", sweep_metrics[m], sweep_metrics[m],
+                    sweep_metrics[m]);
+    strbuf_addz(out, ",error\n");
+    for (size_t r = 0; r < t->n_rows; r++) {
+        const struct sweep_row *x = &t->row[r];
+        strbuf_addf(out, "%zu", x->point);
+        for (size_t i = 0; i < t->grid.n_axes; i++) {
+            strbuf_addc(out, ',');
+            csv_text(out, grid_value(&t->grid, x->point, i));
+        }
+        strbuf_addc(out, ',');
+        csv_text(out, x->policy);
+        strbuf_addc(out, ',');
+        csv_text(out, x->kind);
+        strbuf_addf(out, ",%zu,%zu", x->n, x->failed);
+        csv_number(out, x->stable);
+        for (size_t m = 0; sweep_metrics[m]; m++) {
+            csv_number(out, x->metric[m].mean);
+            csv_number(out, x->metric[m].mean - x->metric[m].half);
+            csv_number(out, x->metric[m].mean + x->metric[m].half);
+        }
+        strbuf_addc(out, ',');
+        if (x->error) csv_text(out, x->error);
+        strbuf_addc(out, '\n');
+    }
+}
+
+static json_t *row_json(const struct sweep_row *x)
+{
+    json_t *metrics = json_object();
+    for (size_t m = 0; sweep_metrics[m]; m++) {
+        const struct interval *i = &x->metric[m];
+        json_object_set_new(metrics, sweep_metrics[m],
+                            json_pack("{s:o, s:o, s:o}", "mean", json_num(i->mean), "low",
+                                      json_num(i->mean - i->half), "high",
+                                      json_num(i->mean + i->half)));
+    }
+    return json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", x->policy, "kind", x->kind, "n",
+                     (json_int_t)x->n, "stable", json_num(x->stable), "metrics", metrics);
+}
+
+json_t *sweep_table_json(const struct sweep_table *t)
+{
+    static const char *const kept[] = { "gpusim_version", "scenario_name", "scenario_sha256",
+                                        "seed",           "vary",          "replications" };
+    json_t *o = json_object(), *points = json_array();
+    json_object_set_new(o, "format", json_string(TABLE_FORMAT));
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        json_object_set(o, kept[i], json_object_get(t->manifest, kept[i]));
+    for (size_t r = 0; r < t->n_rows;) {
+        const size_t p = t->row[r].point;
+        json_t *set = json_object(), *policies = json_array();
+        const char *error = t->row[r].error;
+        const size_t failed = t->row[r].failed;
+        for (size_t i = 0; i < t->grid.n_axes; i++)
+            json_object_set_new(set, t->grid.axis[i].path, json_string(grid_value(&t->grid, p, i)));
+        for (; r < t->n_rows && t->row[r].point == p; r++)
+            if (*t->row[r].policy) json_array_append_new(policies, row_json(&t->row[r]));
+        json_array_append_new(
+            points, json_pack("{s:I, s:o, s:s, s:I, s:s?, s:o}", "point", (json_int_t)p, "set", set,
+                              "sha256", point_of(t->manifest, p), "failed_runs", (json_int_t)failed,
+                              "error", error, "policies", policies));
+    }
+    json_object_set_new(o, "points", points);
+    return o;
+}
+
+/* ---- for the terminal ---- */
+
+enum { CELL = 40, MAX_COLUMNS = GRID_MAX_AXES + 10 };
+
+static size_t metric_index(const char *name)
+{
+    size_t m = 0;
+    while (strcmp(sweep_metrics[m], name) != 0) m++;
+    return m;
+}
+
+static void number_cell(char cell[CELL], const struct interval *i, double scale, bool interval)
+{
+    const double v = scale * i->mean, half = scale * i->half;
+    const int digits = fabs(v) < 10 ? 3 : fabs(v) < 1000 ? 1 : 0;
+    if (!isfinite(v))
+        snprintf(cell, CELL, "n/a");
+    else if (interval && isfinite(half))
+        snprintf(cell, CELL, "%.*f +-%.*f", digits, v, digits, half);
+    else
+        snprintf(cell, CELL, "%.*f", digits, v);
+}
+
+static const struct column {
+    const char *head, *metric;
+    double scale;
+    bool interval;
+} shown[] = {
+    { "done", "jobs.completed", 1, false },         { "failed", "jobs.failed", 1, false },
+    { "wait mean s", "jobs.wait_s.mean", 1, true }, { "wait p95 s", "jobs.wait_s.p95", 1, true },
+    { "alloc %", "gpu.allocated", 100, false },     { "cost USD", "tco.total_usd", 1, false },
+};
+enum { N_SHOWN = sizeof shown / sizeof *shown };
+
+static size_t cells_of(const struct sweep_table *t, size_t r, char cell[MAX_COLUMNS][CELL])
+{
+    const bool head = r == SIZE_MAX;
+    const struct sweep_row *x = head ? NULL : &t->row[r];
+    size_t n = 0;
+    for (size_t i = 0; i < t->grid.n_axes; i++)
+        snprintf(cell[n++], CELL, "%s",
+                 head ? t->grid.axis[i].path : grid_value(&t->grid, x->point, i));
+    snprintf(cell[n++], CELL, "%s", head ? "policy" : *x->policy ? x->policy : "(failed)");
+    if (head)
+        snprintf(cell[n++], CELL, "n");
+    else
+        snprintf(cell[n++], CELL, "%zu", x->n);
+    for (size_t i = 0; i < N_SHOWN; i++, n++) {
+        if (head)
+            snprintf(cell[n], CELL, "%s", shown[i].head);
+        else
+            number_cell(cell[n], &x->metric[metric_index(shown[i].metric)], shown[i].scale,
+                        shown[i].interval);
+    }
+    if (head)
+        snprintf(cell[n++], CELL, "stable");
+    else if (!isfinite(x->stable))
+        snprintf(cell[n++], CELL, "n/a");
+    else
+        snprintf(cell[n++], CELL, "%s", x->stable == 1 ? "yes" : x->stable == 0 ? "no" : "partly");
+    return n;
+}
+
+void sweep_table_text(const struct sweep_table *t, struct strbuf *out)
+{
+    char cell[MAX_COLUMNS][CELL];
+    size_t width[MAX_COLUMNS] = { 0 };
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t r = 0; r <= t->n_rows; r++) {
+            const size_t n = cells_of(t, r ? r - 1 : SIZE_MAX, cell);
+            for (size_t i = 0; i < n; i++) {
+                const bool left = i <= t->grid.n_axes;
+                if (pass == 0 && strlen(cell[i]) > width[i]) width[i] = strlen(cell[i]);
+                if (pass == 0) continue;
+                if (i) strbuf_addz(out, "  ");
+                strbuf_addf(out, left ? "%-*s" : "%*s", (int)width[i], cell[i]);
+            }
+            if (pass == 1) strbuf_addc(out, '\n');
+        }
+}
+
+int sweep_table_write(const struct sweep_table *t, const char *dir, struct arena *a, struct err *e)
+{
+    struct strbuf csv = { 0 };
+    json_t *v = sweep_table_json(t);
+    sweep_table_csv(t, &csv);
+    int rc = outfile_write(arena_printf(a, "%s/sweep.csv", dir), csv.s, csv.len, e);
+    if (rc == 0) rc = sweep_write_json(arena_printf(a, "%s/sweep.json", dir), v, e);
+    json_decref(v);
+    strbuf_fini(&csv);
+    return rc;
+}
+
+/* ---- joining shards ---- */
+
+static int same_manifest(const json_t *a, const json_t *b, const char *dir_a, const char *dir_b,
+                         struct err *e)
+{
+    static const struct {
+        const char *key, *what;
+    } part[] = {
+        { "gpusim_version", "versions of gpusim" },
+        { "scenario_sha256", "scenarios" },
+        { "seed", "seeds" },
+        { "vary", "axes" },
+        { "replications", "numbers of replications" },
+        { "points", "inputs" },
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (!json_equal(json_object_get(a, part[i].key), json_object_get(b, part[i].key)))
+            return err_set(e, ERR_INPUT, NULL, "%s and %s are sweeps of different %s", dir_a, dir_b,
+                           part[i].what);
+    return 0;
+}
+
+static int copy_runs(const struct sweep_table *t, const char *const *dirs, size_t n_dirs,
+                     const char *out, struct err *e)
+{
+    const size_t reps = replications_of(t->manifest);
+    int rc = 0;
+    for (size_t i = 0; i < t->grid.n_points * reps && rc == 0; i++) {
+        struct arena *a = arena_create();
+        struct json_doc doc;
+        const char *sha = point_of(t->manifest, i / reps);
+        const char *to = sweep_run_path(a, out, sha, i % reps);
+        rc = find_run(&doc, t, i / reps, i % reps, dirs, n_dirs, a, e);
+        if (rc == 0 && doc.root && access(to, F_OK) != 0) {
+            rc = outfile_mkdirs(arena_printf(a, "%s/runs/%.2s", out, sha), e);
+            if (rc == 0) rc = outfile_write(to, doc.text, doc.len, e);
+        }
+        json_doc_fini(&doc);
+        arena_destroy(a);
+    }
+    return rc;
+}
+
+int sweep_merge(struct sweep_table *t, const char *const *dirs, size_t n_dirs, const char *out,
+                bool partial, struct arena *a, struct err *e)
+{
+    json_t *first = NULL;
+    *t = (struct sweep_table){ 0 };
+    int rc = sweep_manifest_load(&first, dirs[0], e);
+    for (size_t i = 1; i < n_dirs && rc == 0; i++) {
+        json_t *other = NULL;
+        rc = sweep_manifest_load(&other, dirs[i], e);
+        if (rc == 0) rc = same_manifest(first, other, dirs[0], dirs[i], e);
+        json_decref(other);
+    }
+    if (rc == 0) rc = sweep_table_load(t, first, dirs, n_dirs, a, e);
+    json_decref(first);
+    if (rc == 0 && t->n_missing > 0 && !partial) {
+        rc = err_set(e, ERR_INPUT, NULL, "%zu of %zu runs are missing", t->n_missing, t->n_runs);
+        err_hint(e, "a shard has not finished or was not named; --partial joins what is there");
+    }
+    if (rc == 0) rc = outfile_mkdirs(out, e);
+    if (rc == 0) rc = copy_runs(t, dirs, n_dirs, out, e);
+    if (rc == 0) rc = sweep_write_json(arena_printf(a, "%s/manifest.json", out), t->manifest, e);
+    return rc ? rc : sweep_table_write(t, out, a, e);
+}
