@@ -1,0 +1,281 @@
+/* gpusim size: the least-cost number of nodes at which every target is met, policy by policy. */
+#include "base/log.h"
+#include "base/thread.h"
+#include "cli/command.h"
+#include "whatif/size.h"
+
+#include <math.h>
+
+struct options {
+    struct opt_list slo, set, policy;
+    int64_t min, max, replications, jobs;
+    const char *group;
+    bool scan, quiet;
+    int format;
+};
+
+static const struct opt opts[] = {
+    { "slo", 0, OPT_LIST, offsetof(struct options, slo), "EXPR",
+      "target on a policy's result: 'jobs.wait_s.p95<=600', 'jobs.failed==0'", NULL },
+    { "min", 0, OPT_COUNT, offsetof(struct options, min), "A",
+      "smallest number of nodes (default 1)", NULL },
+    { "max", 0, OPT_COUNT, offsetof(struct options, max), "B",
+      "largest number of nodes (default: 16 times the present number, at least 64)", NULL },
+    { "nodes-of", 0, OPT_TEXT, offsetof(struct options, group), "GROUP",
+      "fleet group whose nodes are counted (default: the only one)", NULL },
+    { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
+      "at most so many runs of each fleet until a target is decided (default 16)", NULL },
+    { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
+      "try every number from --min to --max (at most 512)", NULL },
+    { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
+      "runs at a time (default: cores)", NULL },
+    { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE", "change the scenario",
+      NULL },
+    { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+      "of the answer on standard output", out_format_names },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
+    { 0 },
+};
+
+/* ---- JSON ---- */
+
+static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
+{
+    json_t *targets = json_array();
+    if (!t) return json_null();
+    for (size_t q = 0; q < s->o.n_slo; q++) {
+        const struct interval *i = &t->value[q];
+        json_array_append_new(
+            targets, json_pack("{s:s, s:o, s:o, s:o, s:b, s:s}", "slo", s->slo[q].text, "value",
+                               json_num(i->mean), "low", json_num(i->mean - i->half), "high",
+                               json_num(i->mean + i->half), "met", t->target[q] == SIZE_MET,
+                               "verdict", verdict_names[t->target[q]]));
+    }
+    return json_pack("{s:I, s:I, s:b, s:s, s:b, s:I, s:o, s:s?, s:o}", "nodes",
+                     (json_int_t)t->nodes, "cards", (json_int_t)t->cards, "met",
+                     t->verdict == SIZE_MET, "verdict", verdict_names[t->verdict], "stable",
+                     (int)t->stable, "n", (json_int_t)t->n, "total_usd", json_num(t->cost_usd),
+                     "problem", t->problem, "targets", targets);
+}
+
+static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
+{
+    json_t *tried = json_array(), *odd = json_array();
+    const struct size_trial *b = a->best;
+    for (size_t i = 0; i < a->n_trials; i++)
+        json_array_append_new(tried, trial_json(s, &a->trial[i]));
+    for (size_t i = 0; i < a->n_odd; i++)
+        json_array_append_new(odd,
+                              json_pack("{s:I, s:I, s:b}", "from", (json_int_t)a->odd[i].from, "to",
+                                        (json_int_t)a->odd[i].to, "met", (int)a->odd[i].met));
+    return json_pack(
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", a->policy, "path", a->path,
+        "met", b != NULL, "nodes", b ? json_integer(b->nodes) : json_null(), "cards",
+        b ? json_integer(b->cards) : json_null(), "total_usd",
+        b ? json_num(b->cost_usd) : json_null(), "best", trial_json(s, b), "next_smaller",
+        trial_json(s, a->next_smaller), "non_monotone", odd, "tried", tried);
+}
+
+static const struct size_answer *cheapest(const struct sizing *s)
+{
+    const struct size_answer *best = NULL;
+    bool priced = true;
+    for (size_t i = 0; i < s->n_answers; i++)
+        if (s->answer[i].best) priced &= isfinite(s->answer[i].best->cost_usd);
+    for (size_t i = 0; i < s->n_answers; i++) {
+        const struct size_answer *a = &s->answer[i];
+        if (!a->best) continue;
+        const double cost = priced ? a->best->cost_usd : (double)a->best->cards;
+        if (!best || cost < (priced ? best->best->cost_usd : (double)best->best->cards)) best = a;
+    }
+    return best;
+}
+
+static void print_json(const struct sizing *s)
+{
+    struct strbuf b = { 0 };
+    json_t *policies = json_array(), *slo = json_array();
+    const struct size_answer *best = cheapest(s);
+    for (size_t i = 0; i < s->n_answers; i++)
+        json_array_append_new(policies, answer_json(s, &s->answer[i]));
+    for (size_t i = 0; i < s->o.n_slo; i++) json_array_append_new(slo, json_string(s->slo[i].text));
+    json_t *v = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:o}", "format", "gpusim-size/1",
+                          "gpusim_version", GPUSIM_VERSION, "scenario_name", s->name,
+                          "scenario_sha256", s->sha256, "slo", slo, "least_cost",
+                          best ? best->policy : NULL, "policies", policies);
+    json_write(v, &b);
+    json_decref(v);
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+}
+
+/* ---- CSV: one row a trial ---- */
+
+static void csv_number(double v)
+{
+    putchar(',');
+    if (isfinite(v)) printf("%.12g", v);
+}
+
+static void print_csv(const struct sizing *s)
+{
+    printf("policy,nodes,cards,answer,verdict,stable,n,total_usd");
+    for (size_t q = 0; q < s->o.n_slo; q++) {
+        const char *p = s->slo[q].path;
+        printf(",%s,%s.low,%s.high,%s.verdict", p, p, p, p);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < s->n_answers; i++)
+        for (size_t k = 0; k < s->answer[i].n_trials; k++) {
+            const struct size_trial *t = &s->answer[i].trial[k];
+            printf("%s,%lld,%lld,%s,%s,%s,%zu", s->answer[i].policy, (long long)t->nodes,
+                   (long long)t->cards, t == s->answer[i].best ? "true" : "false",
+                   verdict_names[t->verdict], t->stable ? "true" : "false", t->n);
+            csv_number(t->cost_usd);
+            for (size_t q = 0; q < s->o.n_slo; q++) {
+                csv_number(t->value[q].mean);
+                csv_number(t->value[q].mean - t->value[q].half);
+                csv_number(t->value[q].mean + t->value[q].half);
+                printf(",%s", verdict_names[t->target[q]]);
+            }
+            putchar('\n');
+        }
+}
+
+/* ---- table ---- */
+
+static void print_value(const struct slo *slo, const struct size_trial *t, size_t q)
+{
+    const struct interval *i = &t->value[q];
+    printf("%s: ", slo->text);
+    if (t->problem)
+        printf("%s (%s)", verdict_names[t->target[q]], t->problem);
+    else if (!isfinite(i->mean))
+        printf("%s (no such figure: %s)", verdict_names[t->target[q]],
+               t->stable ? "nothing to measure" : "unstable");
+    else if (isfinite(i->half))
+        printf("%s (%.4g +- %.2g, n %zu)", verdict_names[t->target[q]], i->mean, i->half, t->n);
+    else
+        printf("%s (%.6g)", verdict_names[t->target[q]], i->mean);
+}
+
+/* The targets that a fleet misses. */
+static void print_misses(const struct sizing *s, const struct size_trial *t)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < s->o.n_slo; q++) {
+        if (t->target[q] == SIZE_MET) continue;
+        printf("%s", n++ ? "; " : " ");
+        print_value(&s->slo[q], t, q);
+    }
+    if (n == 0)
+        printf(" %s", t->problem ? t->problem : "the queue grows without end");
+    else if (!t->stable && !t->problem)
+        printf("; unstable: the queue grows without end");
+    putchar('\n');
+}
+
+static void print_fleet(const struct size_trial *t)
+{
+    printf("%lld node%s, %lld card%s", (long long)t->nodes, t->nodes == 1 ? "" : "s",
+           (long long)t->cards, t->cards == 1 ? "" : "s");
+    if (isfinite(t->cost_usd)) printf(", %.2f USD", t->cost_usd);
+}
+
+static void print_answer(const struct sizing *s, const struct size_answer *a)
+{
+    printf("%s: ", a->policy);
+    if (a->best) {
+        print_fleet(a->best);
+        putchar('\n');
+        for (size_t q = 0; q < s->o.n_slo; q++) {
+            printf("    ");
+            print_value(&s->slo[q], a->best, q);
+            putchar('\n');
+        }
+    } else {
+        printf("no number of nodes from %lld to %lld meets every target\n",
+               (long long)a->trial[0].nodes, (long long)a->trial[a->n_trials - 1].nodes);
+    }
+    const struct size_trial *less = a->best ? a->next_smaller : &a->trial[a->n_trials - 1];
+    if (less && less->verdict == SIZE_MET) {
+        printf("    %lld nodes meet them too, at ", (long long)less->nodes);
+        print_fleet(less);
+        putchar('\n');
+    } else if (less) {
+        printf("    with ");
+        print_fleet(less);
+        printf(":");
+        print_misses(s, less);
+    } else {
+        printf("    no smaller fleet was looked at\n");
+    }
+    for (size_t i = 0; i < a->n_odd; i++)
+        printf("    not monotone: %lld to %lld nodes %s\n", (long long)a->odd[i].from,
+               (long long)a->odd[i].to,
+               a->odd[i].met ? "meet them, more do not" : "miss, fewer do not");
+}
+
+static void print_table(const struct sizing *s)
+{
+    const struct size_answer *best = cheapest(s);
+    for (size_t i = 0; i < s->n_answers; i++) print_answer(s, &s->answer[i]);
+    if (best && s->n_answers > 1)
+        printf("%s: %s\n", isfinite(best->best->cost_usd) ? "least cost" : "fewest cards",
+               best->policy);
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { .min = 1 };
+    struct sizing s = { 0 };
+    char **operand;
+    int n;
+    int rc = opt_parse(self, argc, argv, &o, &operand, &n, e);
+    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
+    if (o.quiet) log_set_level(LOG_QUIET);
+    if (n != 1)
+        rc = err_set(e, ERR_USAGE, NULL, "expected one scenario, found %d operands", n);
+    else if (o.min < 1 || o.min > 10000000 || o.max > 10000000 || (o.max > 0 && o.max < o.min))
+        rc = err_set(e, ERR_USAGE, NULL, "expected 1 <= --min <= --max <= 10000000");
+    if (rc == 0) {
+        const struct size_options so = {
+            .scenario = operand[0],
+            .slo = o.slo.v,
+            .n_slo = o.slo.n,
+            .set = o.set.v,
+            .n_set = o.set.n,
+            .only = o.policy.v,
+            .n_only = o.policy.n,
+            .group = o.group,
+            .min = o.min,
+            .max = o.max,
+            .replications = (size_t)o.replications,
+            .threads = o.jobs > 0 ? (unsigned)o.jobs : thread_cores(),
+            .scan = o.scan,
+        };
+        rc = size_run(&s, &so, e);
+    }
+    if (rc == 0) {
+        if (o.format == FORMAT_JSON)
+            print_json(&s);
+        else if (o.format == FORMAT_CSV)
+            print_csv(&s);
+        else
+            print_table(&s);
+        rc = cheapest(&s) ? 0 : 1;
+    }
+    size_fini(&s);
+    opt_fini(opts, &o);
+    return rc;
+}
+
+const struct command cmd_size = {
+    .name = "size",
+    .args = "SCENARIO",
+    .help = "the least-cost number of nodes that meets all targets; exit 1 if none does",
+    .example = "gpusim size scenarios/sizing-erlang.json --slo 'jobs.wait_s.p99<=0.5'",
+    .opts = opts,
+    .run = run,
+};
