@@ -16,6 +16,8 @@ enum kind {
     KIND_ARRIVAL,
     KIND_READY,       /* arg: job; its instances exist, its library is up */
     KIND_GROW,        /* arg: job; allocates its footprint */
+    KIND_LIMIT,       /* arg: job; its limit kills it */
+    KIND_LOOK,        /* the order changes by itself */
     KIND_WARM,        /* statistics start here */
     KIND_SAMPLE,
     KIND_MARK,        /* end of a batch of the last quarter */
@@ -43,6 +45,7 @@ struct run {
     struct residents *residents;
     struct sched *sched;
     struct evq *q;
+    ev_id look;
     struct pick pick;      /* scratch */
     VEC(struct job *) ended; /* at this instant, for the sinks */
     struct job **done;     /* scratch: jobs a card has finished */
@@ -59,7 +62,8 @@ struct run {
     int mark;
     wide mark_ns;
     uint64_t frag_seen, frag_stride, frag_made;
-    double frag_sum;
+    double frag_sum; /* after the warm-up, of frag_summed samples */
+    uint64_t frag_summed;
     int rc;
     struct err *e;
 };
@@ -116,7 +120,8 @@ static void release(struct run *r, struct job *j)
     cluster_give(r->cluster, &request, &r->pick);
     if (j->n_holdings) residents_leave(r->residents, j, r->now);
     evq_cancel(r->q, j->event);
-    sched_ended(r->sched, j);
+    evq_cancel(r->q, j->limit);
+    sched_ended(r->sched, j, r->now);
     sched_wake(r->sched);
 }
 
@@ -134,6 +139,26 @@ static void out_of_memory(struct run *r, struct job *j)
     j->oom = true;
     j->reason = "out of memory";
     end_job(r, j, JOB_FAILED);
+}
+
+static void killed(struct run *r, struct job *j)
+{
+    release(r, j);
+    j->reason = "reached its limit";
+    end_job(r, j, JOB_KILLED);
+}
+
+/* sched_calls.stop: preempted. It keeps its work up to the last checkpoint. */
+static void stop(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    simtime left = job_remaining(j, r->now);
+    const simtime held = job_held(j, r->now), done = j->row.duration - left;
+    release(r, j);
+    if (r->plan->checkpoint > 0) left += done % r->plan->checkpoint;
+    j->remaining = left;
+    j->held = held;
+    job_unplace(j);
 }
 
 static int by_order(const void *a, const void *b)
@@ -189,12 +214,13 @@ static simtime startup(const struct run *r, const struct job *j)
     return r->plan->share->startup(g->params, &g->type, (size_t)there);
 }
 
-/* sched_start_fn: the job has been placed. */
+/* sched_calls.start: the job has been placed. */
 static void start(void *ctx, struct job *j, const struct pick *p)
 {
     struct run *r = ctx;
     const struct fit *fit = &j->shape->fit[j->group];
     const int32_t n = (int32_t)p->card.n;
+    simtime ready = later(r->now, p->prepare);
     j->node = p->node;
     j->n_holdings = n;
     j->holding = n > 1 ? xcalloc((size_t)n, sizeof *j->holding) : &j->one;
@@ -202,14 +228,19 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
     j->state = JOB_STARTING;
     j->allocated = r->now;
-    j->start = later(r->now, p->prepare);
-    j->work_left = j->row.duration;
+    if (j->attempts++ == 0) j->start = ready;
+    j->work_left = j->remaining;
     if (fit->transfer != 1.0) {
-        const double scaled = (double)j->row.duration * fit->transfer;
+        const double scaled = (double)j->remaining * fit->transfer;
         j->work_left = scaled < 9.2e18 ? llround(scaled) : SIM_NEVER - 1;
     }
     sched_started(r->sched, j);
-    const simtime ready = later(j->start, startup(r, j));
+    ready = later(ready, startup(r, j));
+    if (j->attempts > 1) ready = later(ready, r->plan->restart);
+    if (r->plan->limits_kill && j->row.walltime != JOB_NO_TIME) {
+        const simtime rest = j->row.walltime > j->held ? j->row.walltime - j->held : 0;
+        j->limit = evq_at(r->q, later(r->now, rest), EV_POLICY, KIND_LIMIT, j->index);
+    }
     if (n) residents_hold(r->residents, j, r->now, ready > r->now);
     if (ready == r->now)
         begin(r, j);
@@ -217,7 +248,7 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
 }
 
-/* sched_drop_fn: it came when there was no room, and may not wait. */
+/* sched_calls.drop: it came when there was no room, and may not wait. */
 static void drop(void *ctx, struct job *j)
 {
     j->reason = "no room when it came";
@@ -311,11 +342,15 @@ static double fragmentation(const struct run *r)
     return weight > 0 ? unusable / weight : 0;
 }
 
-static void sample_fragmentation(struct run *r)
+static double sample_fragmentation(struct run *r)
 {
-    if (r->frag_seen++ % r->frag_stride != 0) return;
-    r->frag_sum += fragmentation(r);
+    if (r->frag_seen++ % r->frag_stride != 0) return NAN;
+    const double now = fragmentation(r);
     if (++r->frag_made % FRAG_EVALUATIONS == 0) r->frag_stride *= 2;
+    if (!r->warm) return now;
+    r->frag_sum += now;
+    r->frag_summed++;
+    return now;
 }
 
 static void sample(struct run *r)
@@ -345,7 +380,7 @@ static void sample(struct run *r)
     s.free_share = fmax(0, 1.0 - s.allocated - s.stranded - s.down);
     s.power_W = energy_J / simtime_s(s.length);
     r->sampled = r->now;
-    if (r->warm) sample_fragmentation(r);
+    s.fragmentation = sample_fragmentation(r);
     for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
         const struct sink *k = &r->opt->sinks[i];
         const int rc = k->sample ? k->sample(k->self, r->plan, &s, r->e) : 0;
@@ -406,6 +441,8 @@ static void handle(struct run *r, const struct event *ev)
         if (!residents_grow(r->residents, job_at(r->pool, ev->arg), r->now))
             out_of_memory(r, job_at(r->pool, ev->arg));
         break;
+    case KIND_LIMIT: killed(r, job_at(r->pool, ev->arg)); break;
+    case KIND_LOOK: sched_wake(r->sched); break;
     case KIND_WARM: warm(r); break;
     case KIND_MARK: mark(r); break;
     case KIND_SAMPLE:
@@ -416,6 +453,15 @@ static void handle(struct run *r, const struct event *ev)
         break;
     case KIND_STOP: r->stopped = true; break;
     }
+}
+
+/* Wake the scheduler when the order changes by itself. */
+static void look_ahead(struct run *r)
+{
+    const simtime at = sched_look(r->sched);
+    if (at == SIM_NEVER || (evq_is_pending(r->q, r->look) && evq_when(r->q, r->look) == at)) return;
+    evq_cancel(r->q, r->look);
+    r->look = evq_at(r->q, at > r->now ? at : r->now, EV_POLICY, KIND_LOOK, 0);
 }
 
 static void advance_clock(struct run *r, simtime when)
@@ -440,8 +486,10 @@ static void loop(struct run *r)
         advance_clock(r, ev.when);
         handle(r, &ev);
         /* Whoever may start does so once the instant's ends, faults and arrivals are through. */
-        while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now)
+        while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now) {
             sched_run(r->sched, r->now);
+            look_ahead(r);
+        }
     }
     tell_ended(r);
 }
@@ -458,7 +506,7 @@ static void tell_unfinished(struct run *r)
     if (rest.n > 1) qsort(rest.v, rest.n, sizeof *rest.v, by_order);
     for (size_t i = 0; i < rest.n; i++) {
         r->stay_ns += r->now - rest.v[i]->row.submit;
-        r->out->never_started += rest.v[i]->state == JOB_QUEUED;
+        r->out->never_started += rest.v[i]->state == JOB_QUEUED && rest.v[i]->attempts == 0;
         tell_job(r, rest.v[i]);
     }
     if (rest.n != r->present && r->rc == 0)
@@ -509,7 +557,7 @@ static void total_up(struct run *r)
     const simtime warmup = r->plan->scenario->warmup;
     const simtime from = warmup < r->now ? warmup : r->now;
     out->end = r->now;
-    out->fragmentation = r->frag_made ? r->frag_sum / (double)r->frag_made : NAN;
+    out->fragmentation = r->frag_summed ? r->frag_sum / (double)r->frag_summed : NAN;
     out->group = xcalloc(r->plan->n_groups, sizeof *out->group);
     for (size_t g = 0; g < r->plan->n_groups; g++) {
         const struct meter_group *m = residents_meters(r->residents, g, r->now);
@@ -530,7 +578,8 @@ static void set_up(struct run *r)
     r->cluster = cluster_create(r->plan);
     r->q = evq_create(1024);
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
-    r->sched = sched_create(r->plan, r->cluster, start, drop, r);
+    r->sched = sched_create(r->plan, r->cluster,
+                            &(struct sched_calls){ .start = start, .drop = drop, .stop = stop }, r);
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;
     r->interval = r->opt->sample;

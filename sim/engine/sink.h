@@ -17,6 +17,8 @@ struct sample {
     double allocated, duty, sm_active, memory, stranded, down, free_share;
     double power_W;  /* mean over the interval, at the boards */
     uint64_t queued, running; /* at t */
+    double fragmentation; /* at t: expected share of the fleet that is free but of no use; NAN: not
+                             measured, which in long runs most samples are */
 };
 
 struct sink {

@@ -10,7 +10,8 @@ const char jobs_csv_header[] =
     "policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s,turnaround_s,slowdown,gpus,cards,"
     "attempts,cost_usd,energy_kwh,reason\n";
 const char series_csv_header[] =
-    "policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W\n";
+    "policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W,"
+    "fragmentation\n";
 
 static void add_decimal(struct strbuf *b, int64_t value, int digits)
 {
@@ -83,7 +84,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     add_decimal(b, j->row.gpus_milli, 3);
     strbuf_addc(b, ',');
     add_cards(b, plan, j);
-    strbuf_addf(b, ",%d,", started);
+    strbuf_addf(b, ",%d,", (int)j->attempts);
     const double kwh = j->energy_J / 3.6e6;
     if (started && !isnan(c->usd_per_card_hour))
         strbuf_addf(b, "%.6f", j->card_s / 3600 * c->usd_per_card_hour + kwh * c->usd_per_kwh);
@@ -108,14 +109,16 @@ void jobs_csv_fini(struct jobs_csv *c)
 
 static int on_sample(void *self, const struct plan *plan, const struct sample *s, struct err *e)
 {
-    char t[40], duty[40] = "";
+    char t[40], duty[40] = "", fragmentation[40] = "";
     FILE *to = self;
     dec_print(t, sizeof t, s->t, 9);
     if (!isnan(s->duty)) snprintf(duty, sizeof duty, "%.9g", s->duty);
-    const int rc = fprintf(to, "%s,%s,%.9g,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%llu,%llu,%.9g\n",
+    if (!isnan(s->fragmentation))
+        snprintf(fragmentation, sizeof fragmentation, "%.9g", s->fragmentation);
+    const int rc = fprintf(to, "%s,%s,%.9g,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%llu,%llu,%.9g,%s\n",
                            plan->spec->name, t, s->allocated, duty, s->sm_active, s->memory,
                            s->stranded, s->free_share, s->down, (unsigned long long)s->queued,
-                           (unsigned long long)s->running, s->power_W);
+                           (unsigned long long)s->running, s->power_W, fragmentation);
     return rc < 0 ? err_set(e, ERR_IO, NULL, "cannot write series.csv: %s", strerror(errno)) : 0;
 }
 
