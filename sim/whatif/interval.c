@@ -57,6 +57,13 @@ struct interval interval_jackknife(const struct batch *b, size_t n)
     return i;
 }
 
+struct interval interval_with_freedom(const struct interval *i)
+{
+    struct interval out = *i;
+    widen(&out);
+    return out;
+}
+
 struct interval interval_difference(const struct interval *a, const struct interval *b)
 {
     struct interval i = none(a->n < b->n ? a->n : b->n);

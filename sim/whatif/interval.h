@@ -31,6 +31,9 @@ struct batch {
 /* Mean over all batches. Empty batches do not count. O(n). */
 struct interval interval_jackknife(const struct batch *b, size_t n);
 
+/* *i with `half` filled in from its error and degrees of freedom. */
+struct interval interval_with_freedom(const struct interval *i);
+
 /* Difference b - a of two independent means (Welch's degrees of freedom). */
 struct interval interval_difference(const struct interval *a, const struct interval *b);
 

@@ -1,0 +1,198 @@
+/* gpusim compare: two result folders; does anything differ by more than chance? */
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/command.h"
+#include "whatif/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+struct options {
+    bool unpaired, quiet;
+    int format;
+};
+
+static const struct opt opts[] = {
+    { "unpaired", 0, OPT_FLAG, offsetof(struct options, unpaired), NULL,
+      "different work or seeds: compare means of independent samples", NULL },
+    { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
+      "of the answer on standard output", out_format_names },
+    { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
+    { 0 },
+};
+
+static const char *method(const struct comparison *c)
+{
+    return c->paired
+               ? "paired by job; 95 % interval by the delete-one jackknife over 32 windows of "
+                 "submit time (over jobs below 8 windows)"
+               : "unpaired; jackknife over 32 windows of submit time in each, Welch's interval";
+}
+
+static json_t *names(const char *const *v, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_string(v[i]));
+    return list;
+}
+
+static void print_json(const struct comparison *c)
+{
+    struct strbuf b = { 0 };
+    json_t *rows = json_array(), *whole = json_array();
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const struct compare_row *r = &c->row[i];
+        const struct interval *d = &r->difference;
+        json_array_append_new(
+            rows,
+            json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b}", "policy",
+                      r->policy, "metric", r->metric, "n", (json_int_t)r->n, "first",
+                      json_num(r->first), "second", json_num(r->second), "difference",
+                      json_num(d->mean), "low", json_num(d->mean - d->half), "high",
+                      json_num(d->mean + d->half), "p", json_num(r->p), "over",
+                      r->by_windows ? "windows" : "jobs", "significant", (int)r->significant));
+    }
+    for (size_t i = 0; i < c->n_totals; i++) {
+        const struct compare_total *t = &c->total[i];
+        json_array_append_new(whole, json_pack("{s:s, s:s, s:o, s:o, s:o}", "policy", t->policy,
+                                               "metric", t->metric, "first", json_num(t->first),
+                                               "second", json_num(t->second), "difference",
+                                               json_num(t->second - t->first)));
+    }
+    json_t *v = json_pack(
+        "{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o}", "format", "gpusim-compare/1",
+        "gpusim_version", GPUSIM_VERSION, "paired", (int)c->paired, "method", method(c),
+        "significant", (int)c->significant, "tests", (json_int_t)c->n_tests, "unmatched_jobs",
+        (json_int_t)c->unmatched, "only_first", names(c->only_first, c->n_only_first),
+        "only_second", names(c->only_second, c->n_only_second), "rows", rows, "totals", whole);
+    json_write(v, &b);
+    json_decref(v);
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+}
+
+static void csv_number(double v)
+{
+    putchar(',');
+    if (isfinite(v)) printf("%.12g", v);
+}
+
+static void print_csv(const struct comparison *c)
+{
+    puts("policy,metric,n,first,second,difference,low,high,p,over,significant");
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const struct compare_row *r = &c->row[i];
+        const double all[] = { r->first,
+                               r->second,
+                               r->difference.mean,
+                               r->difference.mean - r->difference.half,
+                               r->difference.mean + r->difference.half,
+                               r->p };
+        printf("%s,%s,%llu", r->policy, r->metric, (unsigned long long)r->n);
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) csv_number(all[k]);
+        printf(",%s,%s\n", r->by_windows ? "windows" : "jobs", r->significant ? "true" : "false");
+    }
+    for (size_t i = 0; i < c->n_totals; i++) {
+        const struct compare_total *t = &c->total[i];
+        printf("%s,%s,1", t->policy, t->metric);
+        csv_number(t->first);
+        csv_number(t->second);
+        csv_number(t->second - t->first);
+        puts(",,,,run,");
+    }
+}
+
+static void put_number(double v, int width)
+{
+    if (isfinite(v))
+        printf("  %*.5g", width, v);
+    else
+        printf("  %*s", width, "n/a");
+}
+
+static void print_table(const struct comparison *c)
+{
+    int width = 6;
+    for (size_t i = 0; i < c->n_rows; i++)
+        if ((int)strlen(c->row[i].policy) > width) width = (int)strlen(c->row[i].policy);
+    printf("%-*s  %-27s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric", "jobs",
+           "first", "second", "difference", "95 % interval", "significant");
+    for (size_t i = 0; i < c->n_rows; i++) {
+        const struct compare_row *r = &c->row[i];
+        const struct interval *d = &r->difference;
+        char interval[60] = "n/a";
+        if (isfinite(d->half))
+            snprintf(interval, sizeof interval, "%.5g to %.5g", d->mean - d->half,
+                     d->mean + d->half);
+        printf("%-*s  %-27s  %9llu", width, r->policy, r->metric, (unsigned long long)r->n);
+        put_number(r->first, 11);
+        put_number(r->second, 11);
+        put_number(d->mean, 11);
+        printf("  %-25s  %s\n", interval, r->significant ? "yes" : "no");
+    }
+    for (size_t i = 0; i < c->n_totals; i++) {
+        const struct compare_total *t = &c->total[i];
+        if (isnan(t->first) && isnan(t->second)) continue;
+        printf("%-*s  %-27s  %9s", width, t->policy, t->metric, "");
+        put_number(t->first, 11);
+        put_number(t->second, 11);
+        put_number(t->second - t->first, 11);
+        printf("  one figure a run\n");
+    }
+    printf("%s; significant: Holm's procedure at 5 %% over %zu tests\n%s\n", method(c), c->n_tests,
+           c->significant ? "significant difference" : "no significant difference");
+}
+
+static void warn(const struct comparison *c)
+{
+    char list[200];
+    if (c->unmatched)
+        log_warn("%llu jobs are in one of the two runs only and were left out",
+                 (unsigned long long)c->unmatched);
+    if (c->n_only_first)
+        log_warn("only in the first: %s",
+                 str_list(list, sizeof list, c->only_first, c->n_only_first));
+    if (c->n_only_second)
+        log_warn("only in the second: %s",
+                 str_list(list, sizeof list, c->only_second, c->n_only_second));
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct options o = { 0 };
+    struct comparison c = { 0 };
+    struct arena *a = arena_create();
+    char **operand;
+    int n;
+    int rc = opt_parse(self, argc, argv, &o, &operand, &n, e);
+    if (rc != 0) {
+        arena_destroy(a);
+        return rc == OPT_HELP_SHOWN ? 0 : rc;
+    }
+    if (o.quiet) log_set_level(LOG_QUIET);
+    if (n != 2)
+        rc = err_set(e, ERR_USAGE, NULL, "expected two result folders, found %d operands", n);
+    if (rc == 0) rc = compare_folders(&c, operand[0], operand[1], o.unpaired, 0, a, e);
+    if (rc == 0) {
+        warn(&c);
+        if (o.format == FORMAT_JSON)
+            print_json(&c);
+        else if (o.format == FORMAT_CSV)
+            print_csv(&c);
+        else
+            print_table(&c);
+        rc = c.significant ? 1 : 0;
+    }
+    opt_fini(opts, &o);
+    arena_destroy(a);
+    return rc;
+}
+
+const struct command cmd_compare = {
+    .name = "compare",
+    .args = "DIR DIR",
+    .help = "differences of two runs with intervals; exit 1 when one is significant",
+    .example = "gpusim compare out/before out/after",
+    .opts = opts,
+    .run = run,
+};
