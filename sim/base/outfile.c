@@ -110,6 +110,19 @@ int outfile_write(const char *path, const char *text, size_t len, struct err *e)
     return outfile_commit(&o, e);
 }
 
+FILE *outfile_temporary(struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+    char *path = xasprintf("%s/gpusim-XXXXXX", dir && *dir ? dir : "/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (!f) io_error(e, path, "cannot create a temporary file");
+    if (fd >= 0) unlink(path);
+    if (fd >= 0 && !f) close(fd);
+    free(path);
+    return f;
+}
+
 int outfile_mkdirs(const char *dir, struct err *e)
 {
     char *path = xstrdup(dir);

@@ -19,6 +19,8 @@ void outfile_abandon(struct outfile *o); /* on error paths; harmless after commi
 
 /* The whole of `text` into `path`. */
 int outfile_write(const char *path, const char *text, size_t len, struct err *e);
+/* A file without a name, to write and read back, in $TMPDIR (default: /tmp). NULL: ERR_IO. */
+FILE *outfile_temporary(struct err *e);
 /* mkdir -p */
 int outfile_mkdirs(const char *dir, struct err *e);
 
