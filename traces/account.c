@@ -1,40 +1,45 @@
 #include "traces/account.h"
 
 #include "base/dec.h"
+#include "base/extsort.h"
+#include "base/hashes.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct change { /* of the GPUs held */
-    simtime at;
-    int64_t milli;
-};
-
 struct account_store {
-    VEC(struct change) changes;
-    VEC(uint64_t) ids; /* hashes: duplicates are counted, not named */
-    VEC(simtime) submits, durations;
+    struct extsort *changes; /* of the GPUs held: time, thousandths; ends first at one time */
+    struct extsort *ids;     /* hashes: duplicates are counted, not named */
+    struct extsort *submits, *durations;
+    simtime first_submit, last_submit, last_change;
     uint64_t starts;
 };
+
+enum { SORT_BYTES = 4 << 20 };
+_Static_assert(4 * SORT_BYTES + 2 * SORT_BYTES + 2 * SORT_BYTES <= ACCOUNT_BYTES,
+               "all sorters, one of two words, and the room that sorting takes");
 
 void account_init(struct account *a)
 {
     memset(a, 0, sizeof *a);
     a->store = xcalloc(1, sizeof *a->store);
+    a->store->changes = extsort_create(2, 2 * (size_t)SORT_BYTES);
+    a->store->ids = extsort_create(1, SORT_BYTES);
+    a->store->submits = extsort_create(1, SORT_BYTES);
+    a->store->durations = extsort_create(1, SORT_BYTES);
 }
 
 void account_fini(struct account *a)
 {
     if (!a->store) return;
     for (size_t i = 0; i < a->facts.warnings; i++) free(a->facts.warning[i]);
-    vec_fini(&a->store->changes);
-    vec_fini(&a->store->ids);
-    vec_fini(&a->store->submits);
-    vec_fini(&a->store->durations);
+    extsort_destroy(a->store->changes);
+    extsort_destroy(a->store->ids);
+    extsort_destroy(a->store->submits);
+    extsort_destroy(a->store->durations);
     request_facts_fini(&a->requests);
     json_decref(a->extras);
     free(a->store);
@@ -71,13 +76,6 @@ static void count_gpus(struct account_gpus *g, int32_t milli)
     else
         g->whole[cards < ACCOUNT_CARDS ? cards : ACCOUNT_CARDS]++;
     g->total_milli += (unsigned)milli;
-}
-
-static uint64_t hash_id(const char *s, size_t len) /* FNV-1a, 64 bit */
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
-    return h;
 }
 
 static simtime add_time(simtime a, simtime b) /* both >= 0 */
@@ -126,6 +124,20 @@ static void count_wait(struct account *a, const struct import_row *row)
     if (wait > a->max_wait) a->max_wait = wait;
 }
 
+static void count_submit(struct account_store *s, simtime at)
+{
+    const bool first = extsort_count(s->submits) == 0;
+    if (first || at < s->first_submit) s->first_submit = at;
+    if (first || at > s->last_submit) s->last_submit = at;
+    extsort_add(s->submits, &at);
+}
+
+static void count_change(struct account_store *s, simtime at, int64_t milli)
+{
+    if (extsort_count(s->changes) == 0 || at > s->last_change) s->last_change = at;
+    extsort_add(s->changes, (int64_t[]){ at, milli });
+}
+
 static void count_job(struct account *a, const struct import_row *row)
 {
     const struct job_row *j = &row->job;
@@ -138,12 +150,11 @@ static void count_job(struct account *a, const struct import_row *row)
     a->by_status[j->status]++;
     a->gpu_milli_ns += (account_sum)(unsigned)j->gpus_milli * (uint64_t)j->duration;
     a->zero_durations += j->duration == 0;
-    vec_push(&s->changes, ((struct change){ start, j->gpus_milli }));
-    vec_push(&s->changes,
-             ((struct change){ add_time(start, j->duration), -(int64_t)j->gpus_milli }));
-    vec_push(&s->ids, hash_id(j->id, j->id_len));
-    vec_push(&s->submits, j->submit);
-    vec_push(&s->durations, j->duration);
+    count_submit(s, j->submit);
+    count_change(s, start, j->gpus_milli);
+    count_change(s, add_time(start, j->duration), -(int64_t)j->gpus_milli);
+    extsort_add(s->ids, &(int64_t){ (int64_t)hash_bytes(j->id, j->id_len) });
+    if (a->percentiles) extsort_add(s->durations, &j->duration);
 }
 
 void account_add(struct account *a, const struct import_row *row, int file_no)
@@ -165,7 +176,7 @@ void account_add(struct account *a, const struct import_row *row, int file_no)
         a->kept++;
     if (row->kind == IMPORT_REQUESTS) {
         request_facts_add(&a->requests, &row->request);
-        vec_push(&a->store->submits, row->request.arrival);
+        count_submit(a->store, row->request.arrival);
     } else {
         count_job(a, row);
     }
@@ -192,82 +203,107 @@ unsigned account_columns(const struct account *a)
 
 /* ---- facts --------------------------------------------------------------------------------- */
 
-static int by_time(const void *pa, const void *pb)
-{
-    const struct change *a = pa, *b = pb;
-    if (a->at != b->at) return a->at < b->at ? -1 : 1;
-    return (a->milli > b->milli) - (a->milli < b->milli); /* ends first */
-}
-
-static int by_i64(const void *pa, const void *pb)
-{
-    const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-    return (a > b) - (a < b);
-}
-
-static int by_u64(const void *pa, const void *pb)
-{
-    const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return (a > b) - (a < b);
-}
-
-static void find_peak(struct account *a)
+static int find_peak(struct account *a, struct err *e)
 {
     struct account_store *s = a->store;
-    int64_t held = 0;
-    if (s->changes.n == 0) return;
-    qsort(s->changes.v, s->changes.n, sizeof *s->changes.v, by_time);
-    for (size_t i = 0; i < s->changes.n; i++) {
-        held += s->changes.v[i].milli;
+    int64_t held = 0, change[2];
+    int rc = extsort_sort(s->changes, e);
+    while (rc == 0 && (rc = extsort_next(s->changes, change, e)) > 0) {
+        rc = 0;
+        held += change[1];
         if (held <= a->facts.peak_milli) continue;
         a->facts.peak_milli = held;
-        a->facts.peak_at = s->changes.v[i].at;
+        a->facts.peak_at = change[0];
     }
-    a->facts.last_end = s->changes.v[s->changes.n - 1].at;
+    if (extsort_count(s->changes)) a->facts.last_end = s->last_change;
+    return rc;
 }
 
-static void count_duplicates(struct account *a)
+static int count_duplicates(struct account *a, struct err *e)
 {
-    struct account_store *s = a->store;
-    if (s->ids.n == 0) return;
-    qsort(s->ids.v, s->ids.n, sizeof *s->ids.v, by_u64);
-    for (size_t i = 1; i < s->ids.n; i++) a->facts.duplicate_ids += s->ids.v[i] == s->ids.v[i - 1];
+    struct extsort *ids = a->store->ids;
+    int64_t id, last = 0;
+    bool any = false;
+    int rc = extsort_sort(ids, e);
+    while (rc == 0 && (rc = extsort_next(ids, &id, e)) > 0) {
+        rc = 0;
+        a->facts.duplicate_ids += any && id == last;
+        last = id;
+        any = true;
+    }
+    return rc;
 }
 
-static struct account_quantiles quantiles(simtime *v, size_t n)
+static int quantiles(struct account_quantiles *q, struct extsort *s, struct err *e)
 {
-    if (n == 0) return (struct account_quantiles){ 0 };
-    qsort(v, n, sizeof *v, by_i64);
-    /* nearest rank: the ceil(p n)-th smallest */
-    return (struct account_quantiles){ v[(n * 50 + 99) / 100 - 1], v[(n * 90 + 99) / 100 - 1],
-                                       v[(n * 99 + 99) / 100 - 1], v[n - 1] };
+    const uint64_t n = extsort_count(s);
+    simtime x = 0;
+    int rc = extsort_sort(s, e);
+    for (uint64_t i = 1; rc == 0 && (rc = extsort_next(s, &x, e)) > 0; i++) {
+        rc = 0;
+        /* nearest rank: the ceil(p n)-th smallest */
+        if (i == (n * 50 + 99) / 100) q->p50 = x;
+        if (i == (n * 90 + 99) / 100) q->p90 = x;
+        if (i == (n * 99 + 99) / 100) q->p99 = x;
+        q->max = x;
+    }
+    return rc;
 }
 
-static void study_arrivals(struct account *a)
+/* Gaps go into `gaps`, which may be NULL. */
+static int study_submits(struct account *a, struct extsort *gaps, struct err *e)
 {
     struct account_facts *f = &a->facts;
-    simtime *t = a->store->submits.v;
-    size_t n = a->store->submits.n;
-    if (n == 0) return;
-    size_t sorted = 1; /* most traces are, and sorting them costs memory */
-    while (sorted < n && t[sorted - 1] <= t[sorted]) sorted++;
-    if (sorted < n) qsort(t, n, sizeof *t, by_i64);
-    f->first_submit = t[0];
-    f->last_submit = t[n - 1];
-    uint64_t same = 1;
-    f->same_instant = f->instants = 1;
-    double mean = n > 1 ? (double)(t[n - 1] - t[0]) / (double)(n - 1) : 0, squares = 0;
-    for (size_t i = 1; i < n; i++) {
-        simtime gap = t[i] - t[i - 1];
+    const uint64_t n = extsort_count(a->store->submits);
+    simtime at, last = 0;
+    uint64_t same = 0, i = 0;
+    f->first_submit = a->store->first_submit;
+    f->last_submit = a->store->last_submit;
+    double mean = n > 1 ? (double)(f->last_submit - f->first_submit) / (double)(n - 1) : 0;
+    double squares = 0;
+    int rc = extsort_sort(a->store->submits, e);
+    for (; rc == 0 && (rc = extsort_next(a->store->submits, &at, e)) > 0; last = at, i++) {
+        rc = 0;
+        const simtime gap = i ? at - last : 0;
         same = gap == 0 ? same + 1 : 1;
-        f->instants += gap != 0;
+        f->instants += i == 0 || gap != 0;
         if (same > f->same_instant) f->same_instant = same;
-        if (gap > f->longest_gap) f->longest_gap = gap, f->longest_gap_at = t[i - 1];
+        if (i == 0) continue;
+        if (gap > f->longest_gap) f->longest_gap = gap, f->longest_gap_at = last;
         squares += ((double)gap - mean) * ((double)gap - mean);
+        if (gaps) extsort_add(gaps, &gap);
     }
     if (n > 2 && mean > 0) f->gap_cv = sqrt(squares / (double)(n - 2)) / mean;
-    for (size_t i = n - 1; i > 0; i--) t[i] -= t[i - 1];
-    f->gap = quantiles(t + 1, n - 1);
+    return rc;
+}
+
+static int study_arrivals(struct account *a, struct err *e)
+{
+    const bool wanted = a->percentiles || a->kind == IMPORT_REQUESTS;
+    struct extsort *gaps = wanted ? extsort_create(1, SORT_BYTES) : NULL;
+    int rc = extsort_count(a->store->submits) ? study_submits(a, gaps, e) : 0;
+    if (rc == 0 && gaps) rc = quantiles(&a->facts.gap, gaps, e);
+    extsort_destroy(gaps);
+    return rc;
+}
+
+/* The sorters give their memory back as soon as they have been read. */
+static int study_order(struct account *a, struct err *e)
+{
+    struct account_store *s = a->store;
+    int rc = find_peak(a, e);
+    extsort_destroy(s->changes);
+    s->changes = NULL;
+    if (rc == 0) rc = count_duplicates(a, e);
+    extsort_destroy(s->ids);
+    s->ids = NULL;
+    if (rc == 0) rc = study_arrivals(a, e);
+    extsort_destroy(s->submits);
+    s->submits = NULL;
+    if (rc == 0) rc = quantiles(&a->facts.duration, s->durations, e);
+    extsort_destroy(s->durations);
+    s->durations = NULL;
+    return rc;
 }
 
 static void warn(struct account *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -361,25 +397,24 @@ static void count_from_zero(struct account_facts *f)
     if (f->longest_gap > 0) f->longest_gap_at -= zero;
 }
 
-void account_finish(struct account *a, int64_t capacity_milli, const char *note)
+int account_finish(struct account *a, int64_t capacity_milli, const char *note, struct err *e)
 {
     struct account_facts *f = &a->facts;
-    const size_t jobs = a->store->submits.n;
+    const uint64_t jobs = extsort_count(a->store->submits);
     if (a->kind == IMPORT_REQUESTS) capacity_milli = 0; /* requests ask for no card */
     a->capacity_milli = capacity_milli;
     f->first_submit = f->last_submit = f->last_end = JOB_NO_TIME;
     f->load = f->gap_cv = NAN;
     f->starts_known = jobs ? (double)a->store->starts / (double)jobs : 0;
-    find_peak(a);
-    count_duplicates(a);
-    study_arrivals(a);
-    f->duration = quantiles(a->store->durations.v, a->store->durations.n);
+    int rc = study_order(a, e);
+    if (rc < 0) return rc;
     if (capacity_milli > 0 && jobs && f->last_end > f->first_submit && !a->static_fill)
         f->load = (double)a->gpu_milli_ns /
                   ((double)capacity_milli * (double)(f->last_end - f->first_submit));
     request_facts_finish(&a->requests);
     if (a->from_zero && jobs) count_from_zero(f);
     warn_all(a, note);
+    return 0;
 }
 
 /* ---- output -------------------------------------------------------------------------------- */

@@ -3,8 +3,11 @@
  * services and sessions.
  *
  * Sums are exact (128-bit, thousandths of a GPU x ns); shares and percentiles (nearest rank) are not
- * rounded before printing. Memory: 32 bytes for each kept row, plus 8 for its id and 16 for its
- * duration and gap when percentiles are wanted. Threads: one account, one thread. */
+ * rounded before printing. What needs an order (peak, gaps, duplicate ids, percentiles) is sorted
+ * outside of memory (base/extsort.h): at most ACCOUNT_BYTES for any number of rows. Temporary files:
+ * for each kept job 48 bytes, and 16 more with percentiles; for a request 16. Ids are compared by
+ * their 64-bit hash: one false duplicate in ten million ids with probability 3e-6.
+ * Threads: one account, one thread. */
 #ifndef GPUSIM_TRACES_ACCOUNT_H
 #define GPUSIM_TRACES_ACCOUNT_H
 
@@ -17,7 +20,8 @@ enum {
     ACCOUNT_LINES = 20, /* line numbers kept for each reason */
     ACCOUNT_REASONS = 32,
     ACCOUNT_CARDS = 1024, /* whole-card counts with a bin of their own; more share the last */
-    ACCOUNT_WARNINGS = 16
+    ACCOUNT_WARNINGS = 16,
+    ACCOUNT_BYTES = 48 << 20 /* of all sorters, while one of them sorts */
 };
 
 struct account_reason {
@@ -67,6 +71,7 @@ struct account {
     uint64_t present[TRACE_COLUMNS]; /* jobs with a value in that column */
     uint64_t by_class[CLASS_COUNT], by_status[STATUS_COUNT];
     uint64_t zero_durations;
+    bool percentiles; /* of durations and gaps are wanted of jobs too: set before the first row */
     bool static_fill, from_zero; /* as in import_info: set before account_finish() */
     int64_t capacity_milli;      /* 0: unknown */
     enum import_kind kind;       /* of the rows */
@@ -84,8 +89,9 @@ void account_fini(struct account *a);
 void account_add(struct account *a, const struct import_row *row, int file_no);
 /* What the format itself found in a file; takes `facts` over (NULL: nothing). */
 void account_add_facts(struct account *a, const char *file, json_t *facts);
-/* Everything that needs all rows. O(n log n). `note` becomes the first warning unless "". */
-void account_finish(struct account *a, int64_t capacity_milli, const char *note);
+/* Everything that needs all rows. O(n log n). `note` becomes the first warning unless "". ERR_IO: a
+ * temporary file could not be written or read. */
+int account_finish(struct account *a, int64_t capacity_milli, const char *note, struct err *e);
 unsigned account_columns(const struct account *a); /* TRACE_COL_ bits that some job has */
 
 /* `files` are names by file_no. */

@@ -3,14 +3,14 @@
  *
  * Rows go, as they come, to an unnamed temporary file in the native form; once the last one is
  * there, the columns that have values and the order are known, and the trace is written: straight
- * on when the rows came sorted, else by a stable sort of (submit, file order) over an index of 24
- * bytes for each row. So memory holds the account and the index, never the rows themselves. */
+ * on when the rows came sorted, else by a stable sort of (submit, file order) over an index that is
+ * sorted outside of memory too. So neither the rows nor anything of their number lies in memory. */
 #include "base/dec.h"
+#include "base/extsort.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "base/vec.h"
 #include "cli/command.h"
 #include "traces/account.h"
 
@@ -141,11 +141,9 @@ static int choose_format(const struct trace_format **out, const struct parsed *p
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-struct place { /* of a row in the body file */
-    simtime submit;
-    uint64_t at;
-    uint32_t len;
-};
+/* Of a row in the body file: submit, offset (that is: file order), length. */
+enum { PLACE_submit, PLACE_at, PLACE_len, PLACE_WORDS };
+enum { INDEX_BYTES = 16 << 20 };
 
 struct job {
     const struct trace_format *format;
@@ -156,8 +154,9 @@ struct job {
     struct symtab *names;
     struct account account;
     struct import_info info; /* of the first file */
-    FILE *body;              /* native rows in the order they came */
-    unsigned columns;        /* of the body; 0: its header is not written yet */
+    struct import_shared shared;
+    FILE *body;       /* native rows in the order they came */
+    unsigned columns; /* of the body; 0: its header is not written yet */
     struct outfile quarantine;
     bool sorted;
     simtime last;
@@ -166,20 +165,6 @@ struct job {
 static int io_error(struct err *e, const char *what)
 {
     return err_set(e, ERR_IO, NULL, "%s: %s", what, strerror(errno));
-}
-
-/* A file without a name in $TMPDIR. */
-static FILE *temporary(struct err *e)
-{
-    const char *dir = getenv("TMPDIR");
-    char *path = xasprintf("%s/gpusim-XXXXXX", dir && *dir ? dir : "/tmp");
-    int fd = mkstemp(path);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (!f) io_error(e, "cannot create a temporary file");
-    if (fd >= 0) unlink(path);
-    if (fd >= 0 && !f) close(fd);
-    free(path);
-    return f;
 }
 
 static void put_quarantined(struct job *j, const struct import_row *row, int file)
@@ -235,7 +220,9 @@ static int read_file(struct job *j, int file, struct err *e)
     struct import_stream *s;
     struct import_row row;
     struct import_info info;
-    int rc = import_open(&s, j->format, j->files[file], j->format_options, j->names, &info, e);
+    j->shared.last = file == j->n_files - 1;
+    int rc = import_open_shared(&s, j->format, j->files[file], j->format_options, j->names,
+                                &j->shared, &info, e);
     if (rc < 0) return rc;
     if (file == 0) j->info = info;
     while ((rc = import_next(s, &row, e)) > 0) {
@@ -297,55 +284,60 @@ static uint64_t rows_bytes(const struct rows *r)
     return r->requests ? requests_bytes(r->requests) : trace_bytes(r->jobs);
 }
 
-static int by_submit(const void *pa, const void *pb)
+/* An index of the body. */
+static int index_body(struct job *j, struct extsort *index, struct err *e)
 {
-    const struct place *a = pa, *b = pb;
-    if (a->submit != b->submit) return a->submit < b->submit ? -1 : 1;
-    return a->at < b->at ? -1 : 1; /* file order */
+    struct rows r;
+    int rc = rows_open(&r, j, e);
+    if (rc == 0) {
+        uint64_t at = rows_bytes(&r);
+        while ((rc = rows_next(&r, e)) > 0) {
+            const uint64_t end = rows_bytes(&r);
+            extsort_add(index, (int64_t[]){ r.at, (int64_t)at, (int64_t)(end - at) });
+            at = end;
+        }
+    }
+    rows_close(&r);
+    return rc < 0 ? rc : extsort_sort(index, e);
+}
+
+static int copy_sorted(struct job *j, struct extsort *index, FILE *to, struct err *e)
+{
+    int64_t place[PLACE_WORDS];
+    char *line = NULL;
+    size_t cap = 0;
+    int rc;
+    while ((rc = extsort_next(index, place, e)) > 0) {
+        const size_t len = (size_t)place[PLACE_len]; /* at most 16 MiB */
+        if (cap < len) line = xreallocarray(line, cap = 2 * len, 1);
+        if (pread(fileno(j->body), line, len, (off_t)place[PLACE_at]) != (ssize_t)len) {
+            rc = io_error(e, "cannot read a temporary file");
+            break;
+        }
+        fwrite(line, 1, len, to);
+    }
+    free(line);
+    return rc;
 }
 
 /* The body, sorted, in a new unnamed file that takes its place. */
 static int sort_body(struct job *j, struct err *e)
 {
-    VEC(struct place) index = { 0 };
-    struct rows r;
+    struct extsort *index = extsort_create(PLACE_WORDS, INDEX_BYTES);
     FILE *to = NULL;
-    char *line = NULL;
-    size_t cap = 0;
-    int rc = rows_open(&r, j, e);
-    if (rc < 0) goto out;
-    uint64_t at = rows_bytes(&r);
-    while ((rc = rows_next(&r, e)) > 0) {
-        uint64_t end = rows_bytes(&r);
-        vec_push(&index,
-                 ((struct place){ r.at, at, (uint32_t)(end - at) })); /* a row is at most 16 MiB */
-        at = end;
+    int rc = index_body(j, index, e);
+    if (rc == 0 && !(to = outfile_temporary(e))) rc = ERR_IO;
+    if (rc == 0) {
+        put_header(j, to, j->columns, NULL);
+        rc = copy_sorted(j, index, to, e);
     }
-    if (rc < 0) goto out;
-    qsort(index.v, index.n, sizeof *index.v, by_submit);
-    to = temporary(e);
-    if (!to) {
-        rc = ERR_IO;
-        goto out;
+    extsort_destroy(index);
+    if (rc == 0) {
+        FILE *old = j->body;
+        j->body = to;
+        to = old;
     }
-    put_header(j, to, j->columns, NULL);
-    for (size_t i = 0; i < index.n; i++) {
-        const struct place *p = &index.v[i];
-        if (cap < p->len) line = xreallocarray(line, cap = p->len * 2u, 1);
-        if (pread(fileno(j->body), line, p->len, (off_t)p->at) != (ssize_t)p->len) {
-            rc = io_error(e, "cannot read a temporary file");
-            goto out;
-        }
-        fwrite(line, 1, p->len, to);
-    }
-    fclose(j->body);
-    j->body = to;
-    to = NULL;
-out:
     if (to) fclose(to);
-    free(line);
-    vec_fini(&index);
-    rows_close(&r);
     return rc;
 }
 
@@ -513,7 +505,7 @@ static int import(struct job *j, struct err *e)
         rc = import_document(j, e);
         goto out;
     }
-    if (rc == 0 && !(j->body = temporary(e))) rc = ERR_IO;
+    if (rc == 0 && !(j->body = outfile_temporary(e))) rc = ERR_IO;
     for (int i = 0; i < j->n_files && rc == 0; i++) rc = read_file(j, i, e);
     if (rc < 0) goto out;
 
@@ -521,10 +513,11 @@ static int import(struct job *j, struct err *e)
     j->account.from_zero = j->info.from_zero;
     j->account.kind = j->info.kind;
     j->account.names = j->names;
-    account_finish(&j->account,
-                   j->o->capacity > 0 ? (int64_t)(j->o->capacity * 1000 + 0.5)
-                                      : j->info.capacity_milli,
-                   j->info.note);
+    rc = account_finish(&j->account,
+                        j->o->capacity > 0 ? (int64_t)(j->o->capacity * 1000 + 0.5)
+                                           : j->info.capacity_milli,
+                        j->info.note, e);
+    if (rc < 0) goto out;
     doc = account_json(&j->account, j->format->name, j->files, j->n_files);
     rc = store_account(j, doc, e);
     if (rc < 0) goto out;
@@ -583,6 +576,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         account_init(&j.account);
         rc = import(&j, e);
         account_fini(&j.account);
+        import_shared_fini(&j.shared);
         symtab_destroy(j.names);
     }
     parsed_fini(&p);

@@ -98,15 +98,18 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
     if (rc < 0) return rc;
     struct symtab *names = symtab_create();
     account_init(&s.account);
+    s.account.percentiles = true;
     rc = read_all(&s, f, path, names, &info, e);
     if (rc == 0) {
         s.account.static_fill = info.static_fill;
         s.account.from_zero = info.from_zero;
         s.account.kind = info.kind;
         s.account.names = names;
-        account_finish(&s.account,
-                       o->capacity > 0 ? (int64_t)(o->capacity * 1000 + 0.5) : info.capacity_milli,
-                       info.note);
+        rc = account_finish(
+            &s.account, o->capacity > 0 ? (int64_t)(o->capacity * 1000 + 0.5) : info.capacity_milli,
+            info.note, e);
+    }
+    if (rc == 0) {
         if (o->format == FORMAT_JSON) {
             print_json(&s, f->name, path);
         } else {

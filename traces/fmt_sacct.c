@@ -275,7 +275,7 @@ static int sacct_open(void **state, const char *path, const void *options, struc
                       struct import_info *info, struct err *e)
 {
     struct sacct *s = xcalloc(1, sizeof *s);
-    int rc = slurm_file_open(&s->slurm, options, names, e);
+    int rc = slurm_file_open(&s->slurm, options, names, info, e);
     if (rc == 0) rc = open_csv(s, path, e);
     if (rc == 0) rc = read_header(s, options, e);
     if (rc < 0) {

@@ -385,7 +385,7 @@ static int slurm_json_open(void **state, const char *path, const void *options,
     simtime when = JOB_NO_TIME;
     const struct slurm_options *o = options;
     int64_t gpus = 0;
-    int rc = slurm_file_open(&s->slurm, o, names, e);
+    int rc = slurm_file_open(&s->slurm, o, names, info, e);
     if (rc == 0 && o->nodes) rc = read_nodes(o, NULL, &gpus, e);
     info->capacity_milli = gpus * 1000;
     if (rc == 0 && strcmp(path, "-") != 0) rc = find_snapshot(path, &when, e);

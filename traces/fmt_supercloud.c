@@ -58,7 +58,7 @@ static int supercloud_open(void **state, const char *path, const void *options,
     struct supercloud *s = xcalloc(1, sizeof *s);
     s->options = *(const struct slurm_options *)options;
     if (!s->options.gpu_tres) s->options.gpu_tres = "1001,1002";
-    int rc = slurm_file_open(&s->slurm, &s->options, names, e);
+    int rc = slurm_file_open(&s->slurm, &s->options, names, info, e);
     if (rc == 0) rc = table_open(&s->t, path, ',', "supercloud", columns, REQUIRED, COLUMNS, e);
     if (rc < 0) {
         supercloud_close(s);

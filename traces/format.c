@@ -116,9 +116,23 @@ struct import_stream {
 int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
                 const void *options, struct symtab *names, struct import_info *info, struct err *e)
 {
+    return import_open_shared(out, f, path, options, names, NULL, info, e);
+}
+
+void import_shared_fini(struct import_shared *s)
+{
+    if (s->data) s->destroy(s->data);
+    *s = (struct import_shared){ 0 };
+}
+
+int import_open_shared(struct import_stream **out, const struct trace_format *f, const char *path,
+                       const void *options, struct symtab *names, struct import_shared *shared,
+                       struct import_info *info, struct err *e)
+{
     void *state = NULL;
     *out = NULL;
-    *info = (struct import_info){ 0 };
+    *info = (struct import_info){ .shared = shared };
+    if (shared) shared->files++;
     if (f->document) {
         const struct loc at = { .file = path };
         int bad = err_set(e, ERR_INPUT, &at, "%s holds measurements, not a trace", f->name);

@@ -44,6 +44,14 @@ struct import_row {
     size_t raw_len;
 };
 
+/* What the files of one import have in common, kept by the format: ids seen, jobs with a GPU. */
+struct import_shared { /* starts as {0} */
+    void *data;        /* the format's, made when it opens the first file */
+    void (*destroy)(void *data);
+    int files; /* opened so far */
+    bool last; /* no file follows the one that is open: set by the caller */
+};
+
 /* What a format knows about the whole file once it is open. */
 struct import_info {
     char origin[200]; /* goes into the first line of the native trace: "unix_start=1027839845" */
@@ -54,6 +62,7 @@ struct import_info {
     /* Times count from an origin of their own (an epoch): the earliest submit or arrival of all
      * files becomes 0, and the first line of the native trace says where it lay (time_zero_s=). */
     bool from_zero;
+    struct import_shared *shared; /* set before open(); NULL: the file stands alone */
 };
 
 /* A job that never leaves: 1e9 s, longer than any horizon (31.7 years) and well inside the range
@@ -63,8 +72,9 @@ struct import_info {
 /* What a format of measurements gives instead of rows: a JSON document whose "profiles" are work
  * signatures for a scenario, and in "account" the same counts as for rows. */
 struct import_document {
-    FILE *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
-    json_t *json;     /* owned by the caller */
+    FILE
+        *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
+    json_t *json;    /* owned by the caller */
     uint64_t quarantined, not_benign;
 };
 
@@ -103,6 +113,11 @@ int format_sniff(const struct trace_format **out, const char *path, struct err *
 struct import_stream;
 int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
                 const void *options, struct symtab *names, struct import_info *info, struct err *e);
+/* The same for one of several files; `shared` lives until the last stream is closed. */
+int import_open_shared(struct import_stream **out, const struct trace_format *f, const char *path,
+                       const void *options, struct symtab *names, struct import_shared *shared,
+                       struct import_info *info, struct err *e);
+void import_shared_fini(struct import_shared *s); /* accepts {0} */
 int import_next(struct import_stream *s, struct import_row *row, struct err *e);
 /* After import_next() returned 0: the format's facts, a new object; NULL when it has none. */
 json_t *import_facts(const struct import_stream *s);

@@ -31,7 +31,7 @@ int slurm_csv_open(struct slurm_csv **out, const struct slurm_csv_format *format
     if (!o->zone) s->options.zone = format->zone;
     for (int i = 0; i < PARTS; i++)
         columns[i] = format->columns[i] ? format->columns[i] : no_column;
-    int rc = slurm_file_open(&s->slurm, &s->options, names, e);
+    int rc = slurm_file_open(&s->slurm, &s->options, names, info, e);
     if (rc == 0) rc = table_open(&s->t, path, ',', format->name, columns, PARTS_NEEDED, PARTS, e);
     if (rc < 0) {
         slurm_csv_close(s);

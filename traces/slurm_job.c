@@ -1,6 +1,7 @@
 #include "traces/slurm_job.h"
 
 #include "base/dec.h"
+#include "base/hashes.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -69,54 +70,6 @@ static const struct import_reason types_disagree = {
     "types-disagree", "the GPUs by type do not add up to gres/gpu, which stands", false
 };
 
-/* ---- sets of hashes --------------------------------------------------------------------------- */
-
-struct hashes {
-    uint64_t *v; /* 0: free */
-    size_t n, cap;
-};
-
-static uint64_t hash_bytes(const char *s, size_t len)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    h ^= h >> 33;
-    return h ? h : 1;
-}
-
-static bool hash_put(uint64_t *v, size_t cap, uint64_t h)
-{
-    size_t i = (size_t)h & (cap - 1);
-    for (; v[i]; i = (i + 1) & (cap - 1))
-        if (v[i] == h) return false;
-    v[i] = h;
-    return true;
-}
-
-/* True when it is new. */
-static bool hashes_add(struct hashes *s, uint64_t h)
-{
-    if (2 * (s->n + 1) > s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 1024;
-        uint64_t *v = xcalloc(cap, sizeof *v);
-        for (size_t i = 0; i < s->cap; i++)
-            if (s->v[i]) hash_put(v, cap, s->v[i]);
-        free(s->v);
-        s->v = v;
-        s->cap = cap;
-    }
-    const bool fresh = hash_put(s->v, s->cap, h);
-    s->n += fresh;
-    return fresh;
-}
-
 /* ---- the file --------------------------------------------------------------------------------- */
 
 struct card { /* --gpu-map */
@@ -129,15 +82,22 @@ struct edge { /* how many times are the earliest or latest of all */
     uint64_t n;
 };
 
+struct seen {           /* in all files of an import */
+    struct hashes jobs; /* with the start of their first run */
+    struct hashes runs; /* the others */
+    uint64_t rows, with_gpu;
+};
+
 struct slurm_file {
     const struct slurm_options *o;
     struct symtab *names;
     struct zone zone;
     struct slurm_gpu_ids ids;
     VEC(struct card) cards;
-    simtime partition_limit, as_of; /* JOB_NO_TIME: not said */
-    struct hashes jobs, runs;
-    uint64_t rows, with_gpu, states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
+    simtime partition_limit, as_of;     /* JOB_NO_TIME: not said */
+    const struct import_shared *shared; /* NULL: the file stands alone, `seen` is its own */
+    struct seen *seen;
+    uint64_t states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
     uint64_t limit_none, limit_unknown, running;
     simtime elapsed_sum;
     struct edge first_start, last_end;
@@ -187,10 +147,31 @@ static int read_options(struct slurm_file *f, const struct slurm_options *o, str
     return rc;
 }
 
+static void seen_destroy(void *data)
+{
+    struct seen *s = data;
+    hashes_fini(&s->jobs);
+    hashes_fini(&s->runs);
+    free(s);
+}
+
+static struct seen *seen_of(struct import_shared *shared)
+{
+    if (shared && shared->data) return shared->data;
+    struct seen *s = xcalloc(1, sizeof *s);
+    if (shared) {
+        shared->data = s;
+        shared->destroy = seen_destroy;
+    }
+    return s;
+}
+
 int slurm_file_open(struct slurm_file **out, const struct slurm_options *o, struct symtab *names,
-                    struct err *e)
+                    const struct import_info *info, struct err *e)
 {
     struct slurm_file *f = xcalloc(1, sizeof *f);
+    f->shared = info->shared;
+    f->seen = seen_of(info->shared);
     f->o = o;
     f->names = names;
     int rc = read_options(f, o, e);
@@ -207,8 +188,7 @@ void slurm_file_close(struct slurm_file *f)
     if (!f) return;
     for (size_t i = 0; i < f->cards.n; i++) free(f->cards.v[i].type);
     vec_fini(&f->cards);
-    free(f->jobs.v);
-    free(f->runs.v);
+    if (!f->shared) seen_destroy(f->seen);
     free(f);
 }
 
@@ -354,7 +334,7 @@ static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct impor
     }
     row->job.gpus_milli = (int32_t)milli;
     row->asked = true;
-    f->with_gpu += milli > 0;
+    f->seen->with_gpu += milli > 0;
     if (milli == 0 && f->o->cpu_jobs == CPU_JOBS_drop) import_quarantine(row, &cpu_job, "%s", "");
 }
 
@@ -470,13 +450,32 @@ static bool never_ran(const struct slurm_record *r, enum slurm_state state, stru
     return false;
 }
 
+/* The second of a start; fractions of it are mixed in. */
+static uint32_t short_start(simtime start)
+{
+    const simtime fraction = start % SIM_SECOND;
+    return (uint32_t)(start / SIM_SECOND) ^ (fraction ? (uint32_t)hash_mix((uint64_t)fraction) : 0);
+}
+
+/* A job that was seen: a duplicate with the same start, else another run of it. */
+static void tell_runs(struct seen *s, uint64_t id, simtime start, struct import_row *row)
+{
+    uint32_t first = short_start(start);
+    const uint32_t this = first;
+    if (hashes_add(&s->jobs, id, &first)) return;
+    if (first == this || !hashes_add(&s->runs, hash_mix(id ^ (uint64_t)start), &(uint32_t){ 0 }))
+        import_quarantine(row, &duplicate, "%s", "");
+    else
+        import_repair(row, &attempt);
+}
+
 void slurm_convert(struct slurm_file *f, const struct slurm_record *record, struct import_row *row)
 {
     struct slurm_record r = *record;
     struct job_row *j = &row->job;
     const enum slurm_state state = slurm_state(r.state, r.state_len);
-    const uint64_t id = mix(hash_bytes(r.id, r.id_len));
-    f->rows++;
+    const uint64_t id = hash_mix(hash_bytes(r.id, r.id_len));
+    f->seen->rows++;
     f->states[state]++;
     if (r.elapsed >= 0 && f->elapsed_sum < INT64_MAX - r.elapsed) f->elapsed_sum += r.elapsed;
     j->id = r.id;
@@ -499,10 +498,7 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
                    : symtab_add(f->names, r.account, r.account_len);
     if (r.priority >= 0 && r.priority <= INT32_MAX) j->priority = (int32_t)r.priority;
     if (r.ids_repeat) return;
-    if (!hashes_add(&f->runs, mix(id ^ (uint64_t)r.start)))
-        import_quarantine(row, &duplicate, "%s", "");
-    else if (!hashes_add(&f->jobs, id))
-        import_repair(row, &attempt);
+    tell_runs(f->seen, id, r.start, row);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
@@ -510,11 +506,16 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
 int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e)
 {
     const struct loc at = { .file = path };
-    if (f->rows == 0 || f->with_gpu > 0 || f->o->cpu_jobs == CPU_JOBS_keep) return 0;
-    int rc = err_set(e, ERR_INPUT, &at,
-                     "none of %llu jobs has a GPU: does this cluster track gres/gpu "
+    const struct seen *s = f->seen;
+    char files[32] = "";
+    if (f->shared && !f->shared->last) return 0;
+    if (s->rows == 0 || s->with_gpu > 0 || f->o->cpu_jobs == CPU_JOBS_keep) return 0;
+    if (f->shared && f->shared->files > 1)
+        snprintf(files, sizeof files, " in %d files", f->shared->files);
+    int rc = err_set(e, ERR_INPUT, files[0] ? NULL : &at,
+                     "none of %llu jobs%s has a GPU: does this cluster track gres/gpu "
                      "(AccountingStorageTRES), and are AllocTRES and ReqTRES exported?",
-                     (unsigned long long)f->rows);
+                     (unsigned long long)s->rows, files);
     err_hint(e, "%s",
              f->other_ids ? "its lists have numbers above 1000: --gpu-tres says which are GPUs"
                           : "--gpus-per-node N or --cpus-per-gpu N maps what it has to GPUs; "

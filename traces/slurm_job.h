@@ -5,7 +5,10 @@
  * the clock), else end - start. GPUs: AllocTRES, else ReqTRES (a repair), else AllocGRES or ReqGRES
  * times nodes; N/A is unknown, never 0. An id that comes again with another start is an attempt after
  * a requeue, whose submit is that of the requeue; with the same start it is a duplicate.
- * Memory: 16 to 32 bytes for each row, for that. Threads: one file, one thread. */
+ * Both hold over all files of an import. Memory for that: at most 16 bytes for each job and each
+ * further run of one (base/hashes.h); ids are compared by 64-bit hashes and starts by their second,
+ * so in ten million jobs one is taken for another with probability 3e-6, and is dropped as a
+ * duplicate only if it also started in the same second. Threads: one import, one thread. */
 #ifndef GPUSIM_TRACES_SLURM_JOB_H
 #define GPUSIM_TRACES_SLURM_JOB_H
 
@@ -93,7 +96,7 @@ struct slurm_record {
 
 struct slurm_file; /* options, what was seen */
 int slurm_file_open(struct slurm_file **out, const struct slurm_options *o, struct symtab *names,
-                    struct err *e);
+                    const struct import_info *info, struct err *e);
 void slurm_file_close(struct slurm_file *f); /* accepts NULL */
 const struct zone *slurm_file_zone(const struct slurm_file *f);
 void slurm_file_set_as_of(struct slurm_file *f, simtime when); /* unless the options say */
@@ -101,7 +104,7 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *r, struct im
 /* A text clock of the record; missing words give JOB_NO_TIME; else quarantines the row. */
 void slurm_clock(struct slurm_file *f, const char *s, size_t len, const char *what, simtime *out,
                  struct import_row *row);
-/* At the end: 0, or ERR_INPUT when no job had a GPU and nobody said that this is right. */
+/* At the end: 0, or ERR_INPUT when no job of all files had a GPU and nobody said that this is right. */
 int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e);
 void slurm_file_facts(const struct slurm_file *f, json_t *into);
 

@@ -517,6 +517,30 @@ static void supercloud(void **state)
     assert_int_equal(rows_for("bad-value"), 2);
 }
 
+/* What one file lacks another of the same import may have; what one had is a duplicate in the next. */
+static void several_files(void **state)
+{
+    (void)state;
+    char *cpu = strdup(temp_file("-1.txt", HEADER "1|COMPLETED|" TIMES "cpu=4|cpu=4|\n"));
+    char *gpu = strdup(temp_file("-2.txt", HEADER "2|COMPLETED|" TIMES ONE));
+    char *again = strdup(temp_file(
+        "-3.txt", HEADER
+        "2|COMPLETED|" TIMES ONE "2|COMPLETED|2024-03-01T08:00:00|2024-03-01T09:00:10|"
+        "2024-03-01T09:01:10|00:01:00|" ONE "2|COMPLETED|2024-03-01T08:00:00|2024-03-01T09:00:10|"
+        "2024-03-01T09:01:10|00:01:00|" ONE));
+    refused(ERR_INPUT, "none of 1 jobs has a GPU", "sacct", cpu);
+    refused(ERR_INPUT, "none of 2 jobs in 2 files has a GPU", "sacct", cpu, cpu);
+    assert_import("sacct", cpu, gpu);
+    assert_import("sacct", gpu, cpu, again);
+    assert_account("rows.kept", 2);
+    assert_int_equal(rows_for("duplicate"), 2);
+    assert_int_equal(rows_for("attempt"), 1);
+    assert_account("duplicate_ids", 1); /* of the rows that are left */
+    free(cpu);
+    free(gpu);
+    free(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,7 +551,7 @@ int main(void)
         cmocka_unit_test(json_real_files), cmocka_unit_test(json_nodes),
         cmocka_unit_test(json_documents),  cmocka_unit_test(eagle),
         cmocka_unit_test(helios),          cmocka_unit_test(acme),
-        cmocka_unit_test(supercloud),
+        cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
 }
