@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/problems.h"
+#include "cost/plain.h"
 #include "model/requests.h"
 #include "model/synth.h"
 #include "whatif/runner.h"
@@ -121,6 +122,18 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
     return rc;
 }
 
+static void check_plain(const struct json_doc *doc, struct arena *a, struct finding *f)
+{
+    struct gpu_catalogue *gpus = NULL;
+    struct plain_fleet fleet;
+    struct err e = { 0 };
+    if (gpu_catalogue_load(&gpus, NULL, &e) != 0)
+        diag_add_err(f->d, &e);
+    else
+        plain_read(&fleet, a, doc, gpus, f->d);
+    gpu_catalogue_destroy(gpus);
+}
+
 static void check_document(const struct json_doc *doc, const char *format, struct finding *f)
 {
     struct arena *a = arena_create();
@@ -147,10 +160,12 @@ static void check_document(const struct json_doc *doc, const char *format, struc
     } else if (strcmp(format, "gpusim-result/1") == 0) {
         struct result result;
         result_read(&result, a, doc, f->d);
+    } else if (strcmp(format, PLAIN_FORMAT) == 0) {
+        check_plain(doc, a, f);
     } else {
         struct err *e = json_problem(f->d, doc, "/format", "no such format: \"%s\"", format);
         err_hint(e, "known: gpusim-scenario/1, -profile/1, -prices/1, -generate/1, "
-                    "-workload/1, -gpu/1, -result/1");
+                    "-workload/1, -gpu/1, -result/1, -tco/1");
     }
     arena_destroy(a);
 }

@@ -160,6 +160,21 @@ static void check_powers(const struct reader *r, const struct plain_option *o, c
                      busy.mode);
 }
 
+/* One of use and work_cards; the fewest cards must be enough for the most work. */
+static void check_use(const struct reader *r, const struct plain_option *o, const char *at)
+{
+    const struct amount work = o->value[PLAIN_work_cards];
+    if (isnan(work.mode)) {
+        need(r, o, PLAIN_use, at, " (or \"work_cards\")");
+        return;
+    }
+    if (!isnan(o->value[PLAIN_use].mode))
+        json_problem(r->d, r->doc, at, "expected \"use\" or \"work_cards\", found both");
+    if (work.high > ceil(o->value[PLAIN_cards].low - 1e-9))
+        json_problem(r->d, r->doc, at, "work of %g cards does not fit on %g", work.high,
+                     o->value[PLAIN_cards].low);
+}
+
 static void read_values(const struct reader *r, struct plain_option *o, const struct option_keys *k,
                         const char *at)
 {
@@ -205,7 +220,7 @@ static void read_option(const struct reader *r, struct plain_option *o, json_t *
     read_values(r, o, &k, at);
     if (r->d->count > before) return;
     need(r, o, PLAIN_cards, at, "");
-    need(r, o, PLAIN_use, at, "");
+    check_use(r, o, at);
     if (o->owned)
         check_powers(r, o, at);
     else
@@ -276,10 +291,12 @@ struct drawn {
     struct cash_plan cash;
 };
 
-static void size_fleet(struct plain_cost *c, const struct drawn *x)
+/* Whole cards, spares and nodes; and the use they are put to. */
+static void size_fleet(struct plain_cost *c, struct drawn *x)
 {
     const struct plain_option *o = x->o;
     c->cards = (int64_t)ceil(x->v[PLAIN_cards] - 1e-9);
+    if (!isnan(x->v[PLAIN_work_cards])) x->v[PLAIN_use] = x->v[PLAIN_work_cards] / (double)c->cards;
     if (!o->owned) return;
     if (!isnan(o->availability))
         c->spares = spares_needed(c->cards, spares_unavailability(o->failure_rate, o->repair_days),
@@ -338,8 +355,8 @@ static struct plain_cost price(struct drawn *x)
     struct plain_cost c = { .breakeven_use = NAN,
                             .breakeven_months = NAN,
                             .breakeven_price_usd = NAN };
-    const double *v = x->v, use = v[PLAIN_use];
     size_fleet(&c, x);
+    const double *v = x->v, use = v[PLAIN_use];
     if (x->o->owned) {
         c.capital_usd = (double)c.bought * (v[PLAIN_card_usd] + v[PLAIN_host_usd]);
         c.residual_usd =
@@ -371,6 +388,7 @@ struct plain_cost plain_price(const struct plain_fleet *f, size_t option)
     struct drawn x = drawn_at(f, option, f->rate.mode);
     for (int k = 0; k < PLAIN_KEYS; k++) x.v[k] = x.o->value[k].mode;
     struct plain_cost c = price(&x);
+    c.use = x.v[PLAIN_use];
     if (x.o->owned) break_even(&c, &x);
     return c;
 }

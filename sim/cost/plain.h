@@ -13,6 +13,7 @@
  *     maintenance  share x capital,  capital = B (card + host),  residual = B card retention^term
  *     licence      N x licence (spare cards need none)
  *     rent         "on_demand" N x 8760 x U x price x (1 + lost_work);  "reserved" N x 8760 x price
+ * "work_cards" instead of "use" holds the work when N has a range: U = work_cards / N.
  * B = N, plus the spares for "availability", rounded up to whole nodes of "cards_per_node". Spares
  * are switched off. Any number may be {"low", "mode", "high"}.
  *
@@ -30,6 +31,7 @@
 #define PLAIN_KEY_MAP(X)                                                                           \
     X(cards, NAN, 1, 1e9, "cards in service; rounded up to whole cards")                           \
     X(use, NAN, 0, 1, "share of their hours in which they work")                                   \
+    X(work_cards, NAN, 0, 1e9, "instead of use: cards' worth of work all year; use = it / cards")  \
     X(card_usd, NAN, 0, 1e12, "price of a card; absent: the option is rented")                     \
     X(host_usd, 0, 0, 1e12, "host, chassis and network for each card")                             \
     X(retention, 0, 0, 1, "share of a card's value kept per year")                                 \
@@ -86,6 +88,7 @@ struct plain_cost {
     double capital_usd, residual_usd;
     double energy_usd, maintenance_usd, licence_usd, operations_usd, rent_usd; /* per year */
     double power_W, energy_kwh; /* a card; the meter, per year */
+    double use;
     int64_t cards, spares, bought;
 };
 

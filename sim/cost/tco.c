@@ -223,9 +223,46 @@ static struct totals price_items(struct tco_result *out, const struct usage *u, 
     return t;
 }
 
-struct tco_result tco_price(const struct usage *u, const char *share_kind,
+/* A number as result.json holds it. */
+static double stored(double x)
+{
+    char text[40];
+    if (!isfinite(x)) return x;
+    snprintf(text, sizeof text, "%.15g", x);
+    return strtod(text, NULL);
+}
+
+/* Usage as result.json holds it, so that a stored run priced again costs the same to the last bit. */
+static struct usage stored_usage(const struct usage *u, struct arena *a)
+{
+    struct usage_group *g = arena_array(a, u->n_groups, sizeof *g);
+    struct usage_tenant *t = arena_array(a, u->n_tenants, sizeof *t);
+    struct usage s = *u;
+    for (size_t i = 0; i < u->n_groups; i++) {
+        g[i] = u->group[i];
+        g[i].allocated_h = stored(g[i].allocated_h);
+        g[i].free_h = stored(g[i].free_h);
+        g[i].stranded_h = stored(g[i].stranded_h);
+        g[i].down_h = stored(g[i].down_h);
+        g[i].energy_kwh = stored(g[i].energy_kwh);
+        g[i].idle_energy_kwh = stored(g[i].idle_energy_kwh);
+    }
+    for (size_t i = 0; i < u->n_tenants; i++) {
+        t[i] = u->tenant[i];
+        t[i].allocated_h = stored(t[i].allocated_h);
+        t[i].energy_kwh = stored(t[i].energy_kwh);
+    }
+    s.group = g;
+    s.tenant = t;
+    s.hours = stored(u->hours);
+    s.useful_gpu_hours = stored(u->useful_gpu_hours);
+    return s;
+}
+
+struct tco_result tco_price(const struct usage *as_run, const char *share_kind,
                             const struct price_book *book, struct arena *a)
 {
+    const struct usage rounded = a ? stored_usage(as_run, a) : *as_run, *u = &rounded;
     struct tco_result out = { .priced = true, .hours = u->hours };
     struct err e = { 0 };
     if (tco_check(u, share_kind, book, &e) != 0) BUG("%s (tco_check was not called)", e.msg);

@@ -30,7 +30,8 @@
 
 /* `share_kind` ("mig") selects items that are paid under one sharing kind only; NULL: all.
  * Requires a price for every card of the usage: see tco_check(). Ratios without a denominator
- * (no job completed, no useful work) are NAN. `a` may be NULL: then items and charges are left out. */
+ * (no job completed, no useful work) are NAN. Usage counts with the 15 digits that result.json
+ * keeps, so that a stored run priced again costs the same. `a` may be NULL: then items and charges are left out. */
 struct tco_result tco_price(const struct usage *u, const char *share_kind,
                             const struct price_book *book, struct arena *a);
 

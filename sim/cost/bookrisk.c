@@ -1,0 +1,110 @@
+#include "cost/bookrisk.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One policy with the items it pays for; input_of[i]: the input of item i, or -1. */
+struct option {
+    struct priced_use use;
+    struct price_book book;
+    const int *input_of;
+};
+
+struct ranges {
+    struct option *option;
+};
+
+static double cost_of(const void *ctx, size_t option, const double *u)
+{
+    const struct ranges *r = ctx;
+    const struct option *o = &r->option[option];
+    struct price_item *item = xcalloc(o->book.n_items + 1, sizeof *item);
+    struct price_book book = o->book;
+    for (size_t i = 0; i < book.n_items; i++) {
+        item[i] = o->book.item[i];
+        if (o->input_of[i] >= 0) item[i].amount.mode = mc_amount(item[i].amount, u[o->input_of[i]]);
+    }
+    book.item = item;
+    const double eac = tco_price(o->use.usage, o->use.share, &book, NULL).eac_usd;
+    free(item);
+    return eac;
+}
+
+static int find_input(const struct mc_input *in, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(in[i].name, name) == 0) return (int)i;
+    return -1;
+}
+
+/* Keeps the items that the fleet pays for. An input shows the range of the first book that has it. */
+static void reduce(struct option *o, const struct priced_use *use, struct mc_input *in, size_t *n,
+                   struct arena *a)
+{
+    struct price_item *item = arena_array(a, use->book->n_items, sizeof *item);
+    int *input_of = arena_array(a, use->book->n_items, sizeof *input_of);
+    *o = (struct option){ .use = *use, .book = *use->book, .input_of = input_of };
+    o->book.item = item;
+    o->book.n_items = 0;
+    for (size_t i = 0; i < use->book->n_items; i++) {
+        const struct price_item *it = &use->book->item[i];
+        if (!tco_concerns(use->usage, use->share, it)) continue;
+        int k = -1;
+        if (mc_ranged(it->amount)) {
+            k = find_input(in, *n, it->name);
+            if (k < 0) {
+                k = (int)(*n)++;
+                in[k] = (struct mc_input){ it->name, NULL, it->amount };
+            }
+        }
+        input_of[o->book.n_items] = k;
+        item[o->book.n_items++] = *it;
+    }
+}
+
+struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a)
+{
+    struct ranges *r = arena_alloc(a, sizeof *r);
+    size_t items = 0, n_inputs = 0;
+    const char **name = arena_array(a, n, sizeof *name);
+    for (size_t i = 0; i < n; i++) items += use[i].book->n_items;
+    struct mc_input *in = arena_array(a, items, sizeof *in);
+    r->option = arena_array(a, n, sizeof *r->option);
+    for (size_t i = 0; i < n; i++) {
+        reduce(&r->option[i], &use[i], in, &n_inputs, a);
+        name[i] = use[i].name;
+    }
+    return (struct mc_model){ in, name, n_inputs, n, cost_of, r };
+}
+
+/* ---- dates ---- */
+
+/* Days since 1 March of year 0 in the proleptic Gregorian calendar. */
+static double day_number(int y, int m, int d)
+{
+    if (m < 3) y--, m += 12;
+    return 365.0 * y + floor(y / 4.0) - floor(y / 100.0) + floor(y / 400.0) +
+           floor((153.0 * (m - 3) + 2) / 5) + d;
+}
+
+/* The first (last = false) or last day a date may mean; NAN. */
+static double day_of(const char *s, bool last)
+{
+    int y, m = last ? 12 : 1, d = 0, used = 0;
+    if (!s) return NAN;
+    const int n = sscanf(s, "%4d%n-%2d%n-%2d%n", &y, &used, &m, &used, &d, &used);
+    if (n < 1 || s[used] != '\0' || used != (int[]){ 0, 4, 7, 10 }[n] || y < 1900) return NAN;
+    if (m < 1 || m > 12 || (n == 3 && (d < 1 || d > 31))) return NAN;
+    if (n == 3) return day_number(y, m, d);
+    if (!last) return day_number(y, m, 1);
+    return m == 12 ? day_number(y + 1, 1, 1) - 1 : day_number(y, m + 1, 1) - 1;
+}
+
+double price_age_years(const char *date, const char *as_of)
+{
+    return (day_of(as_of, false) - day_of(date, true)) / 365.25;
+}

@@ -1,0 +1,26 @@
+/* cost/bookrisk.h - what the ranges of a price book do to the cost of runs: each policy is an option,
+ * each item with a range that some policy pays for is an input, found by its name in all books.
+ *
+ * Ownership: the arena. Threads: the model's cost function is pure. O(items the fleet pays for) each. */
+#ifndef GPUSIM_COST_BOOKRISK_H
+#define GPUSIM_COST_BOOKRISK_H
+
+#include "cost/montecarlo.h"
+#include "cost/tco.h"
+
+struct priced_use {
+    const char *name, *share; /* policy and its sharing kind */
+    const struct usage *usage;
+    const struct price_book *book;
+};
+
+/* Cost is the equivalent annual cost, as tco_price() has it; tco_check() must have passed. What `use`
+ * points to must outlive the model. */
+struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a);
+
+/* Age of a price in years when the day `as_of` begins: "2024", "2024-11" or "2024-11-30", counted
+ * from the last day the text may mean. NAN when either is no such date. */
+double price_age_years(const char *date, const char *as_of);
+#define PRICE_STALE_YEARS 1.0
+
+#endif
