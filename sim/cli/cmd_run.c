@@ -11,10 +11,11 @@
 #include "metrics/table.h"
 #include "whatif/runner.h"
 
-#include <math.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef GPUSIM_VERSION /* set by the Makefile */
 #define GPUSIM_VERSION "0.1.0"
@@ -36,9 +37,9 @@ static const struct opt opts[] = {
       "policies replayed at a time (default: cores)", NULL },
     { "seed", 0, OPT_TEXT, offsetof(struct options, seed), "S", "instead of the scenario's", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE",
-      "change the scenario, e.g. --set fleet.a100.nodes=6 (repeatable)", NULL },
+      "change the scenario, e.g. --set fleet.a100.nodes=6", NULL },
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME",
-      "only this policy (repeatable)", NULL },
+      "only this policy", NULL },
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
     { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
@@ -48,6 +49,8 @@ static const struct opt opts[] = {
     { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
     { 0 },
 };
+
+enum { MAX_THREADS = 1024 };
 
 /* ---- files ---- */
 
@@ -76,10 +79,11 @@ static int write_rows(const char *path, const char *header, FILE **part, size_t 
     fputs(header, o.f);
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (fflush(part[i]) || fseeko(part[i], 0, SEEK_SET))
-            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back the rows of policy %zu", path, i);
+            rc = err_set(e, ERR_IO, NULL, "%s: cannot write its rows: %s", path, strerror(errno));
         while (rc == 0 && (got = fread(buf, 1, sizeof buf, part[i])) > 0) fwrite(buf, 1, got, o.f);
         if (rc == 0 && ferror(part[i]))
-            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back the rows of policy %zu", path, i);
+            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back its rows: %s", path,
+                         strerror(errno));
     }
     if (rc == 0) rc = outfile_commit(&o, e);
     outfile_abandon(&o);
@@ -137,15 +141,16 @@ static int write_timing(const char *path, double wall_s, const struct result *r,
 
 static int write_result(struct runner *r, const char *dir, struct err *e)
 {
-    json_t *v = result_to_json(&r->result);
-    int rc = write_json(in_dir(r, dir, "result.json"), v, e);
-    json_decref(v);
-    if (rc == 0) rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
+    int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
     if (rc == 0 && r->jobs)
         rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, e);
     if (rc == 0)
         rc = write_rows(in_dir(r, dir, "series.csv"), series_csv_header, r->series, r->n, e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
+    /* Last: where result.json stands, the rest does too. */
+    json_t *v = result_to_json(&r->result);
+    if (rc == 0) rc = write_json(in_dir(r, dir, "result.json"), v, e);
+    json_decref(v);
     return rc;
 }
 
@@ -181,6 +186,8 @@ static void warn(const struct result *r)
 {
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
+        if (x->window_s == 0 || x->stats.wait_s.n == 0)
+            log_warn("policy %s: nothing was measured: no job started after the warm-up", x->name);
         if (!x->stable) log_warn("policy %s is unstable: %s", x->name, x->unstable_reason);
         if (x->jobs.rejected)
             log_warn("policy %s rejected %llu of %llu jobs: %s", x->name,
@@ -201,11 +208,15 @@ static double seconds(void)
 
 static int replay(struct runner *r, const struct options *o, struct err *e)
 {
-    const unsigned threads = o->jobs > 0 ? (unsigned)o->jobs : thread_cores();
+    const int64_t asked = o->jobs < MAX_THREADS ? o->jobs : MAX_THREADS;
+    const unsigned threads = asked > 0 ? (unsigned)asked : thread_cores();
     const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
     const double begin = seconds();
     r->result.version = GPUSIM_VERSION;
     int rc = outfile_mkdirs(dir, e);
+    /* What an earlier run left would tell of other work. */
+    unlink(in_dir(r, dir, "result.json"));
+    unlink(in_dir(r, dir, "report.html"));
     if (rc == 0) rc = runner_run(r, dir, threads, e);
     if (rc != 0) return rc;
     const double wall_s = seconds() - begin;
@@ -243,6 +254,10 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     uint64_t ignored;
     if (o.seed && dec_u64(o.seed, strlen(o.seed), &ignored) != DEC_OK) {
         rc = err_set(e, ERR_USAGE, NULL, "--seed: expected a whole number, found '%s'", o.seed);
+        goto out;
+    }
+    if (o.out && !*o.out) {
+        rc = err_set(e, ERR_USAGE, NULL, "--output: expected a folder, found an empty name");
         goto out;
     }
     if (n != 1) {

@@ -59,6 +59,7 @@ struct job {
     simtime finish;                /* SIM_NEVER while speed is 0 */
     ev_id event;                   /* CPU-only finish, start-up, memory growth */
     double card_s, energy_J;       /* card-seconds and joules charged so far */
+    double card_s_before;          /* part of card_s charged before the end of the warm-up */
 };
 
 struct job_pool;

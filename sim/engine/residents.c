@@ -402,6 +402,11 @@ void residents_reset(struct residents *r, simtime now)
         meters_reset(&r->meters[g], now);
         r->charged_J[g] = 0;
     }
+    for (int64_t c = 0; c < r->plan->cards; c++)
+        for (uint16_t i = 0; i < r->card[c].n; i++) {
+            struct job *j = r->card[c].resident[i].job;
+            j->card_s_before = j->card_s;
+        }
     memset(r->tenant, 0, r->n_tenants * sizeof *r->tenant);
 }
 

@@ -96,12 +96,19 @@ static double slowdown_of(const struct job *j)
     return (double)(j->end - j->row.submit) / (double)d;
 }
 
-static void tally_job(struct tally *t, const struct job *j, bool covered)
+/* Card time inside the window, so that the lines add up to the card time of all. */
+static double window_card_s(const struct job *j, simtime warmup)
 {
+    return j->end != JOB_NO_TIME && j->end <= warmup ? 0 : j->card_s - j->card_s_before;
+}
+
+static void tally_job(struct tally *t, const struct job *j, simtime warmup)
+{
+    const bool covered = j->row.submit >= warmup;
     count_state(&t->count, j);
+    t->card_s += window_card_s(j, warmup);
     if (!covered || j->state == JOB_REJECTED) return;
-    t->card_s += j->card_s;
-    if (j->state == JOB_QUEUED)
+    if (j->state == JOB_QUEUED && j->attempts == 0)
         t->wait_censored++;
     else
         dist_add_ns(&t->wait, j->start - j->row.submit);
@@ -130,11 +137,11 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
                   const struct job *j, struct err *e)
 {
     struct collect *c = self;
-    const bool covered = j->row.submit >= plan->scenario->warmup;
+    const simtime warmup = plan->scenario->warmup;
     (void)names, (void)e;
-    tally_job(&c->all, j, covered);
-    tally_job(&c->by_class[j->row.klass], j, covered);
-    tally_job(user_tally(c, j->row.user), j, covered);
+    tally_job(&c->all, j, warmup);
+    tally_job(&c->by_class[j->row.klass], j, warmup);
+    tally_job(user_tally(c, j->row.user), j, warmup);
     if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);
     return 0;
 }
@@ -296,10 +303,12 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->events = t->events;
     out->trace_rows = t->rows;
     memcpy(out->provenance, p->provenance, sizeof out->provenance);
+    const double waiting =
+        t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
     if (t->has_queue_batches &&
-        !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before)) {
+        !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting)) {
         out->stable = false;
-        out->unstable_reason = "the queue still grew in the last quarter of the run";
+        out->unstable_reason = "the queue grew to the end of the run";
     }
     out->jobs = c->all.count;
     out->stats = stats_of(&c->all, out->stable);
@@ -313,136 +322,4 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
             most = c->reason.v[i].n;
             out->rejected_reason = arena_strdup(a, c->reason.v[i].text);
         }
-}
-
-/* ---- policies against each other ---- */
-
-struct metric {
-    const char *name, *unit;
-    double (*of)(const struct policy_result *p);
-    bool less_is_better;
-};
-
-static double wait_mean(const struct policy_result *p) { return p->stats.wait_s.mean; }
-static double wait_p95(const struct policy_result *p) { return p->stats.wait_s.p95; }
-static double turnaround_mean(const struct policy_result *p) { return p->stats.turnaround_s.mean; }
-static double slowdown_p95(const struct policy_result *p) { return p->stats.slowdown.p95; }
-static double completed(const struct policy_result *p) { return (double)p->jobs.completed; }
-static double not_served(const struct policy_result *p)
-{
-    return (double)(p->jobs.failed + p->jobs.killed + p->jobs.rejected);
-}
-static double allocated(const struct policy_result *p) { return p->gpu.allocated; }
-static double sm_active(const struct policy_result *p) { return p->gpu.sm_active; }
-static double energy(const struct policy_result *p) { return p->gpu.energy_kwh; }
-static double cost(const struct policy_result *p)
-{
-    return p->tco.priced ? p->tco.usd_per_useful_gpu_hour : NAN;
-}
-
-static const struct metric metrics[] = {
-    { "wait_s.mean", "s", wait_mean, true },
-    { "wait_s.p95", "s", wait_p95, true },
-    { "turnaround_s.mean", "s", turnaround_mean, true },
-    { "slowdown.p95", "ratio", slowdown_p95, true },
-    { "completed", "jobs", completed, false },
-    { "failed_killed_rejected", "jobs", not_served, true },
-    { "allocated", "ratio", allocated, false },
-    { "sm_active", "ratio", sm_active, false },
-    { "energy_kwh", "kWh", energy, true },
-    { "usd_per_useful_gpu_hour", "USD/h", cost, true },
-};
-enum { N_METRICS = sizeof metrics / sizeof *metrics };
-
-static void compare_to_first(struct result *r, struct arena *a)
-{
-    struct comparison_row *row = arena_array(a, r->n_policies * N_METRICS, sizeof *row);
-    for (size_t p = 1; p < r->n_policies; p++)
-        for (size_t m = 0; m < N_METRICS; m++) {
-            const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
-            row[r->n_comparisons++] = (struct comparison_row){
-                .policy = r->policy[p].name, .metric = metrics[m].name, .unit = metrics[m].unit,
-                .first = first, .value = value, .difference = value - first,
-                .low = NAN, .high = NAN,
-            };
-        }
-    r->comparison = row;
-}
-
-static const struct policy_result *best(const struct result *r, const struct metric *m)
-{
-    const struct policy_result *b = NULL;
-    for (size_t p = 0; p < r->n_policies; p++) {
-        const double v = m->of(&r->policy[p]);
-        if (isnan(v)) continue;
-        if (!b || (m->less_is_better ? v < m->of(b) : v > m->of(b))) b = &r->policy[p];
-    }
-    return b;
-}
-
-/* One replay tells no interval, so policies this close together are called a tie. */
-static const double TIE = 0.02;
-
-/* "mig" or "mig, whole, pool": the best and whoever is within the tie, in scenario order. */
-static const char *winners(const struct result *r, const struct metric *m,
-                           const struct policy_result *b, struct arena *a, size_t *n)
-{
-    const char *names = b->name;
-    const double at = m->of(b);
-    *n = 1;
-    for (size_t p = 0; p < r->n_policies; p++) {
-        const struct policy_result *x = &r->policy[p];
-        if (x == b || !(fabs(m->of(x) - at) <= TIE * fabs(at))) continue;
-        names = arena_printf(a, "%s, %s", names, x->name);
-        ++*n;
-    }
-    return names;
-}
-
-static const char *say_best(const struct result *r, const struct metric *m, const char *what,
-                            const char *unit, struct arena *a)
-{
-    const struct policy_result *b = best(r, m);
-    size_t n;
-    if (!b) return NULL;
-    const char *names = winners(r, m, b, a, &n);
-    return n == 1 ? arena_printf(a, "%s: %s, %.4g %s.", what, names, m->of(b), unit)
-                  : arena_printf(a, "%s: a tie of %s, %.4g %s within %.0f %%.", what, names, m->of(b),
-                                 unit, 100 * TIE);
-}
-
-static void advise(struct result *r, struct arena *a)
-{
-    const char **say = arena_array(a, 4 + 2 * r->n_policies, sizeof *say);
-    const char *s;
-    size_t n = 0;
-    if (r->n_policies > 1) {
-        s = say_best(r, &metrics[N_METRICS - 1], "Least cost per useful GPU-hour", "USD", a);
-        if (s) say[n++] = s;
-        s = say_best(r, &metrics[1], "Shortest waits (95 % of the jobs start within)", "s", a);
-        if (s) say[n++] = s;
-        say[n++] = "One replay of this work: there is no interval on these figures yet.";
-    }
-    for (size_t p = 0; p < r->n_policies; p++) {
-        const struct policy_result *x = &r->policy[p];
-        if (!x->stable)
-            say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.", x->name,
-                                    x->unstable_reason);
-        if (not_served(x) > 0)
-            say[n++] = arena_printf(
-                a, "%s did not serve %.0f of %llu jobs: %llu failed (%llu out of memory), %llu "
-                   "rejected%s%s.", x->name, not_served(x),
-                (unsigned long long)x->jobs.submitted, (unsigned long long)x->jobs.failed,
-                (unsigned long long)x->jobs.failed_oom, (unsigned long long)x->jobs.rejected,
-                x->rejected_reason ? ", mostly: " : "",
-                x->rejected_reason ? x->rejected_reason : "");
-    }
-    r->advice = say;
-    r->n_advice = n;
-}
-
-void collect_compare(struct result *r, struct arena *a)
-{
-    compare_to_first(r, a);
-    advise(r, a);
 }

@@ -19,8 +19,4 @@ struct sink collect_sink(struct collect *c);
 void collect_result(struct collect *c, const struct sim_totals *t, struct arena *a,
                     struct policy_result *out);
 
-/* Differences of every further policy to the first, and sentences that say who is best at what and
- * what to beware of; filled into `r` from its policies. */
-void collect_compare(struct result *r, struct arena *a);
-
 #endif

@@ -21,10 +21,11 @@ void stability_growth(const double *batch, size_t n, double *growth, double *sta
     *standard_error = sqrt(c11) * (double)(n - 1) * sqrt((1 + rho) / (1 - rho));
 }
 
-bool stability_is_stable(const double *batch, size_t n, double mean_before)
+bool stability_is_stable(const double *batch, size_t n, double mean_before, double share_waiting)
 {
     double growth, standard_error, mean = 0;
     stability_growth(batch, n, &growth, &standard_error);
     for (size_t i = 0; i < n; i++) mean += batch[i] / (double)n;
-    return growth < 1.0 || growth <= 2.0 * standard_error || mean < 1.3 * mean_before;
+    if (mean < 1.3 * mean_before) return true;
+    return (growth < 1.0 || growth <= standard_error) && share_waiting <= 0.1;
 }

@@ -172,7 +172,8 @@ static const char *demand(const void *params, const struct card_type *type,
 {
     const struct mig *p = params;
     const struct mig_geometry *g = type->gpu->mig;
-    if (request->slots > 1) return "it asks for several slices, which never make one device";
+    if (request->slots > 1 && request->gpus_milli > 0 && request->gpus_milli < 1000)
+        return "it asks for several slices, which never make one device";
     out->core_cap = 1.0;
     out->mig_profile = -1;
     out->cards = request_cards(request);

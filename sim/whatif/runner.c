@@ -6,6 +6,7 @@
 #include "base/thread.h"
 #include "cost/tco.h"
 #include "metrics/collect.h"
+#include "metrics/compare.h"
 #include "metrics/sink_csv.h"
 
 #include <errno.h>
@@ -20,21 +21,23 @@ static bool chosen(const char *name, const char *const *only, size_t n_only)
     return n_only == 0;
 }
 
+static bool has_policy(const struct scenario *s, const char *name)
+{
+    for (size_t p = 0; p < s->n_policies; p++)
+        if (strcmp(s->policy[p].name, name) == 0) return true;
+    return false;
+}
+
 static int check_choice(const struct scenario *s, const char *const *only, size_t n_only,
-                        struct err *e)
+                        struct arena *a, struct err *e)
 {
     for (size_t i = 0; i < n_only; i++) {
-        const char *names[256];
-        size_t n = 0;
-        bool found = false;
-        for (size_t p = 0; p < s->n_policies && n < 256; p++) {
-            names[n++] = s->policy[p].name;
-            found |= strcmp(only[i], s->policy[p].name) == 0;
-        }
-        if (found) continue;
+        if (has_policy(s, only[i])) continue;
         char list[200];
-        err_set(e, ERR_USAGE, NULL, "--policy: the scenario has no policy '%s'", only[i]);
-        err_hint(e, "it has: %s", str_list(list, sizeof list, names, n));
+        const char **names = arena_array(a, s->n_policies, sizeof *names);
+        for (size_t p = 0; p < s->n_policies; p++) names[p] = s->policy[p].name;
+        err_set(e, ERR_USAGE, NULL, "the scenario has no policy '%s'", only[i]);
+        err_hint(e, "it has: %s", str_list(list, sizeof list, names, s->n_policies));
         return ERR_USAGE;
     }
     return 0;
@@ -97,7 +100,7 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     int rc = scenario_load(&r->scenario, path, o->set, o->n_set, d, e);
     if (rc == 0 && !o->world) rc = world_load(&r->world, e);
     if (rc != 0 || !can_plan(&r->scenario)) return rc;
-    if ((rc = check_choice(&r->scenario, o->only, o->n_only, e)) != 0) return rc;
+    if ((rc = check_choice(&r->scenario, o->only, o->n_only, r->arena, e)) != 0) return rc;
     const struct world *world = o->world ? o->world : &r->world;
     const struct scenario *s = &r->scenario;
     json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);
@@ -244,7 +247,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     r->result.policy = result;
     r->result.n_policies = r->n;
     for (size_t i = 0; rc == 0 && i < r->n; i++) rc = check_money(&result[i], e);
-    if (rc == 0) collect_compare(&r->result, r->arena);
+    if (rc == 0) compare_policies(&r->result, r->arena);
     free(error);
     return rc;
 }

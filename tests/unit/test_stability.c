@@ -16,15 +16,15 @@ static void growth_of_lines(void **state)
     stability_growth(batch, N, &growth, &error);
     assert_close(growth, 2.385 * (N - 1), 1e-9);
     assert_true(error < 1e-6);
-    assert_false(stability_is_stable(batch, N, 1));
+    assert_false(stability_is_stable(batch, N, 1, 0));
     for (int i = 0; i < N; i++) batch[i] = 100 - 2.385 * i;
     stability_growth(batch, N, &growth, &error);
     assert_close(growth, -2.385 * (N - 1), 1e-9);
-    assert_true(stability_is_stable(batch, N, 1));
+    assert_true(stability_is_stable(batch, N, 1, 0));
     for (int i = 0; i < N; i++) batch[i] = 7;
-    assert_true(stability_is_stable(batch, N, 7));
+    assert_true(stability_is_stable(batch, N, 7, 0));
     for (int i = 0; i < N; i++) batch[i] = 0;
-    assert_true(stability_is_stable(batch, N, 0)); /* nobody ever waited */
+    assert_true(stability_is_stable(batch, N, 0, 0)); /* nobody ever waited */
 }
 
 /* Growth below one job, or a queue no longer than before, is no growth. */
@@ -33,10 +33,21 @@ static void small_or_usual_growth(void **state)
     double batch[N];
     (void)state;
     for (int i = 0; i < N; i++) batch[i] = 0.9 * i / (N - 1);
-    assert_true(stability_is_stable(batch, N, 0));
+    assert_true(stability_is_stable(batch, N, 0, 0));
     for (int i = 0; i < N; i++) batch[i] = 50 + i;
-    assert_true(stability_is_stable(batch, N, 60)); /* mean 65.5 < 1.3 x 60 */
-    assert_false(stability_is_stable(batch, N, 40));
+    assert_true(stability_is_stable(batch, N, 60, 0)); /* mean 65.5 < 1.3 x 60 */
+    assert_false(stability_is_stable(batch, N, 40, 0));
+}
+
+/* A backlog that has stopped growing but that nothing clears. */
+static void standing_backlog(void **state)
+{
+    double batch[N];
+    (void)state;
+    for (int i = 0; i < N; i++) batch[i] = 660 + (i % 3) * 10;
+    assert_false(stability_is_stable(batch, N, 250, 0.58));
+    assert_true(stability_is_stable(batch, N, 250, 0.05));
+    assert_true(stability_is_stable(batch, N, 600, 0.58)); /* as long as ever */
 }
 
 static void too_few_batches(void **state)
@@ -46,7 +57,7 @@ static void too_few_batches(void **state)
     (void)state;
     stability_growth(batch, 2, &growth, &error);
     assert_true(growth == 0 && error == 0);
-    assert_true(stability_is_stable(batch, 2, 0));
+    assert_true(stability_is_stable(batch, 2, 0, 0));
 }
 
 /* Correlated noise around a level: at most one in ten is called unstable. */
@@ -62,7 +73,7 @@ static void noise_is_stable(void **state)
             x = 10 + 0.7 * (x - 10) + 6 * noise;
             batch[i] = fmax(x, 0);
         }
-        unstable += !stability_is_stable(batch, N, before);
+        unstable += !stability_is_stable(batch, N, before, 0);
     }
     assert_true(unstable <= 50);
 }
@@ -72,6 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growth_of_lines),
         cmocka_unit_test(small_or_usual_growth),
+        cmocka_unit_test(standing_backlog),
         cmocka_unit_test(too_few_batches),
         cmocka_unit_test(noise_is_stable),
     };

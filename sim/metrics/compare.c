@@ -1,0 +1,148 @@
+#include "metrics/compare.h"
+
+#include <math.h>
+
+struct metric {
+    const char *name, *unit;
+    double (*of)(const struct policy_result *p);
+    bool less_is_better;
+};
+
+static double wait_mean(const struct policy_result *p) { return p->stats.wait_s.mean; }
+static double wait_p95(const struct policy_result *p) { return p->stats.wait_s.p95; }
+static double turnaround_mean(const struct policy_result *p) { return p->stats.turnaround_s.mean; }
+static double slowdown_p95(const struct policy_result *p) { return p->stats.slowdown.p95; }
+static double completed(const struct policy_result *p) { return (double)p->jobs.completed; }
+static double not_served(const struct policy_result *p)
+{
+    return (double)(p->jobs.failed + p->jobs.killed + p->jobs.rejected);
+}
+static double allocated(const struct policy_result *p) { return p->gpu.allocated; }
+static double sm_active(const struct policy_result *p) { return p->gpu.sm_active; }
+static double energy(const struct policy_result *p) { return p->gpu.energy_kwh; }
+static double cost(const struct policy_result *p)
+{
+    return p->tco.priced ? p->tco.usd_per_useful_gpu_hour : NAN;
+}
+
+enum { METRIC_WAIT_P95 = 1, METRIC_COST = 9 };
+static const struct metric metrics[] = {
+    { "wait_s.mean", "s", wait_mean, true },
+    [METRIC_WAIT_P95] = { "wait_s.p95", "s", wait_p95, true },
+    { "turnaround_s.mean", "s", turnaround_mean, true },
+    { "slowdown.p95", "ratio", slowdown_p95, true },
+    { "completed", "jobs", completed, false },
+    { "failed_killed_rejected", "jobs", not_served, true },
+    { "allocated", "ratio", allocated, false },
+    { "sm_active", "ratio", sm_active, false },
+    { "energy_kwh", "kWh", energy, true },
+    [METRIC_COST] = { "usd_per_useful_gpu_hour", "USD/h", cost, true },
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static void compare_to_first(struct result *r, struct arena *a)
+{
+    struct comparison_row *row = arena_array(a, r->n_policies * N_METRICS, sizeof *row);
+    for (size_t p = 1; p < r->n_policies; p++)
+        for (size_t m = 0; m < N_METRICS; m++) {
+            const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
+            row[r->n_comparisons++] = (struct comparison_row){
+                .policy = r->policy[p].name, .metric = metrics[m].name, .unit = metrics[m].unit,
+                .first = first, .value = value, .difference = value - first,
+                .low = NAN, .high = NAN,
+            };
+        }
+    r->comparison = row;
+}
+
+/* A policy that turned away or lost more than one job in a hundred is not praised for its waits or its
+ * cost: the jobs that it did not serve waited for nothing. */
+static bool in_the_running(const struct policy_result *p)
+{
+    return not_served(p) <= 0.01 * (double)p->jobs.submitted;
+}
+
+static const struct policy_result *best(const struct result *r, const struct metric *m)
+{
+    const struct policy_result *b = NULL;
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const double v = m->of(&r->policy[p]);
+        if (isnan(v) || !in_the_running(&r->policy[p])) continue;
+        if (!b || (m->less_is_better ? v < m->of(b) : v > m->of(b))) b = &r->policy[p];
+    }
+    return b;
+}
+
+/* One replay tells no interval, so policies this close together are called a tie. */
+static const double TIE = 0.02;
+
+/* "mig" or "mig, whole, pool": the best and whoever is within the tie, in scenario order. */
+static const char *winners(const struct result *r, const struct metric *m,
+                           const struct policy_result *b, struct arena *a, size_t *n)
+{
+    const char *names = b->name;
+    const double at = m->of(b);
+    *n = 1;
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        if (x == b || !in_the_running(x) || !(fabs(m->of(x) - at) <= TIE * fabs(at))) continue;
+        names = arena_printf(a, "%s, %s", names, x->name);
+        ++*n;
+    }
+    return names;
+}
+
+static const char *say_best(const struct result *r, const struct metric *m, const char *what,
+                            const char *unit, struct arena *a)
+{
+    const struct policy_result *b = best(r, m);
+    size_t n;
+    if (!b) return NULL;
+    const char *names = winners(r, m, b, a, &n);
+    if (n == 1) return arena_printf(a, "%s: %s, %.4g %s.", what, names, m->of(b), unit);
+    if (m->of(b) == 0) return arena_printf(a, "%s: a tie of %s, 0 %s.", what, names, unit);
+    return arena_printf(a, "%s: a tie of %s, %.4g %s within %.0f %%.", what, names, m->of(b), unit,
+                        100 * TIE);
+}
+
+static void advise(struct result *r, struct arena *a)
+{
+    const char **say = arena_array(a, 5 + 2 * r->n_policies, sizeof *say);
+    const char *s;
+    size_t n = 0;
+    if (r->n_policies > 1) {
+        s = say_best(r, &metrics[METRIC_COST], "Least cost per useful GPU-hour", "USD", a);
+        if (s) say[n++] = s;
+        s = say_best(r, &metrics[METRIC_WAIT_P95], "Shortest waits (95 % of the jobs start within)", "s", a);
+        if (s) say[n++] = s;
+        say[n++] = "One replay of this work: there is no interval on these figures yet.";
+    }
+    uint64_t open = 0;
+    for (size_t p = 0; p < r->n_policies; p++)
+        open += r->policy[p].jobs.running + r->policy[p].jobs.queued;
+    if (open > 0)
+        say[n++] = "Jobs still running or waiting at the end of the run cost, but do not count as "
+                   "useful: policies that run jobs slower look dearer than on a longer run.";
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct policy_result *x = &r->policy[p];
+        if (!x->stable)
+            say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.", x->name,
+                                    x->unstable_reason);
+        if (not_served(x) > 0)
+            say[n++] = arena_printf(
+                a, "%s did not serve %.0f of %llu jobs: %llu failed (%llu out of memory), %llu "
+                   "rejected%s%s.", x->name, not_served(x),
+                (unsigned long long)x->jobs.submitted, (unsigned long long)x->jobs.failed,
+                (unsigned long long)x->jobs.failed_oom, (unsigned long long)x->jobs.rejected,
+                x->rejected_reason ? ", mostly: " : "",
+                x->rejected_reason ? x->rejected_reason : "");
+    }
+    r->advice = say;
+    r->n_advice = n;
+}
+
+void compare_policies(struct result *r, struct arena *a)
+{
+    compare_to_first(r, a);
+    advise(r, a);
+}
