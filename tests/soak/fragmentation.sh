@@ -1,0 +1,9 @@
+#!/bin/bash
+# The inflation experiment with ten seeds of every pod list. Needs GPUSIM_SHARED. TAP on stdout.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+program=${B:-build/release}/tests/oracle/test_fragmentation
+if [ -z "${GPUSIM_SHARED-}" ]; then echo 'ok fragmentation # SKIP GPUSIM_SHARED is not set'; exit 0; fi
+make -s B="${B:-build/release}" "$program" >/dev/null || { echo 'not ok fragmentation: does not build'; exit 1; }
+export GPUSIM_SOAK=1 CMOCKA_MESSAGE_OUTPUT=STDOUT
+if "$program" | sed 's/^/# /'; then echo 'ok fragmentation: ten seeds of every list'; else echo 'not ok fragmentation'; fi
