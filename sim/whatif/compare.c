@@ -204,7 +204,10 @@ static int for_jobs(const struct side *s, const char *policy, each_job *each, vo
     int rc = csv_open(&c, s->jobs_csv, &format, e);
     if (rc != 0) return rc;
     rc = csv_next(c, &row, e);
-    if (rc == 0) rc = csv_error(c, NULL, NULL, e, "expected a header row");
+    if (rc == 0) {
+        const struct loc at = { .file = s->jobs_csv };
+        rc = err_set(e, ERR_INPUT, &at, "expected a header row, found an empty file");
+    }
     if (rc > 0) rc = read_header(c, &row, col, e);
     while (rc == 0 && (rc = csv_next(c, &row, e)) > 0) {
         struct job j;
@@ -293,6 +296,10 @@ static void hold(void *ctx, const struct job *j)
     struct join *t = ctx;
     size_t i = (size_t)j->key & t->mask;
     if (!in_pass(t, j)) return;
+    if (t->held > t->mask / 2) { /* only where one id fills the file */
+        t->unmatched++;
+        return;
+    }
     while (t->slot[i].used) i = (i + 1) & t->mask;
     t->slot[i] = (struct slot){ .job = *j, .used = true };
     t->held++;

@@ -136,6 +136,19 @@ static int scan(struct search *s, int64_t from, int64_t to, struct err *e)
     return rc;
 }
 
+/* The middle of every gap below the answer: an island there would otherwise go unseen. */
+static int probe_gaps(struct search *s, int64_t least, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 1; rc == 0 && i < s->trial.n && s->trial.v[i].nodes <= least; i++) {
+        const int64_t low = s->trial.v[i - 1].nodes, gap = s->trial.v[i].nodes - low;
+        if (gap < 2) continue;
+        trial(s, low + gap / 2, &rc, e);
+        i++; /* past the new one */
+    }
+    return rc;
+}
+
 /* Runs of trials that meet below one that does not, and of those that do not above one that does. */
 static void find_odd(struct search *s)
 {
@@ -175,6 +188,7 @@ int size_search(struct size_answer *out, int64_t min, int64_t max, bool all, siz
         const int64_t least = bracket(&s, &rc, e);
         if (rc == 0 && least > 0) {
             rc = scan(&s, least - LOOK_AROUND, least + LOOK_AROUND, e);
+            if (rc == 0) rc = probe_gaps(&s, least, e);
             if (rc == 0 && !is_monotone(&s)) rc = scan(&s, min, 2 * least, e);
         }
     }

@@ -9,10 +9,11 @@
  * statistic misses.
  *
  * The search doubles from `min` until all targets are met, halves the gap, and then looks at the two
- * numbers below the answer and the two above it. The response need not be monotone (gangs that no longer
- * divide a fleet, MIG layouts): when a smaller fleet meets the targets or a larger one misses them,
- * everything between `min` and twice the answer is tried, at most 512 numbers, and the odd regions are reported. `scan`
- * tries every number. What lies between numbers that were not tried is not known.
+ * numbers below the answer, the two above it, and the middle of every gap between smaller numbers that
+ * were tried. The response need not be monotone (gangs that no longer divide a fleet, MIG layouts): when
+ * a smaller fleet meets the targets or a larger one misses them, everything from `min` to twice the
+ * answer is tried, at most 512 numbers, and the odd regions are reported. `scan` tries every number.
+ * What lies between numbers that were not tried is not known.
  * Ownership: size_fini(). Threads: call from one. */
 #ifndef GPUSIM_WHATIF_SIZE_H
 #define GPUSIM_WHATIF_SIZE_H
