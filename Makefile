@@ -150,10 +150,10 @@ $(B)/gpusim: $(B)/sim/cli/main.o $(LIB)
 
 $(LIB): $(LIB_OBJ) $(B)/members
 	@rm -f $@
-	$(AR) rcs $@ $(LIB_OBJ)
+	@echo "  AR   $@"; $(AR) rcs $@ $(LIB_OBJ)
 $(B)/libcalibrate.a: $(CAL_LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@echo "  AR   $@"; $(AR) rcs $@ $^
 
 # Stamps that change when the flags or the list of sources do, so that nothing stale is linked.
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' >$@.new; \
@@ -227,7 +227,6 @@ SCENARIO ?= scenarios/mixed.json
 run: deps
 	@+$(MAKE) --no-print-directory all
 	build/gpusim run $(SCENARIO)
-	@echo "report: out/$(basename $(notdir $(SCENARIO)))/report.html"
 
 ## check          deps, build and every test; the last line is `N passed, N failed, N skipped`
 check: deps

@@ -209,7 +209,7 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
     struct finding f = { .d = &d };
     struct err e = { 0 };
     diag_init(&d);
-    const int rc = access(path, R_OK) != 0
+    const int rc = strcmp(path, "-") != 0 && access(path, R_OK) != 0
                        ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
                    : looks_like_json(path)     ? check_json(path, &f, &e)
                    : looks_like_requests(path) ? check_requests(path, &f, &e)

@@ -89,6 +89,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     const struct param *known = type->profile->param;
     p->launch_s = p->launch == CFG_NO_TIME ? known[PROFILE_intercept_launch_ns].value / 1e9
                                            : simtime_s(p->launch);
+    p->launch = or_profile(p->launch, &known[PROFILE_intercept_launch_ns], 1);
     p->startup = or_profile(p->startup, &known[PROFILE_intercept_startup_ms], 1e6);
     p->startup_per_process =
         or_profile(p->startup_per_process, &known[PROFILE_intercept_startup_per_process_ms], 1e6);
@@ -99,10 +100,14 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     return NULL;
 }
 
+/* Of a card's compute; each may go to another tenant. */
+enum { THOUSANDTHS = 1000 };
+_Static_assert((int)THOUSANDTHS <= (int)TIMESHARE_MAX, "a card full of the smallest tenants can be solved");
+
 static int32_t capacity(const void *params, const struct card_type *type)
 {
     (void)params, (void)type;
-    return TIMESHARE_MAX; /* thousandths of the card's compute */
+    return THOUSANDTHS;
 }
 
 static const char *demand(const void *params, const struct card_type *type,

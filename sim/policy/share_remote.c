@@ -38,10 +38,12 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     (void)a;
     const struct param *known = type->profile->param;
     if (isnan(p->network)) p->network = known[PROFILE_remote_Bps].value;
-    p->rtt_s = p->rtt == CFG_NO_TIME ? known[PROFILE_remote_sync_us].value / 1e6
-                                     : simtime_s(p->rtt);
-    p->async_s = p->async == CFG_NO_TIME ? known[PROFILE_remote_async_us].value / 1e6
-                                         : simtime_s(p->async);
+    if (p->rtt == CFG_NO_TIME)
+        p->rtt = (simtime)llround(known[PROFILE_remote_sync_us].value * 1e3);
+    if (p->async == CFG_NO_TIME)
+        p->async = (simtime)llround(known[PROFILE_remote_async_us].value * 1e3);
+    p->rtt_s = simtime_s(p->rtt);
+    p->async_s = simtime_s(p->async);
     p->pcie_Bps = type->gpu->pcie_Bps;
     return NULL;
 }

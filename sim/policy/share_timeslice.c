@@ -45,13 +45,11 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     struct timeslice *p = params;
     (void)a;
     const struct param *param = type->profile->param;
-    const double quantum_s = p->quantum == CFG_NO_TIME
-                                 ? param[PROFILE_timeslice_quantum_us].value / 1e6
-                                 : simtime_s(p->quantum);
-    const double switch_s = p->switch_ == CFG_NO_TIME
-                                ? param[PROFILE_timeslice_switch_us].value / 1e6
-                                : simtime_s(p->switch_);
-    p->switch_ratio = switch_s / quantum_s;
+    if (p->quantum == CFG_NO_TIME)
+        p->quantum = (simtime)llround(param[PROFILE_timeslice_quantum_us].value * 1e3);
+    if (p->switch_ == CFG_NO_TIME)
+        p->switch_ = (simtime)llround(param[PROFILE_timeslice_switch_us].value * 1e3);
+    p->switch_ratio = (double)p->switch_ / (double)p->quantum;
     return NULL;
 }
 
