@@ -1,10 +1,8 @@
-/* policy/place_clustering.c - like to like (the affinity of Gandiva, Xiao et al., OSDI 2018): nodes
- * where jobs of the same demand for cards run come first. Among equals the node with the least left,
- * then the card with the least left. Ties: a permutation of the nodes drawn from the scenario's seed.
- *
- * Gandiva's code is not public: which node comes next when none is alike decides much (the least left:
- * 94.5 % of openb's cards allocated at 130 % arrived; an idle one: 80 %; published by Weng et al., ATC
- * 2023, for their rule: 91.9 %). */
+/* policy/place_clustering.c - like to like (the affinity of Gandiva, Xiao et al., OSDI 2018, as Weng et
+ * al., "Beware of Fragmentation", ATC 2023, compare with it): nodes where jobs of the same demand for
+ * cards run come first. Among equals the node with the least left, then the card with the least left.
+ * Jobs without cards take any node that holds them. Ties: a permutation of the nodes drawn from the
+ * scenario's seed. */
 #include "policy/nodescore.h"
 
 #include <stdlib.h>
@@ -49,6 +47,7 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
 {
     const struct clustering *k = self;
     const int32_t node = v->node->index;
+    if (r->demand->cards == 0) return 0;
     if (r->demand->cards == 1) *card = slot_tightest(v, r->demand);
     const int64_t like = find(k, node, r->demand) ? 1 : 0;
     return (like << 40) - slot_free_units(v);

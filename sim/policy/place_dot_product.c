@@ -1,8 +1,9 @@
 /* policy/place_dot_product.c - the node whose free cards and CPU cores point least in the direction of
  * the request (the alignment of Tetris, Grandl et al., SIGCOMM 2014, as the baseline of Weng et al.,
  * "Beware of Fragmentation", ATC 2023, takes it: the smallest product wins, so what is plentiful is
- * kept). Both are fractions of the largest node; the card with the least left. Ties: a permutation of
- * the nodes drawn from the scenario's seed. */
+ * kept). Score: trunc(100 (1 - 0.5 product)), both factors as fractions of the largest node; the card
+ * with the least left. Ties, which this score makes frequent: a permutation of the nodes drawn from the
+ * scenario's seed. */
 #include "policy/nodescore.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
         r->cpus_milli != JOB_NO_INT)
         product += (double)v->node->free_cpus_milli / most->cpus_milli *
                    (r->cpus_milli / most->cpus_milli);
-    return (int64_t)(-1e12 * product);
+    return (int64_t)(100 * (1 - 0.5 * product));
 }
 
 static const struct node_rule rule = {

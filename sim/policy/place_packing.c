@@ -1,8 +1,8 @@
 /* policy/place_packing.c - open as little as possible: a share goes to a card in use, else to an idle
  * card of a node in use, else to an idle node; whole cards go to a node in use before an idle one (as
  * Weng et al., "MLaaS in the Wild", NSDI 2022, describe their production rule). Among equals where the
- * least is left: of the card for a card in use, else of the node. Ties: a permutation of the nodes
- * drawn from the scenario's seed. */
+ * least is left: of the card for a card in use, else of the node. Jobs without cards take any node
+ * that holds them. Ties: a permutation of the nodes drawn from the scenario's seed. */
 #include "policy/nodescore.h"
 
 enum tier { IDLE_NODE, USED_NODE, USED_CARD };
@@ -14,6 +14,7 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
     enum tier tier = left < all ? USED_NODE : IDLE_NODE;
     int64_t open = left;
     (void)self;
+    if (r->demand->cards == 0) return 0;
     if (r->demand->cards == 1) {
         *card = slot_tightest(v, r->demand);
         if (v->slot[*card].units < v->group->capacity) {

@@ -3,17 +3,17 @@
  * the openb lists in random order, repeated until they ask for 130 % of 6,212 cards, on the 1,213 nodes
  * with cards; nobody leaves, who does not fit is dropped.
  *
- * random, best_fit_node (the published best fit) and fgd must come within 0.3 points of the published
- * means over 10 seeds, on the default list also in the fragments on the way there; all other cells are
- * printed beside the published ones.
- * clustering and packing are rules of the same names, not the same code: see their files. Unlike the
- * published program, fgd learns the mix of pods as they come.
+ * Every placement must come within 0.3 points of the published mean over 10 seeds (clustering and
+ * packing within 0.5 on the list that restricts pods to models); random, best_fit_node (the published
+ * best fit) and fgd also in the fragments on the way there. All figures are printed beside the published
+ * ones.
+ * Unlike the published program, fgd learns the mix of pods as they come.
  *
  * Pods are driven through the placements here, without clock, which takes seconds; one run of the
  * program's engine is compared with that, card for card. The undisclosed cards of the list stand as
  * "generic"; which pods may use which (gpuspec33) is applied here.
- * 10 seeds of default, 2 of the other lists with a bound of 1.2 points; GPUSIM_SOAK: 10 of every list.
- * Sanitized builds: 1 seed of default, 1.2 points.
+ * 10 seeds of default, 2 of the other lists with a bound of 1.5 points; GPUSIM_SOAK: 10 of every list.
+ * Sanitized builds: 1 seed of default, 1.5 points.
  * Mutants: ties in the order of the fleet (fgd loses 5 points); node limits ignored. */
 #include "support/simulate.h"
 
@@ -341,11 +341,13 @@ static void inflation(void **state)
         runner_fini(&r);
     }
     print_list(lists[list].name, curves, seeds, lists[list].allocated, mean);
-    const double bound = seeds == SEEDS ? 0.3 : 1.2;
-    static const int held[] = { 0, 4, 5 };
-    for (size_t i = 0; i < 3; i++) {
-        const double off = mean[held[i]] - lists[list].allocated[held[i]];
-        if (fabs(off) > bound) fail_msg("%s: off by %+.2f points", places[held[i]], off);
+    const double bound = seeds == SEEDS ? 0.3 : 1.5;
+    for (int i = 0; i < PUBLISHED; i++) {
+        const double off = mean[i] - lists[list].allocated[i];
+        const bool restricted =
+            list == 3 && (i == 2 || i == 3); /* clustering, packing of gpuspec33 */
+        if (fabs(off) > bound + (restricted ? 0.2 : 0))
+            fail_msg("%s: off by %+.2f points", places[i], off);
     }
     if (list == 0) check_marks(curves, seeds, bound);
     free(curves);
