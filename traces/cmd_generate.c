@@ -4,6 +4,7 @@
 #include "base/cfg.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "base/rng.h"
 #include "cli/command.h"
 #include "model/synth.h"
 #include "model/trace.h"
@@ -16,6 +17,7 @@
 struct options {
     const char *out;
     uint64_t seed;
+    const char *as;
     int64_t jobs; /* 0: as the specification says */
     bool targets;
     int format;
@@ -30,6 +32,8 @@ static const struct opt opts[] = {
       "write the trace there (default: standard output)", NULL },
     { "seed", 0, OPT_SEED, offsetof(struct options, seed), "S",
       "master seed (default: the specification's)", NULL },
+    { "as", 0, OPT_TEXT, offsetof(struct options, as), "WORK",
+      "draw what the work item WORK of a scenario with this seed draws", NULL },
     { "jobs", 'n', OPT_COUNT, offsetof(struct options, jobs), "N",
       "stop after N jobs, however many the specification asks for", NULL },
     { "targets", 0, OPT_FLAG, offsetof(struct options, targets), NULL,
@@ -238,6 +242,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (rc < 0) goto out;
     if (o.jobs) spec.jobs = o.jobs;
     r.seed = o.seed == SEED_UNSET ? spec.seed : o.seed;
+    if (o.as) r.seed = rng_mix(r.seed, 0, o.as); /* as engine/source.c does */
     r.verdict = arena_array(a, spec.n_targets + 1, sizeof *r.verdict);
     rc = produce(&o, operand[0], &r, e);
     if (rc < 0) goto out;
