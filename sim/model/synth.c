@@ -230,7 +230,7 @@ static int32_t milli_of(const struct ctx *c, double gpus, const char *pointer)
 {
     double milli = gpus * 1000;
     int32_t m = (int32_t)lround(milli);
-    if (fabs(milli - m) < 1e-6 && job_gpus_ok(m)) return m;
+    if (fabs(milli - m) < 1e-6 && (m > 0 || gpus == 0) && job_gpus_ok(m)) return m;
     json_problem(c->d, c->doc, pointer,
                  "expected gpus as a whole number or a fraction below 1 in thousandths, found %g",
                  gpus);
