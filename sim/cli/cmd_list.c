@@ -79,7 +79,16 @@ static int list_schedulers(struct sink *s, struct err *e)
 {
     (void)e;
     s->kind = "order";
-    for (const struct order_ops *const *o = order_all; *o; o++) show(s, (*o)->name, (*o)->help);
+    for (const struct order_ops *const *o = order_all; *o; o++) {
+        if (s->rows) {
+            json_t *row = add(s, (*o)->name, (*o)->help);
+            json_object_set_new(row, "preempts", json_boolean((*o)->preempts));
+            json_object_set_new(row, "parameters", fields_json((*o)->fields, (*o)->fields_n));
+            continue;
+        }
+        show(s, (*o)->name, (*o)->help);
+        cfg_help((*o)->fields, (*o)->fields_n, stdout);
+    }
     s->kind = "place";
     for (const struct place_ops *const *p = place_all; *p; p++) show(s, (*p)->name, (*p)->help);
     return 0;

@@ -2,6 +2,7 @@
 
 #include "base/vec.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHUNK = 1024 };
@@ -70,7 +71,7 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
     struct job *j = job_at(p, index);
     *j = (struct job){ .index = index, .row = *row, .state = JOB_QUEUED, .group = -1, .node = -1,
                        .allocated = JOB_NO_TIME, .start = JOB_NO_TIME, .end = JOB_NO_TIME,
-                       .finish = SIM_NEVER };
+                       .finish = SIM_NEVER, .remaining = row->duration };
     copy_id(j, row);
     return j;
 }
@@ -79,4 +80,46 @@ void job_free(struct job_pool *p, struct job *j)
 {
     release(j);
     vec_push(&p->free, j->index);
+}
+
+simtime job_remaining(const struct job *j, simtime now)
+{
+    if (j->state != JOB_RUNNING || j->n_holdings == 0) /* one without cards runs to its end */
+        return j->state == JOB_RUNNING && j->finish != SIM_NEVER ? j->finish - now : j->remaining;
+    const double factor = j->shape->fit[j->group].transfer;
+    simtime left = j->work_left;
+    if (j->speed == 1.0 && j->work_credit == 0)
+        left -= now - j->settled;
+    else
+        left -= (int64_t)floor((double)(now - j->settled) * j->speed + j->work_credit);
+    if (left < 0) left = 0;
+    if (factor == 1.0) return left;
+    const double recorded = (double)left / factor;
+    return recorded < (double)j->remaining ? llround(recorded) : j->remaining;
+}
+
+simtime job_held(const struct job *j, simtime now)
+{
+    const bool there = j->state == JOB_STARTING || j->state == JOB_RUNNING;
+    return there ? j->held + (now - j->allocated) : j->held;
+}
+
+int64_t job_card_us(const struct job *j, simtime time)
+{
+    int64_t us;
+    return __builtin_mul_overflow(time / 1000000, j->row.gpus_milli, &us) ? INT64_MAX : us;
+}
+
+void job_unplace(struct job *j)
+{
+    if (j->holding != &j->one) free(j->holding);
+    j->holding = NULL;
+    j->n_holdings = 0;
+    j->node = -1;
+    j->group = -1;
+    j->speed = 0;
+    j->work_credit = 0;
+    j->finish = SIM_NEVER;
+    j->event = (ev_id){ 0, 0 };
+    j->state = JOB_QUEUED;
 }

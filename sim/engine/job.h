@@ -44,6 +44,7 @@ struct job {
     RB_ENTRY(job) releasing;
     simtime limit_end;      /* end that its limit promises; SIM_NEVER: none */
     bool expected;          /* it is in the scheduler's copy of the fleet */
+    bool evicted;           /* the scheduler is about to stop it, unless its place stays free */
 
     int group;               /* of the fleet, once placed */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */
@@ -51,13 +52,17 @@ struct job {
     struct holding one;      /* storage for single-card jobs */
     int32_t node;            /* CPU-only jobs: where; -1 */
 
-    simtime allocated, start, end; /* JOB_NO_TIME until then */
+    simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
+    int32_t attempts;              /* times it was given cards */
+    simtime remaining;             /* work, recorded, when it last began to wait */
+    simtime held;                  /* time on its cards in earlier attempts */
     simtime settled;               /* progress is credited up to here */
     int64_t work_left;             /* isolated ns on this card type */
     double work_credit;            /* fraction of a ns already done beyond work_left */
     double speed;                  /* now; 0 while starting */
     simtime finish;                /* SIM_NEVER while speed is 0 */
     ev_id event;                   /* CPU-only finish, start-up, memory growth */
+    ev_id limit;                   /* its limit, when limits kill */
     double card_s, energy_J;       /* card-seconds and joules charged so far */
     double card_s_before;          /* part of card_s charged before the end of the warm-up */
 };
@@ -70,5 +75,14 @@ struct job *job_new(struct job_pool *p, const struct job_row *row); /* copies th
 void job_free(struct job_pool *p, struct job *j);
 struct job *job_at(const struct job_pool *p, uint32_t index);
 uint32_t job_pool_high_water(const struct job_pool *p); /* indices are below it */
+
+/* Work it still has to do at `now`, as recorded: isolated ns on the recorded card. */
+simtime job_remaining(const struct job *j, simtime now);
+/* Time it has been on its cards, all attempts together. */
+simtime job_held(const struct job *j, simtime now);
+/* Card time of that, in card-microseconds; saturates. */
+int64_t job_card_us(const struct job *j, simtime time);
+/* It leaves its cards and waits again: holdings are freed. */
+void job_unplace(struct job *j);
 
 #endif

@@ -79,18 +79,66 @@ static void unknown_name(struct builder *b, const char *base, const char *key, c
         err_hint(e, "valid: %s", str_list(list, sizeof list, names, n));
 }
 
+static void resolve_backfill(struct builder *b)
+{
+    static const char *const name[] = { [BACKFILL_NONE] = "none",
+                                        [BACKFILL_EASY] = "easy",
+                                        [BACKFILL_GREEDY] = "greedy",
+                                        [BACKFILL_CONSERVATIVE] = "conservative" };
+    enum { N = sizeof name / sizeof *name };
+    const struct schedule *s = &b->p->spec->schedule;
+    size_t i = 0;
+    while (i < N && strcmp(name[i], s->backfill) != 0) i++;
+    if (i == N)
+        unknown_name(b, s->pointer, "backfill", "expected a backfill rule", s->backfill, name, N);
+    else
+        b->p->backfill = (enum backfill)i;
+    b->p->backfill_depth = s->backfill_depth ? (uint64_t)s->backfill_depth : UINT64_MAX;
+}
+
+/* The keys of the order itself, and whether it may stop running jobs. */
+static void resolve_order(struct builder *b)
+{
+    static const char *const preempt[] = { "order", "never" };
+    static const char *const walltime[] = { "estimate", "kill" };
+    const char *common[32];
+    struct plan *p = b->p;
+    const struct schedule *s = &p->spec->schedule;
+    if (!p->order) return;
+    for (size_t i = 0; i < schedule_fields_n; i++) common[i] = schedule_fields[i].name;
+    p->order_params = p->order->params_size ? arena_alloc(p->arena, p->order->params_size) : NULL;
+    cfg_read(p->order->fields, p->order->fields_n, p->order_params, p->arena, b->doc, s->json,
+             s->pointer, common, schedule_fields_n, b->d);
+    if (strcmp(s->preempt, "order") == 0)
+        p->preempts = p->order->preempts;
+    else if (strcmp(s->preempt, "never") != 0)
+        unknown_name(b, s->pointer, "preempt", "expected a rule", s->preempt, preempt, 2);
+    if (strcmp(s->walltime, "kill") == 0)
+        p->limits_kill = true;
+    else if (strcmp(s->walltime, "estimate") != 0)
+        unknown_name(b, s->pointer, "walltime", "expected a rule", s->walltime, walltime, 2);
+    p->checkpoint = s->checkpoint;
+    p->restart = s->restart;
+    if (!p->preempts) return;
+    if (p->backfill == BACKFILL_EASY || p->backfill == BACKFILL_CONSERVATIVE)
+        err_hint(problem_at(b, s->pointer, "backfill",
+                            "reservations and an order that preempts do not combine", s->backfill),
+                 "\"backfill\": \"greedy\" lets whoever fits run, \"none\" keeps the order strict; or "
+                 "set \"preempt\": \"never\"");
+    if (strcmp(s->when_full, "drop") == 0)
+        problem_at(b, s->pointer, "when_full",
+                   "an order that preempts needs a queue for the preempted", s->when_full);
+}
+
 static void resolve_schedule(struct builder *b)
 {
-    static const char *const backfills[] = { "none", "easy" };
     static const char *const gangs[] = { "node", "any" };
     static const char *const rules[] = { "wait", "drop" };
     const struct schedule *s = &b->p->spec->schedule;
     FIND_IN(b, order_all, s->order, s->pointer, "order", "expected an order", b->p->order);
     FIND_IN(b, place_all, s->place, s->pointer, "place", "expected a placement", b->p->place);
-    if (strcmp(s->backfill, "easy") == 0)
-        b->p->backfill = BACKFILL_EASY;
-    else if (strcmp(s->backfill, "none") != 0)
-        unknown_name(b, s->pointer, "backfill", "expected a backfill rule", s->backfill, backfills, 2);
+    resolve_backfill(b);
+    resolve_order(b);
     if (strcmp(s->gang, "any") == 0)
         b->p->gang = GANG_ANY;
     else if (strcmp(s->gang, "node") != 0)

@@ -24,7 +24,7 @@ struct world {
 int world_load(struct world *w, struct err *e);
 void world_fini(struct world *w);
 
-enum backfill { BACKFILL_NONE, BACKFILL_EASY };
+enum backfill { BACKFILL_NONE, BACKFILL_EASY, BACKFILL_GREEDY, BACKFILL_CONSERVATIVE };
 enum gang { GANG_NODE, GANG_ANY };
 
 struct plan_group {
@@ -48,8 +48,13 @@ struct plan {
     const struct share_ops *share;
     json_t *share_json;        /* resolved parameters, owned */
     const struct order_ops *order;
+    void *order_params; /* NULL: it has none */
     const struct place_ops *place;
     enum backfill backfill;
+    uint64_t backfill_depth; /* conservative: waiting jobs looked at */
+    bool preempts;
+    simtime checkpoint, restart; /* of preempted jobs: 0 s loses nothing, costs nothing */
+    bool limits_kill;
     enum gang gang;
     bool drop; /* a job that cannot start at once is rejected */
     struct plan_group *group;

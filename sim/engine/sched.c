@@ -1,57 +1,21 @@
-#include "engine/sched.h"
+#include "engine/sched_inside.h"
 
 #include "base/err.h"
 
 #include <stdlib.h>
 
-static int queue_compare(const struct job *a, const struct job *b)
-{
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-RB_HEAD(queue, job);
-TREE_GENERATE(queue, job, waiting, queue_compare)
-
-static int releases_compare(const struct job *a, const struct job *b)
-{
-    if (a->limit_end != b->limit_end) return a->limit_end < b->limit_end ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-RB_HEAD(releases, job);
-TREE_GENERATE(releases, job, releasing, releases_compare)
-
-struct sched {
-    const struct plan *plan;
-    struct cluster *cluster;
-    sched_start_fn *start;
-    sched_drop_fn *drop;
-    void *ctx;
-    struct queue queue;
-    struct releases running; /* by the end that limits promise; kept only for backfill */
-    uint64_t waiting, limited; /* jobs that wait; those of them with a limit */
-    bool needs_run;
-    struct pick pick;
-    struct place_request *request; /* scratch, by group */
-    /* Backfill: a copy of the fleet on which promised ends are tried out and taken back. */
-    struct cluster *then;
-    struct pick then_pick;      /* scratch */
-    VEC(struct job *) released; /* running, but taken off the copy for now */
-    VEC(struct job *) brief;    /* started, not on the copy yet: they end before the reservation */
-    bool walking;
-    uint64_t walk;              /* number of the walk through the queue */
-    size_t shapes;              /* request shapes of waiting jobs with a limit */
-};
-
-struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
-                           sched_drop_fn *drop, void *ctx)
+struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
+                           const struct sched_calls *calls, void *ctx)
 {
     struct sched *s = xcalloc(1, sizeof *s);
-    *s = (struct sched){ .plan = plan, .cluster = cluster, .start = start,
-                         .drop = drop, .ctx = ctx };
+    *s = (struct sched){ .plan = plan, .cluster = cluster, .call = *calls, .ctx = ctx,
+                         .look = SIM_NEVER, .view.params = plan->order_params };
+    if (plan->order->create) s->view.state = plan->order->create();
     RB_INIT(&s->queue);
     RB_INIT(&s->running);
     s->request = xcalloc(plan->n_groups, sizeof *s->request);
-    if (plan->backfill != BACKFILL_NONE) s->then = cluster_create(plan);
+    s->allowed = xcalloc(plan->n_groups, sizeof *s->allowed);
+    if (plan->backfill == BACKFILL_EASY || plan->preempts) s->then = cluster_create(plan);
     return s;
 }
 
@@ -59,8 +23,14 @@ void sched_destroy(struct sched *s)
 {
     if (!s) return;
     cluster_destroy(s->then);
+    if (s->plan->order->destroy) s->plan->order->destroy(s->view.state);
+    sched_reserve_fini(s);
+    for (size_t i = 0; i < s->placed.n; i++) vec_fini(&s->placed.v[i].pick.card);
+    vec_fini(&s->placed);
+    vec_fini(&s->list);
     vec_fini(&s->pick.card);
     free(s->request);
+    free(s->allowed);
     vec_fini(&s->then_pick.card);
     vec_fini(&s->released);
     vec_fini(&s->brief);
@@ -88,25 +58,25 @@ void sched_pick_of(const struct job *j, struct pick *out)
 }
 
 /* One request for each group, for placements that look at all of them. */
-static const struct place_request *requests_of(const struct sched *s, const struct job *j)
+static const struct place_request *requests_of(const struct sched *s, const struct job *j,
+                                               const bool *allowed)
 {
     for (size_t g = 0; g < s->plan->n_groups; g++) {
         s->request[g] = sched_request(s->plan, j, (int)g);
-        if (!j->shape->fit[g].feasible) s->request[g].demand = NULL;
+        if (!j->shape->fit[g].feasible || (allowed && !allowed[g])) s->request[g].demand = NULL;
     }
     return s->request;
 }
 
-/* Find a place: in the first group that has one now, or where the placement likes it best. */
-static bool place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
-                  struct pick *out)
+bool sched_place(const struct sched *s, const struct cluster *c, const struct job *j,
+                 const bool *allowed, int *group, struct pick *out)
 {
     if (s->plan->place->pick_any) {
-        *group = s->plan->place->pick_any(c, requests_of(s, j), out);
+        *group = s->plan->place->pick_any(c, requests_of(s, j, allowed), out);
         return *group >= 0;
     }
     for (size_t g = 0; g < s->plan->n_groups; g++) {
-        if (!j->shape->fit[g].feasible) continue;
+        if (!j->shape->fit[g].feasible || (allowed && !allowed[g])) continue;
         const struct place_request r = sched_request(s->plan, j, (int)g);
         if (!s->plan->place->pick(c, &r, out)) continue;
         *group = (int)g;
@@ -115,45 +85,74 @@ static bool place(const struct sched *s, const struct cluster *c, const struct j
     return false;
 }
 
-static void leave_queue(struct sched *s, struct job *j)
+static bool place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
+                  struct pick *out)
+{
+    return sched_place(s, c, j, NULL, group, out);
+}
+
+/* May it start before others that wait? Under EASY only who can prove that it ends in time. */
+static bool may_overtake(const struct sched *s, const struct job *j)
+{
+    return s->plan->backfill != BACKFILL_EASY || j->row.walltime != JOB_NO_TIME;
+}
+
+void sched_enqueue(struct sched *s, struct job *j)
+{
+    RB_INSERT(queue, &s->queue, j);
+    s->waiting++;
+    if (!may_overtake(s, j)) return;
+    s->candidates++;
+    if (j->shape->candidates++ == 0) s->shapes++;
+}
+
+void sched_leave(struct sched *s, struct job *j)
 {
     RB_REMOVE(queue, &s->queue, j);
     s->waiting--;
-    if (j->row.walltime == JOB_NO_TIME) return;
-    s->limited--;
-    if (--j->shape->limited == 0) s->shapes--;
+    if (!may_overtake(s, j)) return;
+    s->candidates--;
+    if (--j->shape->candidates == 0) s->shapes--;
 }
 
-static void start_at(struct sched *s, struct job *j, int group)
+void sched_start_at(struct sched *s, struct job *j, int group)
 {
     const struct place_request r = sched_request(s->plan, j, group);
-    leave_queue(s, j);
+    sched_leave(s, j);
     cluster_take(s->cluster, &r, &s->pick);
     j->group = group;
-    s->start(s->ctx, j, &s->pick);
+    s->call.start(s->ctx, j, &s->pick);
 }
 
 void sched_submit(struct sched *s, struct job *j)
 {
-    j->rank = s->plan->order->rank(j);
+    s->view.now = j->row.submit;
+    j->rank = s->plan->order->rank(&s->view, j);
     if (s->plan->place->submitted) {
-        const struct place_request *r = requests_of(s, j);
+        const struct place_request *r = requests_of(s, j, NULL);
         s->plan->place->submitted(cluster_place_state(s->cluster), r);
         if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);
     }
-    RB_INSERT(queue, &s->queue, j);
-    s->waiting++;
-    if (j->row.walltime != JOB_NO_TIME) {
-        s->limited++;
-        if (j->shape->limited++ == 0) s->shapes++;
-    }
-    /* Strict order: a newcomer can start only at the head. Backfill may take it out of turn. */
-    if (RB_MIN(queue, &s->queue) == j || s->plan->backfill != BACKFILL_NONE) s->needs_run = true;
+    sched_enqueue(s, j);
+    /* Strict order: a newcomer can start only at the head. Backfill may take it out of turn - where
+     * anybody may, unless its like has found no room since something was given back. */
+    const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
+                          j->shape->no_room == s->walk && s->walk > 0;
+    if (RB_MIN(queue, &s->queue) == j || (s->plan->backfill != BACKFILL_NONE && !hopeless))
+        s->needs_run = true;
 }
 
 void sched_wake(struct sched *s)
 {
     s->needs_run = true;
+    if (s->plan->backfill != BACKFILL_GREEDY) return;
+    s->walk++;
+    s->full = 0;
+}
+
+simtime sched_look(const struct sched *s)
+{
+    return s->look;
 }
 
 bool sched_needs_run(const struct sched *s)
@@ -171,8 +170,7 @@ struct job *sched_next(const struct sched *s, struct job *j)
     return j ? RB_NEXT(queue, &s->queue, j) : RB_MIN(queue, (struct queue *)(uintptr_t)&s->queue);
 }
 
-/* The job comes onto the copy of the fleet, or leaves it. */
-static void expect(struct sched *s, struct job *j, bool there)
+void sched_expect(struct sched *s, struct job *j, bool there)
 {
     const struct place_request r = sched_request(s->plan, j, j->group);
     sched_pick_of(j, &s->then_pick);
@@ -180,21 +178,35 @@ static void expect(struct sched *s, struct job *j, bool there)
     j->expected = there;
 }
 
+/* Somebody looks at the running jobs: backfill with reservations, preemption. */
+static bool keeps_running(const struct sched *s)
+{
+    return s->then || s->plan->backfill == BACKFILL_CONSERVATIVE;
+}
+
 void sched_started(struct sched *s, struct job *j)
 {
-    if (s->plan->backfill == BACKFILL_NONE) return;
+    if (s->plan->order->moved) {
+        s->view.now = j->allocated;
+        s->plan->order->moved(&s->view, j, true);
+    }
+    if (!keeps_running(s)) return;
     j->limit_end = SIM_NEVER;
     if (j->row.walltime != JOB_NO_TIME && j->row.walltime < SIM_NEVER - j->allocated)
         j->limit_end = j->allocated + j->row.walltime;
     RB_INSERT(releases, &s->running, j);
-    if (!s->walking) expect(s, j, true);
+    if (s->then && !s->walking) sched_expect(s, j, true);
 }
 
-void sched_ended(struct sched *s, struct job *j)
+void sched_ended(struct sched *s, struct job *j, simtime now)
 {
-    if (s->plan->backfill == BACKFILL_NONE) return;
+    if (s->plan->order->moved) {
+        s->view.now = now;
+        s->plan->order->moved(&s->view, j, false);
+    }
+    if (!keeps_running(s)) return;
     RB_REMOVE(releases, &s->running, j);
-    if (j->expected) expect(s, j, false);
+    if (j->expected) sched_expect(s, j, false);
 }
 
 /* ---- EASY backfill ---- */
@@ -214,7 +226,7 @@ static bool reserve(struct sched *s, const struct job *head, simtime now, struct
         out->when = j->limit_end > now ? j->limit_end : now;
         for (; j && (j->limit_end > now ? j->limit_end : now) == out->when;
              j = RB_NEXT(releases, &s->running, j)) {
-            expect(s, j, false);
+            sched_expect(s, j, false);
             vec_push(&s->released, j);
         }
         if (!place(s, s->then, head, &out->group, &out->pick)) continue;
@@ -252,7 +264,7 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
         } else {
             vec_push(&s->brief, j);
         }
-        start_at(s, j, group);
+        sched_start_at(s, j, group);
         if (!s->needs_run) continue;
         s->walk++; /* it ended at once: there may be room again */
         full = 0;
@@ -263,34 +275,84 @@ static void backfill_easy(struct sched *s, simtime now)
 {
     struct job *head = RB_MIN(queue, &s->queue);
     struct reservation r = { 0 };
-    if (s->limited == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
+    if (s->candidates == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
     s->walking = true;
     if (reserve(s, head, now, &r)) {
         walk_queue(s, head, now, r.when);
         const struct place_request request = sched_request(s->plan, head, r.group);
         cluster_give(s->then, &request, &r.pick);
     }
-    for (size_t i = 0; i < s->released.n; i++) expect(s, s->released.v[i], true);
+    for (size_t i = 0; i < s->released.n; i++) sched_expect(s, s->released.v[i], true);
     for (size_t i = 0; i < s->brief.n; i++)
-        if (s->brief.v[i]->state < JOB_COMPLETED) expect(s, s->brief.v[i], true);
+        if (s->brief.v[i]->state < JOB_COMPLETED) sched_expect(s, s->brief.v[i], true);
     s->released.n = s->brief.n = 0;
     s->walking = false;
     vec_fini(&r.pick.card);
+}
+
+/* ---- greedy backfill ---- */
+
+/* Start whoever fits. What has no room is tried once for each request shape, until something is given
+ * back: sched_wake() begins a new walk. */
+static void backfill_greedy(struct sched *s)
+{
+    struct job *next;
+    int group;
+    if (s->walk == 0) s->walk = 1;
+    for (struct job *j = RB_MIN(queue, &s->queue); j && s->full < s->shapes; j = next) {
+        next = RB_NEXT(queue, &s->queue, j);
+        if (j->shape->no_room == s->walk) continue;
+        if (place(s, s->cluster, j, &group, &s->pick)) {
+            sched_start_at(s, j, group);
+        } else {
+            j->shape->no_room = s->walk;
+            s->full++;
+        }
+    }
+}
+
+/* ---- the instant ---- */
+
+/* Orders with a period: the ranks of all who wait. */
+static void reorder(struct sched *s)
+{
+    struct job *j;
+    s->reordered = s->view.now;
+    s->list.n = 0;
+    RB_FOREACH(j, queue, &s->queue) vec_push(&s->list, j);
+    RB_INIT(&s->queue);
+    for (size_t i = 0; i < s->list.n; i++) {
+        s->list.v[i]->rank = s->plan->order->rank(&s->view, s->list.v[i]);
+        RB_INSERT(queue, &s->queue, s->list.v[i]);
+    }
 }
 
 void sched_run(struct sched *s, simtime now)
 {
     int group;
     s->needs_run = false;
+    s->view.now = now;
+    if (s->plan->order->period &&
+        now - s->reordered >= s->plan->order->period(s->plan->order_params))
+        reorder(s);
+    if (s->plan->preempts) {
+        sched_preempt(s);
+        return;
+    }
+    if (s->plan->backfill == BACKFILL_GREEDY && !s->plan->drop) {
+        backfill_greedy(s);
+        return;
+    }
     for (struct job *head = RB_MIN(queue, &s->queue); head; head = RB_MIN(queue, &s->queue)) {
         if (place(s, s->cluster, head, &group, &s->pick)) {
-            start_at(s, head, group);
+            sched_start_at(s, head, group);
         } else if (s->plan->drop) {
-            leave_queue(s, head);
-            s->drop(s->ctx, head);
+            sched_leave(s, head);
+            s->call.drop(s->ctx, head);
         } else {
             break;
         }
     }
     if (s->plan->backfill == BACKFILL_EASY && s->waiting > 1) backfill_easy(s, now);
+    if (s->plan->backfill == BACKFILL_CONSERVATIVE && s->waiting > 1) sched_reserve(s);
 }

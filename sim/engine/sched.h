@@ -5,10 +5,17 @@
  * a reservation at the earliest time at which it fits if running jobs end at their limits; a job
  * behind it may start if it ends before that by its own limit, or fits beside the head then. A job
  * without a limit never backfills, and while one without a limit blocks the head, nobody does.
+ * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
+ * depth, gets the earliest time that delays nobody before it (engine/sched_reserve.c).
+ * Orders that preempt: engine/sched_preempt.c; they go with backfill none (the first job that has no
+ * room holds up all that wait behind it) and greedy.
  *
  * Complexity: a start attempt costs one placement query; the head is tried again only after something
  * was given back. EASY at such an instant: the promised ends up to the reservation, and the waiting
- * jobs with a limit until every request shape among them has met a lack of room.
+ * jobs with a limit until every request shape among them has met a lack of room. Greedy: likewise
+ * over all waiting jobs. Conservative: depth x (running jobs + depth). Preemption: a sort of the
+ * running jobs, and for every request shape that finds no room as many queries as there are running
+ * jobs of larger rank.
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_SCHED_H
 #define GPUSIM_ENGINE_SCHED_H
@@ -18,14 +25,18 @@
 
 struct sched;
 
-/* `start` is called for a job that was placed; the cluster has been taken, the job has left the
- * queue. The pick is lent. */
-typedef void sched_start_fn(void *ctx, struct job *j, const struct pick *p);
-/* `drop` is called for a job that may not wait and cannot start; it has left the queue. */
-typedef void sched_drop_fn(void *ctx, struct job *j);
+struct sched_calls {
+    /* A job was placed: the cluster has been taken, the job has left the queue. The pick is lent. */
+    void (*start)(void *ctx, struct job *j, const struct pick *p);
+    /* A job may not wait and cannot start; it has left the queue. */
+    void (*drop)(void *ctx, struct job *j);
+    /* A running job must leave its cards and wait again: give the cluster back, call sched_ended().
+     * The scheduler puts it into the queue. */
+    void (*stop)(void *ctx, struct job *j);
+};
 
-struct sched *sched_create(const struct plan *plan, struct cluster *cluster, sched_start_fn *start,
-                           sched_drop_fn *drop, void *ctx);
+struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
+                           const struct sched_calls *calls, void *ctx);
 void sched_destroy(struct sched *s); /* accepts NULL */
 
 void sched_submit(struct sched *s, struct job *j); /* it waits */
@@ -38,7 +49,10 @@ uint64_t sched_waiting(const struct sched *s);
 
 /* Where and when a started job will give back, for reservations. */
 void sched_started(struct sched *s, struct job *j);
-void sched_ended(struct sched *s, struct job *j);
+void sched_ended(struct sched *s, struct job *j, simtime now);
+
+/* Call sched_wake() at this time: the order changes by itself then. SIM_NEVER: no need. */
+simtime sched_look(const struct sched *s);
 
 /* The waiting job after `j` in queue order (NULL: the first); NULL at the end. */
 struct job *sched_next(const struct sched *s, struct job *j);

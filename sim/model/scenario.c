@@ -49,15 +49,27 @@ static const struct cfg_field work_fields[] = {
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
 };
 
-static const struct cfg_field schedule_fields[] = {
+const struct cfg_field schedule_fields[] = {
     CFG_FIELD(struct schedule, order, CFG_TEXT, "fifo", 0, 0, "who is next"),
-    CFG_FIELD(struct schedule, backfill, CFG_TEXT, "easy", 0, 0, "none or easy"),
+    CFG_FIELD(struct schedule, backfill, CFG_TEXT, "easy", 0, 0,
+              "none, easy, conservative, or greedy: whoever fits"),
+    CFG_FIELD(struct schedule, backfill_depth, CFG_INT, "500", 0, 1e9,
+              "conservative: waiting jobs that get a reservation; 0: all"),
     CFG_FIELD(struct schedule, place, CFG_TEXT, "best_fit", 0, 0, "which cards"),
     CFG_FIELD(struct schedule, gang, CFG_TEXT, "node", 0, 0,
               "node: one node if any can hold it, else whole nodes; any: any cards"),
     CFG_FIELD(struct schedule, when_full, CFG_TEXT, "wait", 0, 0,
               "wait: in the queue; drop: rejected when it cannot start at once"),
+    CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
+              "order: if the order preempts; never: running jobs stay"),
+    CFG_FIELD(struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
+              "work between checkpoints: a preempted job falls back to its last; 0 s: loses nothing"),
+    CFG_FIELD(struct schedule, restart, CFG_TIME, "0 s", 0, SIM_MAX_S,
+              "a preempted job holds its new cards so long before it works on"),
+    CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
+              "estimate: limits only promise; kill: a job ends at its limit"),
 };
+const size_t schedule_fields_n = sizeof schedule_fields / sizeof *schedule_fields;
 
 struct output {
     simtime sample;
@@ -176,11 +188,17 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
     return g;
 }
 
+/* Unknown keys are reported when the order is known: engine/plan.c. */
 static struct schedule read_schedule(struct reader *r, json_t *obj, const char *pointer)
 {
-    struct schedule s = { 0 };
-    read_table(r, schedule_fields, N(schedule_fields), &s, obj, pointer);
-    s.pointer = pointer;
+    struct schedule s = { .json = json_is_object(obj) ? obj : NULL, .pointer = pointer };
+    json_t *known = s.json ? json_object() : json_incref(obj);
+    for (size_t i = 0; s.json && i < N(schedule_fields); i++) {
+        json_t *v = json_object_get(obj, schedule_fields[i].name);
+        if (v) json_object_set(known, schedule_fields[i].name, v);
+    }
+    read_table(r, schedule_fields, N(schedule_fields), &s, known, pointer);
+    json_decref(known);
     return s;
 }
 
@@ -376,8 +394,9 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
         json_t *item = json_object();
         json_object_set_new(item, "name", json_string(p->name));
         json_object_set(item, "share", share[i]);
-        json_object_set_new(item, "schedule",
-                            cfg_write(schedule_fields, N(schedule_fields), &p->schedule));
+        json_t *schedule = cfg_write(schedule_fields, N(schedule_fields), &p->schedule);
+        if (p->schedule.json) json_object_update_missing(schedule, p->schedule.json);
+        json_object_set_new(item, "schedule", schedule);
         if (json_object_get(as_given, "fleet"))
             json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet,
                                                           json_object_get(as_given, "fleet")));

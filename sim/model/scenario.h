@@ -33,7 +33,10 @@ struct work_item {
 };
 
 struct schedule {
-    const char *order, *backfill, *place, *gang, *when_full;
+    const char *order, *backfill, *place, *gang, *when_full, *preempt, *walltime;
+    int64_t backfill_depth;      /* 0: the whole queue */
+    simtime checkpoint, restart;
+    json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;
 };
 
@@ -80,6 +83,10 @@ struct scenario {
 int scenario_load(struct scenario *out, const char *path, const char *const *set, size_t n_set,
                   struct diag *d, struct err *e);
 void scenario_fini(struct scenario *s); /* harmless on {0} */
+
+/* The fields of a schedule that every order has; what else is in it belongs to the order. */
+extern const struct cfg_field schedule_fields[];
+extern const size_t schedule_fields_n;
 
 /* Paths inside a scenario are relative to its file. */
 const char *scenario_path(struct arena *a, const char *scenario_file, const char *path);

@@ -1,8 +1,9 @@
 /* policy/order_fifo.c - first come, first served. */
 #include "engine/order.h"
 
-static int64_t rank(const struct job *j)
+static int64_t rank(const struct order_view *v, const struct job *j)
 {
+    (void)v;
     return j->row.submit;
 }
 

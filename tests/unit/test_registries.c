@@ -365,14 +365,26 @@ static void ranks(void **state)
     const struct order_ops *o = *state;
     struct job j = { 0 };
     job_row_init(&j.row);
-    const int64_t none = o->rank(&j);
-    assert_true(o->rank(&j) == none); /* asked twice, said the same */
+    struct arena *a = arena_create();
+    struct diag d;
+    diag_init(&d);
+    void *params = arena_alloc(a, o->params_size + 1);
+    cfg_read(o->fields, o->fields_n, params, a, NULL, NULL, "", NULL, 0, &d);
+    assert_int_equal(d.count, 0);
+    const struct order_view v = { .params = params, .state = o->create ? o->create() : NULL };
+    const int64_t none = o->rank(&v, &j);
+    assert_true(o->rank(&v, &j) == none); /* asked twice, said the same */
     j.row.submit = j.row.duration = j.row.walltime = j.row.deadline =
         INT64_C(9200000000) * SIM_SECOND;
+    j.row.gpus_milli = INT32_MAX / 1000 * 1000;
+    j.remaining = j.row.duration;
     j.row.priority = INT32_MAX;
-    (void)o->rank(&j);
+    (void)o->rank(&v, &j);
     j.row.priority = INT32_MIN + 1;
-    (void)o->rank(&j);
+    (void)o->rank(&v, &j);
+    if (o->destroy) o->destroy(v.state);
+    diag_fini(&d);
+    arena_destroy(a);
 }
 
 /* ---- placements ---- */

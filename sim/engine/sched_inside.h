@@ -1,0 +1,79 @@
+/* engine/sched_inside.h - the scheduler's own state, shared by its parts: sched.c (queue, starts,
+ * EASY, greedy), sched_preempt.c, sched_reserve.c (conservative backfill). For these files only. */
+#ifndef GPUSIM_ENGINE_SCHED_INSIDE_H
+#define GPUSIM_ENGINE_SCHED_INSIDE_H
+
+#include "engine/sched.h"
+
+static inline int queue_compare(const struct job *a, const struct job *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+RB_HEAD(queue, job);
+TREE_GENERATE(queue, job, waiting, queue_compare)
+
+static inline int releases_compare(const struct job *a, const struct job *b)
+{
+    if (a->limit_end != b->limit_end) return a->limit_end < b->limit_end ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+RB_HEAD(releases, job);
+TREE_GENERATE(releases, job, releasing, releases_compare)
+
+/* A place that was found for a job. */
+struct placed {
+    struct job *job;
+    int group;
+    struct pick pick;
+};
+
+struct profile;
+
+struct sched {
+    const struct plan *plan;
+    struct cluster *cluster;
+    struct sched_calls call;
+    void *ctx;
+    struct order_view view;
+    struct queue queue;
+    struct releases running; /* by the end that limits promise; kept only for who looks at it */
+    uint64_t waiting;
+    uint64_t candidates;     /* those of them that may overtake */
+    bool needs_run;
+    simtime reordered;       /* orders with a period: when ranks were made anew */
+    struct pick pick;
+    struct place_request *request; /* scratch, by group */
+    bool *allowed;                 /* scratch, by group */
+    VEC(struct job *) list;        /* scratch */
+    /* A copy of the fleet on which promised ends, or preemptions, are tried out and taken back. */
+    struct cluster *then;
+    struct pick then_pick;      /* scratch */
+    VEC(struct job *) released; /* running, but taken off the copy for now */
+    VEC(struct job *) brief;    /* started, not on the copy yet: they end before the reservation */
+    bool walking;
+    uint64_t walk;              /* number of the walk through the queue */
+    size_t full;                /* greedy: shapes that met a lack of room in this walk */
+    size_t shapes;              /* request shapes of the candidates */
+    VEC(struct placed) placed;  /* preemption: who starts; entries beyond n_placed keep memory */
+    size_t n_placed;
+    simtime look;               /* when a running job's rank changes by itself; SIM_NEVER */
+    struct profile *profile;    /* conservative */
+};
+
+/* Find a place: in the first group that has one now, or where the placement likes it best. `allowed`,
+ * by group, may be NULL: all. */
+bool sched_place(const struct sched *s, const struct cluster *c, const struct job *j,
+                 const bool *allowed, int *group, struct pick *out);
+/* The waiting job starts where s->pick says. */
+void sched_start_at(struct sched *s, struct job *j, int group);
+void sched_enqueue(struct sched *s, struct job *j);
+void sched_leave(struct sched *s, struct job *j);
+/* The job comes onto the copy of the fleet, or leaves it. */
+void sched_expect(struct sched *s, struct job *j, bool there);
+
+void sched_preempt(struct sched *s);
+void sched_reserve(struct sched *s);
+void sched_reserve_fini(struct sched *s);
+
+#endif

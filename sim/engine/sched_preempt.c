@@ -1,0 +1,152 @@
+/* Preemption: at every instant at which something came or went, the jobs in the system - waiting and
+ * running together, in the order of their ranks - are entitled to the cards from the first to the
+ * last. Nobody is stopped but for somebody of smaller rank who needs the room and then gets it.
+ *
+ * All of it is decided on the copy of the fleet; then the victims are stopped and the winners
+ * started. A victim whose place is still free in the end was never stopped. */
+#include "engine/sched_inside.h"
+
+#include <stdlib.h>
+
+static int by_rank(const void *a, const void *b)
+{
+    return queue_compare(*(struct job *const *)a, *(struct job *const *)b);
+}
+
+/* Running jobs with their ranks of now, smallest first. */
+static void rank_running(struct sched *s)
+{
+    const struct order_ops *order = s->plan->order;
+    struct job *j;
+    s->list.n = 0;
+    RB_FOREACH(j, releases, &s->running)
+    {
+        j->rank = order->rank(&s->view, j);
+        vec_push(&s->list, j);
+    }
+    if (s->list.n > 1) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
+}
+
+/* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
+ * back, best first, that need not go. False: it does not fit even without them; nothing changed. */
+static bool make_room(struct sched *s, const struct job *j, struct placed *out)
+{
+    bool fits = false;
+    s->released.n = 0;
+    if (s->list.n == 0) rank_running(s);
+    size_t i = s->list.n;
+    while (!fits && i > 0 && queue_compare(j, s->list.v[i - 1]) < 0) {
+        struct job *victim = s->list.v[--i];
+        if (!victim->expected) continue; /* it went for somebody else */
+        sched_expect(s, victim, false);
+        vec_push(&s->released, victim);
+        fits = sched_place(s, s->then, j, NULL, &out->group, &out->pick);
+    }
+    for (size_t k = s->released.n; k-- > 0;) {
+        struct job *victim = s->released.v[k];
+        sched_expect(s, victim, true);
+        if (fits && !sched_place(s, s->then, j, NULL, &out->group, &out->pick))
+            sched_expect(s, victim, false);
+    }
+    /* The last question may have been a failed one. */
+    return fits && sched_place(s, s->then, j, NULL, &out->group, &out->pick);
+}
+
+/* It was to go, but its old place is free again? Instances are not asked: by now others may have been made there. */
+static bool stays(struct sched *s, struct job *j)
+{
+    const struct place_request r = sched_request(s->plan, j, j->group);
+    if (!j->evicted || s->plan->share->instances) return false;
+    sched_pick_of(j, &s->then_pick);
+    if (!cluster_holds(s->then, &r, &s->then_pick)) return false;
+    j->evicted = false;
+    sched_leave(s, j);
+    sched_expect(s, j, true);
+    return true;
+}
+
+static struct placed *next_placed(struct sched *s)
+{
+    if (s->n_placed == s->placed.n) vec_push(&s->placed, (struct placed){ 0 });
+    return &s->placed.v[s->n_placed];
+}
+
+/* Entitle waiting jobs in order; what has no room is tried once for each shape. */
+static void decide(struct sched *s)
+{
+    const bool strict = s->plan->backfill == BACKFILL_NONE;
+    size_t full = 0;
+    struct job *next;
+    s->walk++;
+    for (struct job *j = RB_MIN(queue, &s->queue); j && full < s->shapes; j = next) {
+        struct placed *p = next_placed(s);
+        next = RB_NEXT(queue, &s->queue, j);
+        if (stays(s, j) || j->shape->no_room == s->walk) continue;
+        s->released.n = 0;
+        if (!sched_place(s, s->then, j, NULL, &p->group, &p->pick) && !make_room(s, j, p)) {
+            if (strict) break;
+            j->shape->no_room = s->walk;
+            full++;
+            continue;
+        }
+        const struct place_request r = sched_request(s->plan, j, p->group);
+        cluster_take(s->then, &r, &p->pick);
+        p->job = j;
+        s->n_placed++;
+        for (size_t i = 0; i < s->released.n; i++) { /* the victims wait with the others */
+            struct job *victim = s->released.v[i];
+            if (victim->expected) continue;
+            victim->evicted = true;
+            sched_enqueue(s, victim);
+        }
+        next = RB_NEXT(queue, &s->queue, j);
+    }
+    for (size_t i = 0; i < s->list.n; i++) stays(s, s->list.v[i]);
+}
+
+/* Stop the victims, start the winners. */
+static void carry_out(struct sched *s)
+{
+    for (size_t i = 0; i < s->list.n; i++) {
+        struct job *j = s->list.v[i];
+        if (!j->evicted) continue;
+        j->evicted = false;
+        sched_leave(s, j);
+        s->call.stop(s->ctx, j);
+        j->rank = s->plan->order->rank(&s->view, j);
+        sched_enqueue(s, j);
+    }
+    s->needs_run = false; /* what they gave back is already spoken for */
+    s->walking = true;
+    for (size_t i = 0; i < s->n_placed; i++) {
+        struct placed *p = &s->placed.v[i];
+        const struct pick scratch = s->pick;
+        p->job->expected = true;
+        s->pick = p->pick;
+        p->pick = scratch;
+        sched_start_at(s, p->job, p->group);
+    }
+    s->walking = false;
+}
+
+/* When the rank of a running job grows by itself, somebody may be entitled to its place. */
+static void look_ahead(struct sched *s)
+{
+    struct job *j;
+    s->look = SIM_NEVER;
+    if (!s->plan->order->next_change) return;
+    RB_FOREACH(j, releases, &s->running)
+    {
+        const simtime at = s->plan->order->next_change(&s->view, j);
+        if (at < s->look) s->look = at;
+    }
+}
+
+void sched_preempt(struct sched *s)
+{
+    s->list.n = 0;
+    s->n_placed = 0;
+    decide(s);
+    carry_out(s);
+    look_ahead(s);
+}
