@@ -160,6 +160,18 @@ static void put_table(struct strbuf *b, const json_t *list, const struct column 
         }
 }
 
+/* The base to own or reserve, where a demand was stated. */
+static void put_commitments(struct strbuf *b, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i), *cards = json_object_get(o, "commit_cards");
+        if (cards)
+            strbuf_addf(b, "%s: hold %.6g cards and rent what is wanted above: %.2f USD a year\n",
+                        json_string_value(json_object_get(o, "name")), json_number_value(cards),
+                        json_number_value(json_object_get(o, "commit_usd_per_year")));
+    }
+}
+
 /* ---- uncertainty ---- */
 
 static json_t *band_json(const struct mc_band *x)
@@ -299,6 +311,7 @@ static void print_answer(struct answer *w, const struct options *o)
         put_csv(&b, w, columns);
     } else {
         put_table(&b, json_object_get(w->json, w->list), columns);
+        put_commitments(&b, json_object_get(w->json, w->list));
         if (w->sampled) put_risk(&b, w, o->seed);
     }
     fwrite(b.s, 1, b.len, stdout);
@@ -339,6 +352,10 @@ static json_t *plain_json(const struct plain_option *o, const struct plain_cost 
                   "rent_usd", json_num(c->rent_usd), "energy_kwh", json_num(c->energy_kwh)));
     json_object_set_new(v, "power_W", json_num(c->power_W));
     json_object_set_new(v, "use", json_num(c->use));
+    if (o->n_demand > 0) {
+        json_object_set_new(v, "commit_cards", json_num(c->commit_cards));
+        json_object_set_new(v, "commit_usd_per_year", json_num(c->commit_usd));
+    }
     return v;
 }
 

@@ -33,14 +33,14 @@ double breakeven_price(double eac_usd, double cards, double use)
     return hours > 0 ? eac_usd / hours : NAN;
 }
 
-static double total_weight(const struct demand *d, size_t n)
+static double total_weight(const struct demand_level *d, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += d[i].weight;
     return sum;
 }
 
-double commit_level(const struct demand *d, size_t n, double c_fixed, double p_ondemand)
+double commit_level(const struct demand_level *d, size_t n, double c_fixed, double p_ondemand)
 {
     const double all = total_weight(d, n), accept = c_fixed / p_ondemand * all;
     double above = all; /* weight of demand > the level looked at */
@@ -52,7 +52,7 @@ double commit_level(const struct demand *d, size_t n, double c_fixed, double p_o
     return n ? d[n - 1].cards : 0;
 }
 
-double commit_usd_per_hour(const struct demand *d, size_t n, double level, double c_fixed,
+double commit_usd_per_hour(const struct demand_level *d, size_t n, double level, double c_fixed,
                            double p_ondemand)
 {
     double over = 0;

@@ -25,16 +25,16 @@ double breakeven_price(double eac_usd, double cards, double use);
 /* ---- the base and the peak ---- */
 
 /* How often the demand stands at a level: a distribution of cards wanted. */
-struct demand {
+struct demand_level {
     double cards, weight; /* weight: any positive measure, e.g. hours */
 };
 
 /* Cards to own or reserve: the smallest level K of the distribution with
  * P(demand > K) <= c_fixed / p_ondemand; 0 when committing never pays (c_fixed >= p_ondemand and
  * some demand is 0). `d` must be sorted by cards. O(n). */
-double commit_level(const struct demand *d, size_t n, double c_fixed, double p_ondemand);
+double commit_level(const struct demand_level *d, size_t n, double c_fixed, double p_ondemand);
 /* USD per hour with K committed: c_fixed K + p_ondemand E[(demand - K)+]. O(n). */
-double commit_usd_per_hour(const struct demand *d, size_t n, double level, double c_fixed,
+double commit_usd_per_hour(const struct demand_level *d, size_t n, double level, double c_fixed,
                            double p_ondemand);
 
 #endif

@@ -1,10 +1,10 @@
 #include "cost/plain.h"
 
 #include "base/cfg.h"
-#include "cost/breakeven.h"
 #include "cost/spares.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
@@ -54,8 +54,8 @@ struct option_keys {
     const char *name, *gpu, *source, *date, *confidence;
     int rent;
     int64_t cards_per_node;
-    double availability, failure_rate, repair_days;
-    json_t *value[PLAIN_KEYS];
+    double availability, failure_rate, repair_days, on_demand_usd_per_gpu_hour;
+    json_t *demand, *value[PLAIN_KEYS];
 };
 
 static const struct cfg_field option_fields[] = {
@@ -72,6 +72,10 @@ static const struct cfg_field option_fields[] = {
               "probability that all cards in service are up; absent: no spares"),
     CFG_FIELD(struct option_keys, failure_rate, CFG_REAL, "0.09", 0, 100, "failures per card-year"),
     CFG_FIELD(struct option_keys, repair_days, CFG_REAL, "14", 0, 365, "days until it is back"),
+    CFG_FIELD(struct option_keys, demand, CFG_JSON, NULL, 0, 0,
+              "cards wanted and for how long: [[cards, hours], ...]"),
+    CFG_FIELD(struct option_keys, on_demand_usd_per_gpu_hour, CFG_REAL, NULL, 0, 1e9,
+              "rent of the cards above the base; default: rent_usd_per_gpu_hour on demand"),
 #define X(key, dflt_, low, high, help_)                                                            \
     { .name = #key,                                                                                \
       .type = CFG_JSON,                                                                            \
@@ -175,6 +179,44 @@ static void check_use(const struct reader *r, const struct plain_option *o, cons
                      o->value[PLAIN_cards].low);
 }
 
+static int by_cards(const void *a, const void *b)
+{
+    const struct demand_level *x = a, *y = b;
+    return (x->cards > y->cards) - (x->cards < y->cards);
+}
+
+static void read_demand(const struct reader *r, struct plain_option *o, const json_t *list,
+                        const char *at)
+{
+    char here[POINTER_BYTES], found[64];
+    const size_t n = json_array_size(list);
+    struct demand_level *d = arena_array(r->a, n, sizeof *d);
+    double hours = 0;
+    json_pointer_key(here, sizeof here, at, "demand");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_array_get(list, i);
+        const json_t *cards = json_array_get(one, 0), *weight = json_array_get(one, 1);
+        d[i] = (struct demand_level){ json_number_value(cards), json_number_value(weight) };
+        hours += d[i].weight;
+        if (json_array_size(one) == 2 && json_is_number(cards) && json_is_number(weight) &&
+            d[i].cards >= 0 && d[i].cards <= 1e9 && d[i].weight >= 0 && d[i].weight <= 1e12)
+            continue;
+        char inner[POINTER_BYTES];
+        json_problem(r->d, r->doc, json_pointer_index(inner, sizeof inner, here, i),
+                     "expected [cards, hours], found %s", json_found(found, sizeof found, one));
+        return;
+    }
+    if (!(hours > 0))
+        json_problem(r->d, r->doc, here, "expected [[cards, hours], ...] with some hours, found %s",
+                     json_found(found, sizeof found, list));
+    if (isnan(o->on_demand_usd) || !(o->on_demand_usd > 0))
+        json_problem(r->d, r->doc, at,
+                     "\"demand\" needs \"on_demand_usd_per_gpu_hour\": the price of the peak");
+    if (n > 0) qsort(d, n, sizeof *d, by_cards);
+    o->demand = d;
+    o->n_demand = n;
+}
+
 static void read_values(const struct reader *r, struct plain_option *o, const struct option_keys *k,
                         const char *at)
 {
@@ -226,6 +268,10 @@ static void read_option(const struct reader *r, struct plain_option *o, json_t *
     else
         need(r, o, PLAIN_rent_usd_per_gpu_hour, at,
              " (or \"card_usd\" for an option that is owned)");
+    o->on_demand_usd = k.on_demand_usd_per_gpu_hour;
+    if (isnan(o->on_demand_usd) && o->rent == PLAIN_ON_DEMAND)
+        o->on_demand_usd = o->value[PLAIN_rent_usd_per_gpu_hour].mode;
+    if (k.demand) read_demand(r, o, k.demand, at);
     if (r->d->count == before && o->owned && !isnan(o->availability) &&
         spares_needed((int64_t)ceil(o->value[PLAIN_cards].high),
                       spares_unavailability(o->failure_rate, o->repair_days), o->availability) < 0)
@@ -350,10 +396,21 @@ static void break_even(struct plain_cost *c, struct drawn *x)
                              (reserved ? 1 : 1 + x->v[PLAIN_lost_work]);
 }
 
+/* Own (or reserve) the base at this option's cost per card-hour, rent the peak. */
+static void commit(struct plain_cost *c, const struct plain_option *o)
+{
+    const double fixed = c->usd_per_gpu_hour;
+    c->commit_cards = commit_level(o->demand, o->n_demand, fixed, o->on_demand_usd);
+    c->commit_usd = 8760 * commit_usd_per_hour(o->demand, o->n_demand, c->commit_cards, fixed,
+                                               o->on_demand_usd);
+}
+
 static struct plain_cost price(struct drawn *x)
 {
     struct plain_cost c = { .breakeven_use = NAN,
                             .breakeven_months = NAN,
+                            .commit_cards = NAN,
+                            .commit_usd = NAN,
                             .breakeven_price_usd = NAN };
     size_fleet(&c, x);
     const double *v = x->v, use = v[PLAIN_use];
@@ -390,6 +447,7 @@ struct plain_cost plain_price(const struct plain_fleet *f, size_t option)
     struct plain_cost c = price(&x);
     c.use = x.v[PLAIN_use];
     if (x.o->owned) break_even(&c, &x);
+    if (x.o->n_demand > 0) commit(&c, x.o);
     return c;
 }
 

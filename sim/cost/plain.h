@@ -14,6 +14,8 @@
  *     licence      N x licence (spare cards need none)
  *     rent         "on_demand" N x 8760 x U x price x (1 + lost_work);  "reserved" N x 8760 x price
  * "work_cards" instead of "use" holds the work when N has a range: U = work_cards / N.
+ * "demand": [[cards, hours], ...] says how many cards are wanted for how long: then the fleet to own (at
+ * this option's cost per card-hour) or to reserve, with the rest rented on demand, is worked out too.
  * B = N, plus the spares for "availability", rounded up to whole nodes of "cards_per_node". Spares
  * are switched off. Any number may be {"low", "mode", "high"}.
  *
@@ -21,6 +23,7 @@
 #ifndef GPUSIM_COST_PLAIN_H
 #define GPUSIM_COST_PLAIN_H
 
+#include "cost/breakeven.h"
 #include "cost/cashflow.h"
 #include "cost/montecarlo.h"
 #include "model/gpu.h"
@@ -64,6 +67,9 @@ struct plain_option {
     int64_t cards_per_node;
     double availability; /* NAN: no spares */
     double failure_rate, repair_days;
+    const struct demand_level *demand; /* sorted by cards; NULL: not stated */
+    size_t n_demand;
+    double on_demand_usd; /* price of what the base does not cover; default: the option's rent */
 };
 
 struct plain_fleet {
@@ -89,6 +95,7 @@ struct plain_cost {
     double energy_usd, maintenance_usd, licence_usd, operations_usd, rent_usd; /* per year */
     double power_W, energy_kwh; /* a card; the meter, per year */
     double use;
+    double commit_cards, commit_usd; /* cards to own or reserve; a year with the peak rented; NAN */
     int64_t cards, spares, bought;
 };
 

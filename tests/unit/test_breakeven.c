@@ -87,8 +87,8 @@ static void reserved_against_on_demand(void **state)
 static void commit_to_the_base(void **state)
 {
     (void)state;
-    struct demand d[1000];
-    for (int i = 0; i < 1000; i++) d[i] = (struct demand){ 0.1 * i + 0.05, 2.5 };
+    struct demand_level d[1000];
+    for (int i = 0; i < 1000; i++) d[i] = (struct demand_level){ 0.1 * i + 0.05, 2.5 };
     const double K = commit_level(d, 1000, 1.3, 3.25);
     assert_true(fabs(K - 60) < 0.06);
     assert_true(fabs(commit_usd_per_hour(d, 1000, K, 1.3, 3.25) - 104) < 1e-3);
@@ -97,7 +97,7 @@ static void commit_to_the_base(void **state)
                     commit_usd_per_hour(d, 1000, K, 1.3, 3.25) - 1e-9);
     assert_close(commit_level(d, 1000, 3.25, 3.25), 0, 0); /* never pays */
     assert_close(commit_level(d, 1000, 0, 3.25), 99.95, 1e-12);
-    const struct demand whole[] = { { 2, 0.5 }, { 7, 0.3 }, { 12, 0.2 } };
+    const struct demand_level whole[] = { { 2, 0.5 }, { 7, 0.3 }, { 12, 0.2 } };
     assert_close(commit_level(whole, 3, 0.45, 1), 7, 0); /* P(> 2) = 0.5, P(> 7) = 0.2 */
     assert_close(commit_level(whole, 3, 0.5, 1), 2, 0);
     assert_close(commit_usd_per_hour(whole, 3, 7, 0.45, 1), 3.15 + 0.2 * 5, 1e-14);

@@ -235,6 +235,26 @@ static void spares_and_nodes(void **state)
     json_decref(v);
 }
 
+/* Case I, by whole cards: demand uniform, 1.30 reserved against 3.25 on demand: hold 60 of 100. */
+static void base_and_peak(void **state)
+{
+    (void)state;
+    char text[2000] =
+        "{'format': 'gpusim-tco/1', 'rate': 0, 'options': [{'name': 'a', 'cards': 50, "
+        "'use': 1, 'rent': 'reserved', 'rent_usd_per_gpu_hour': 1.3, "
+        "'on_demand_usd_per_gpu_hour': 3.25, 'demand': [";
+    for (int i = 99; i >= 0; i--) /* in any order; middle of each card */
+        snprintf(text + strlen(text), sizeof text - strlen(text), "[%d.5, 1]%s", i,
+                 i ? "," : "]}]}");
+    run_tco(json_file(text), "--format", "json");
+    json_t *v = answer();
+    assert_close(num(v, "options.a.commit_cards"), 59.5, 0);
+    assert_close(num(v, "options.a.commit_usd_per_year"), 104 * 8760, 1e-12);
+    json_decref(v);
+    run_tco(json_file(text));
+    assert_contains(last.out, "a: hold 59.5 cards and rent what is wanted above: 911040.00 USD");
+}
+
 /* Swings of the saving that the reference prints for case D (its text, to its two digits). */
 static void published_swings(void **state)
 {
@@ -397,6 +417,13 @@ static void bad_fleets(void **state)
         { "{'name': 'a', 'cards': 4, 'use': 0.5, 'card_usd': 1, 'gpu': 'l40s', 'usd_per_kwh': 1, "
           "'availability': 0.99, 'failure_rate': 100, 'repair_days': 365}",
           "no number of spares" },
+        { "{'name': 'a', 'cards': 4, 'use': 0.5, 'rent_usd_per_gpu_hour': 1, 'demand': [[1]]}",
+          "expected [cards, hours]" },
+        { "{'name': 'a', 'cards': 4, 'use': 0.5, 'rent_usd_per_gpu_hour': 1, 'demand': []}",
+          "with some hours" },
+        { "{'name': 'a', 'cards': 4, 'use': 0.5, 'rent_usd_per_gpu_hour': 1, 'rent': 'reserved', "
+          "'demand': [[1, 1]]}",
+          "the price of the peak" },
         { "7", "expected an object" },
         { "{'name': 'a', 'cards': 4, 'use': 0.5, 'rent_usd_per_gpu_hour': 1}, "
           "{'name': 'a', 'cards': 4, 'use': 0.5, 'rent_usd_per_gpu_hour': 1}",
@@ -607,6 +634,7 @@ int main(void)
         cmocka_unit_test(break_evens_hold),
         cmocka_unit_test(buy_or_rent),
         cmocka_unit_test(spares_and_nodes),
+        cmocka_unit_test(base_and_peak),
         cmocka_unit_test(published_swings),
         cmocka_unit_test(the_choice_flips),
         cmocka_unit_test(doubling_prices),
