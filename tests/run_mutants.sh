@@ -47,7 +47,7 @@ mutant() {
     cp "$work/kept" "$file"
 }
 
-tests='oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs'
+tests='unit/test_place oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs'
 for t in $tests; do
     if ! build "$t"; then cat "$work/log"; say "not ok" "unchanged: $t does not build"; echo "1..$n"; exit 1; fi
     if timeout 300 "$work/build/tests/$t" >"$work/log" 2>&1; then say ok "unchanged: $t passes"
@@ -92,6 +92,9 @@ mutant slots-counted-once property/test_runs sim/policy/share_timeslice.c 's/uni
 mutant percentile-off-by-one property/test_runs sim/metrics/dist.c 's/\(uint64_t\)ceil\(exact - slip\)/1 + (uint64_t)ceil(exact - slip)/'
 mutant warm-up-ignored property/test_runs sim/metrics/collect.c \
     's/const bool covered = j->row\.submit >= plan->scenario->warmup;/const bool covered = plan->scenario->warmup >= 0;/'
+mutant pack-and-spread-swapped unit/test_place sim/policy/place_pack.c 's/1 - \(double\)slot_free_units/0 + (double)slot_free_units/'
+mutant change-of-a-node-unnoticed unit/test_place sim/policy/nodescore.c 's/s->changes\+\+ & /s->changes & /'
+mutant fragments-without-cpus unit/test_place sim/policy/place_fgd.c 's/demands_within\(f, cpus\);/demands_within(f, cpus + 64000);/'
 if [ "${LONG-}" ]; then # tens of seconds
     mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return growth < 1\.0 \|\|/return true || growth < 1.0 ||/'
 fi

@@ -1,7 +1,8 @@
 /* Placements that weigh nodes, by hand: A10 and B43 of the users' list, and against a plain scan of every
  * card of every node (support/place_scan.h) on random work with departures.
  *
- * Mutants: pack and spread swapped; a node's change not logged. */
+ * Mutants (tests/run_mutants.sh): pack-and-spread-swapped, change-of-a-node-unnoticed,
+ * fragments-without-cpus. */
 #include "support/simulate.h"
 
 #include "engine/cluster.h"
@@ -301,6 +302,72 @@ static void against_the_scan(void **state)
     runner_fini(&run);
 }
 
+/* Of two fleets with the same history one is asked much more often: what is remembered of the answers
+ * must not show. Every registered placement. */
+static void asking_changes_nothing(void **state)
+{
+    const struct place_ops *place = *state;
+    char text[1600];
+    struct runner run;
+    static struct held held[MAX_HELD];
+    static struct ask ask[SHAPES];
+    struct pick a = { 0 }, b = { 0 };
+    uint64_t seed = test_seed();
+    size_t n = 0;
+    int placed = 0;
+    if (!place->pick_any) return; /* it remembers nothing */
+    snprintf(
+        text, sizeof text,
+        "{'format': 'gpusim-scenario/1', 'name': 'c', 'seed': 11, 'fleet': ["
+        "{'name': 'p', 'gpu': 'a100-sxm4-80gb', 'nodes': 9, 'gpus_per_node': 4, 'cpu_cores': 40},"
+        "{'name': 'q', 'gpu': 'a100-sxm4-40gb', 'nodes': 90, 'gpus_per_node': 2}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'schedule': {'place': '%s'}, 'policies': [{'name': 'x', 'share': {'kind': 'intercept'}}]}",
+        place->name);
+    sim_load(&run, sim_write(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL));
+    const struct plan *p = &run.plan[0];
+    struct cluster *one = cluster_create(p), *two = cluster_create(p);
+    for (int i = 0; i < SHAPES; i++) random_ask(&ask[i], p, &seed);
+    for (int step = 0; step < 4000; step++) {
+        if (n == MAX_HELD || (n > 0 && below(&seed, 100) < (step / 600 % 2 ? 60 : 20))) {
+            const size_t at = (size_t)below(&seed, (int)n);
+            const struct place_request *r = &ask[held[at].ask].r[held[at].group];
+            cluster_give(one, r, &held[at].pick);
+            cluster_give(two, r, &held[at].pick);
+            vec_fini(&held[at].pick.card);
+            held[at] = held[--n];
+            continue;
+        }
+        const int i = below(&seed, SHAPES);
+        for (int k = 0; k < 3; k++) place->pick_any(two, ask[below(&seed, SHAPES)].r, &b);
+        place->submitted(cluster_place_state(one), ask[i].r);
+        place->submitted(cluster_place_state(two), ask[i].r);
+        const int group = place->pick_any(one, ask[i].r, &a);
+        assert_int_equal(place->pick_any(two, ask[i].r, &b), group);
+        if (group < 0) continue;
+        assert_true(cluster_holds(one, &ask[i].r[group], &a));
+        assert_int_equal(a.card.n, b.card.n);
+        assert_int_equal(a.node, b.node);
+        for (size_t k = 0; k < a.card.n; k++) assert_int_equal(a.card.v[k], b.card.v[k]);
+        cluster_take(one, &ask[i].r[group], &a);
+        cluster_take(two, &ask[i].r[group], &a);
+        held[n++] = (struct held){ i, group, a };
+        a = (struct pick){ 0 };
+        placed++;
+    }
+    assert_true(placed > 500);
+    while (n-- > 0) {
+        cluster_give(one, &ask[held[n].ask].r[held[n].group], &held[n].pick);
+        vec_fini(&held[n].pick.card);
+    }
+    assert_true(cluster_is_whole(one));
+    vec_fini(&a.card);
+    vec_fini(&b.card);
+    cluster_destroy(one);
+    cluster_destroy(two);
+    runner_fini(&run);
+}
+
 /* Every node and card comes up about equally often. */
 static void random_is_even(void **state)
 {
@@ -347,10 +414,14 @@ int main(void)
         cmocka_unit_test(random_is_even),
     };
     enum { HAND = sizeof by_hand / sizeof *by_hand, CASES = sizeof cases / sizeof *cases };
-    struct CMUnitTest t[HAND + CASES];
+    struct CMUnitTest t[HAND + CASES + 64];
+    size_t n = HAND + CASES;
     memcpy(t, by_hand, sizeof by_hand);
     for (size_t i = 0; i < CASES; i++)
         t[HAND + i] = (struct CMUnitTest){ cases[i].place, against_the_scan, NULL, NULL,
                                            (void *)(uintptr_t)&cases[i] };
-    return _cmocka_run_group_tests("place", t, HAND + CASES, NULL, NULL);
+    for (size_t i = 0; place_all[i] && i < 64; i++)
+        t[n++] = (struct CMUnitTest){ place_all[i]->name, asking_changes_nothing, NULL, NULL,
+                                      (void *)(uintptr_t)place_all[i] };
+    return _cmocka_run_group_tests("place", t, n, NULL, NULL);
 }
