@@ -27,8 +27,6 @@ static int refuse(const struct reader *r, const char *item, const char *why)
 
 static int add(const struct reader *r, const char *value)
 {
-    for (size_t i = 0; i < r->out->n; i++)
-        if (strcmp(r->out->v[i], value) == 0) return refuse(r, value, "the value is there twice");
     if (r->out->n >= GRID_MAX_POINTS) return refuse(r, value, "more than 1000000 values");
     vec_push(r->out, value);
     return 0;
@@ -142,6 +140,23 @@ static size_t item_length(const char *s)
     return i;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int check_different(const struct reader *r)
+{
+    const size_t n = r->out->n;
+    const char **sorted = arena_array(r->a, n, sizeof *sorted);
+    if (n > 0) memcpy(sorted, r->out->v, n * sizeof *sorted);
+    if (n > 0) qsort(sorted, n, sizeof *sorted, by_text);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            return refuse(r, sorted[i], "the value is there twice");
+    return 0;
+}
+
 static int read_axis(struct axis *out, struct arena *a, const char *text, struct err *e)
 {
     const char *eq = strchr(text, '=');
@@ -156,6 +171,7 @@ static int read_axis(struct axis *out, struct arena *a, const char *text, struct
         s += len;
         if (!*s) break;
     }
+    if (rc == 0) rc = check_different(&r);
     *out = (struct axis){ r.path, arena_array(a, values.n, sizeof *out->value), values.n };
     if (values.n) memcpy(out->value, values.v, values.n * sizeof *values.v);
     vec_fini(&values);

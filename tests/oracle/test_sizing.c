@@ -1,0 +1,172 @@
+/* test_sizing.c - `gpusim size` against answers worked out on paper (USERS.md A08, A15).
+ *
+ * A08: Poisson 8/s, exponential service 0.4 s, one request a card: 4 cards are enough by averages, 6 for
+ * a 99th percentile of the wait of at most 0.5 s, 7 for 0.25 s; 3 are unstable and have no percentile.
+ * Erlang C: P99 = ln(100 C(c, 3.2)) / (c / 0.4 - 8) = 2.044, 0.747, 0.363, 0.171 s for c = 4 .. 7.
+ *
+ * A15: 20 notebooks of 8 GiB on cards of 40 GB that start at once: whole cards 20, four to a card 5,
+ * slices of a MIG layout 7 (1g.5gb is too small, three 2g.10gb fit on a card). */
+#include "support/simulate.h"
+
+#include "whatif/size.h"
+
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+static struct err err;
+
+static void size(struct sizing *s, const char *scenario, const char *const *slo, size_t n)
+{
+    const struct size_options o = {
+        .scenario = scenario, .slo = slo, .n_slo = n, .min = 1, .threads = 2
+    };
+    err = (struct err){ 0 };
+    if (size_run(s, &o, &err) != 0) fail_msg("%s: %s %s", err.where, err.msg, err.hint);
+}
+
+static const struct size_trial *trial_of(const struct size_answer *a, int64_t nodes)
+{
+    for (size_t i = 0; i < a->n_trials; i++)
+        if (a->trial[i].nodes == nodes) return &a->trial[i];
+    fail_msg("%lld nodes were not tried", (long long)nodes);
+    return NULL;
+}
+
+static void erlang(const char *slo, int64_t cards, int64_t smaller, enum verdict below)
+{
+    struct sizing s;
+    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    const struct size_answer *a = &s.answer[0];
+    assert_non_null(a->best);
+    assert_int_equal(a->best->nodes, cards);
+    assert_int_equal(a->best->cards, cards);
+    assert_int_equal(a->best->verdict, SIZE_MET);
+    assert_true(a->best->value[0].mean + a->best->value[0].half <= s.slo[0].limit);
+    assert_int_equal(a->next_smaller->nodes, smaller);
+    assert_int_equal(a->next_smaller->target[0], below);
+    assert_int_equal(a->n_odd, 0);
+    size_fini(&s);
+}
+
+static void half_a_second(void **state)
+{
+    (void)state;
+    erlang("jobs.wait_s.p99<=0.5", 6, 5, SIZE_MISSED);
+}
+
+static void quarter_of_a_second(void **state)
+{
+    (void)state;
+    erlang("jobs.wait_s.p99<=0.25", 7, 6, SIZE_MISSED);
+}
+
+/* Any mean at all: 4, the least that is stable. 3 has a mean that meets, and is refused for growing. */
+static void by_averages(void **state)
+{
+    static const char *const slo = "jobs.wait_s.mean<=1000";
+    struct sizing s;
+    (void)state;
+    erlang(slo, 4, 3, SIZE_MET);
+    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    const struct size_trial *three = trial_of(&s.answer[0], 3);
+    assert_false(three->stable);
+    assert_int_equal(three->verdict, SIZE_MISSED);
+    size_fini(&s);
+}
+
+static void unstable_has_no_percentile(void **state)
+{
+    static const char *const slo = "jobs.wait_s.p99<=1e9";
+    struct sizing s;
+    (void)state;
+    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    const struct size_trial *three = trial_of(&s.answer[0], 3);
+    assert_false(three->stable);
+    assert_true(isnan(three->value[0].mean));
+    assert_int_equal(s.answer[0].best->nodes, 4);
+    size_fini(&s);
+}
+
+/* ---- A15 ---- */
+
+static void twenty_notebooks(void **state)
+{
+    static const char scenario[] =
+        "{'format': 'gpusim-scenario/1', 'name': 'notebooks',"
+        " 'fleet': [{'name': 'a100', 'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'policies': [{'name': 'whole', 'share': {'kind': 'whole'}},"
+        "   {'name': 'timeslice', 'share': {'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'}},"
+        "   {'name': 'mig', 'share': {'kind': 'mig', 'layout': 'static', 'slices': {'2g.10gb': 3}}},"
+        "   {'name': 'small', 'share': {'kind': 'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}}}]}";
+    /* whole cards, cards with four slots, cards with three slices; 8 GiB never fit a 1g.5gb */
+    static const int64_t want[] = { 20, 5, 7, 0 };
+    static const char *const slo[] = { "jobs.wait_s.max<=60", "jobs.failed==0",
+                                       "jobs.rejected==0" };
+    char trace[2000] = "job_id,submit_s,duration_s,gpus,gpu_mem_bytes\n";
+    struct sizing s;
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        sprintf(trace + strlen(trace), "n%d,0,36000,0.1,%llu\n", i, 8ULL << 30);
+    size(&s, sim_write(scenario, trace, NULL), slo, 3);
+    assert_int_equal(s.n_answers, 4);
+    for (size_t p = 0; p < 4; p++) {
+        if (want[p] == 0) {
+            assert_null(s.answer[p].best);
+            continue;
+        }
+        assert_non_null(s.answer[p].best);
+        assert_int_equal(s.answer[p].best->cards, want[p]);
+        assert_int_equal(s.answer[p].next_smaller->nodes, want[p] - 1);
+        assert_int_equal(s.answer[p].best->n, 1); /* nothing is random in a trace */
+    }
+    size_fini(&s);
+}
+
+/* A target that nothing meets, and mistakes. */
+static void no_answer(void **state)
+{
+    static const char *const never = "jobs.wait_s.p99<=-1";
+    static const struct {
+        const char *slo, *group, *why, *hint;
+    } bad[] = {
+        { "jobs.wait_s.p98<=1", NULL, "has no 'jobs.wait_s.p98'", "did you mean 'p90'" },
+        { "jobs.wate_s.p99<=1", NULL, "has no 'jobs.wate_s.p99'", "did you mean 'wait_s'" },
+        { "jobs.wait_s<=1", NULL, "is no number", "" },
+        { "jobs.wait_s.p99<=1", "polo", "no fleet group 'polo'", "it has: pool" },
+    };
+    struct sizing s;
+    (void)state;
+    struct size_options o = { .scenario = "scenarios/sizing-erlang.json",
+                              .slo = &never,
+                              .n_slo = 1,
+                              .min = 6,
+                              .max = 9,
+                              .threads = 2,
+                              .replications = 4 };
+    assert_int_equal(size_run(&s, &o, &err), 0);
+    assert_null(s.answer[0].best);
+    assert_int_equal(trial_of(&s.answer[0], 9)->target[0], SIZE_MISSED);
+    size_fini(&s);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (struct err){ 0 };
+        o.slo = &bad[i].slo;
+        o.group = bad[i].group;
+        assert_int_equal(size_run(&s, &o, &err), ERR_USAGE);
+        assert_contains(err.msg, bad[i].why);
+        assert_contains(err.hint, bad[i].hint);
+        size_fini(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(half_a_second),    cmocka_unit_test(quarter_of_a_second),
+        cmocka_unit_test(by_averages),      cmocka_unit_test(unstable_has_no_percentile),
+        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(no_answer),
+    };
+    gsl_set_error_handler_off();
+    return cmocka_run_group_tests_name("sizing", tests, NULL, NULL);
+}
