@@ -411,7 +411,7 @@ int account_finish(struct account *a, int64_t capacity_milli, const char *note, 
     if (capacity_milli > 0 && jobs && f->last_end > f->first_submit && !a->static_fill)
         f->load = (double)a->gpu_milli_ns /
                   ((double)capacity_milli * (double)(f->last_end - f->first_submit));
-    request_facts_finish(&a->requests);
+    if ((rc = request_facts_finish(&a->requests, e)) < 0) return rc;
     if (a->from_zero && jobs) count_from_zero(f);
     warn_all(a, note);
     return 0;

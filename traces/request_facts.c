@@ -14,7 +14,8 @@ static void add_amount(struct amounts *a, int64_t v)
     a->sum += (uint64_t)v;
     a->zeros += v == 0;
     if (v >= AMOUNTS_SMALL) {
-        vec_push(&a->large, v);
+        if (!a->large) a->large = extsort_create(1, AMOUNTS_BYTES);
+        extsort_add(a->large, &v);
         return;
     }
     while (a->small.n <= (uint64_t)v) vec_push(&a->small, 0);
@@ -44,44 +45,56 @@ void request_facts_add(struct request_facts *f, const struct request_row *r)
     add_name(&f->sessions, r->session);
 }
 
-static int by_i64(const void *pa, const void *pb)
+/* The want-th smallest of those that are small. */
+static int64_t small_rank(const struct amounts *a, uint64_t want)
 {
-    const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-    return (a > b) - (a < b);
-}
-
-/* Nearest rank: the ceil(percent % of n)-th smallest. `large` is sorted. */
-static int64_t rank(const struct amounts *a, uint64_t percent)
-{
-    uint64_t want = (a->n * percent + 99) / 100, below = 0;
+    uint64_t below = 0;
     for (size_t v = 0; v < a->small.n; v++) {
         below += a->small.v[v];
         if (below >= want) return (int64_t)v;
     }
-    return a->large.v[want - below - 1];
+    BUG("%llu small amounts, rank %llu asked for", (unsigned long long)below,
+        (unsigned long long)want);
 }
 
-static void rank_all(struct amounts *a)
+/* Nearest rank: the ceil(percent % of n)-th smallest. */
+static int rank_all(struct amounts *a, struct err *e)
 {
-    if (a->n == 0) return;
-    if (a->large.n > 0) qsort(a->large.v, a->large.n, sizeof *a->large.v, by_i64);
-    a->p50 = rank(a, 50);
-    a->p90 = rank(a, 90);
-    a->p99 = rank(a, 99);
-    a->max = rank(a, 100);
+    static const uint64_t percent[] = { 50, 90, 99, 100 };
+    int64_t *const into[] = { &a->p50, &a->p90, &a->p99, &a->max };
+    enum { RANKS = 4 };
+    const uint64_t large = a->large ? extsort_count(a->large) : 0, small = a->n - large;
+    uint64_t want[RANKS] = { 0 };
+    int64_t x;
+    for (int k = 0; k < RANKS && a->n; k++) {
+        want[k] = (a->n * percent[k] + 99) / 100;
+        if (want[k] <= small) *into[k] = small_rank(a, want[k]);
+    }
+    int rc = large ? extsort_sort(a->large, e) : 0;
+    for (uint64_t i = 1; rc == 0 && i <= large; i++) {
+        rc = extsort_next(a->large, &x, e);
+        if (rc < 0) return rc;
+        rc = 0;
+        for (int k = 0; k < RANKS; k++)
+            if (want[k] == small + i) *into[k] = x;
+    }
+    extsort_destroy(a->large);
+    a->large = NULL;
+    return rc;
 }
 
-void request_facts_finish(struct request_facts *f)
+int request_facts_finish(struct request_facts *f, struct err *e)
 {
-    rank_all(&f->input);
-    rank_all(&f->output);
-    rank_all(&f->size);
+    int rc = rank_all(&f->input, e);
+    if (rc == 0) rc = rank_all(&f->output, e);
+    if (rc == 0) rc = rank_all(&f->size, e);
+    return rc;
 }
 
 static void amounts_fini(struct amounts *a)
 {
     vec_fini(&a->small);
-    vec_fini(&a->large);
+    extsort_destroy(a->large);
 }
 
 void request_facts_fini(struct request_facts *f)

@@ -1,10 +1,12 @@
 /* traces/request_facts.h - what an account says of requests beyond their arrivals: tokens or sizes,
  * services and sessions. Sums are exact (128-bit); percentiles are nearest rank.
- * Memory: 8 bytes for each size and each token count of AMOUNTS_SMALL or more, at most 512 KiB for
- * those below, and 8 bytes for each distinct service and session. */
+ * Memory: at most 512 KiB for the token counts below AMOUNTS_SMALL; the others and sizes are sorted
+ * outside of memory (base/extsort.h, AMOUNTS_BYTES and as much again); and 8 bytes for each distinct
+ * service and session, beside its name in the symbol table. */
 #ifndef GPUSIM_TRACES_REQUEST_FACTS_H
 #define GPUSIM_TRACES_REQUEST_FACTS_H
 
+#include "base/extsort.h"
 #include "base/vec.h"
 #include "model/requests.h"
 
@@ -12,13 +14,13 @@
 
 __extension__ typedef unsigned __int128 account_sum;
 
-enum { AMOUNTS_SMALL = 1 << 16 };
+enum { AMOUNTS_SMALL = 1 << 16, AMOUNTS_BYTES = 4 << 20 };
 
 struct amounts { /* of one column: tokens, or sizes in billionths */
     uint64_t n, zeros;
     account_sum sum;
     VEC(uint64_t) small;        /* how often each value below AMOUNTS_SMALL occurs */
-    VEC(int64_t) large;         /* the others */
+    struct extsort *large;      /* the others; NULL: none */
     int64_t p50, p90, p99, max; /* set by request_facts_finish() */
 };
 
@@ -35,8 +37,9 @@ struct request_facts {
 };
 
 void request_facts_add(struct request_facts *f, const struct request_row *r);
-void request_facts_finish(struct request_facts *f); /* O(n log n) */
-void request_facts_fini(struct request_facts *f);   /* accepts {0} */
+/* O(n log n). ERR_IO: a temporary file. */
+int request_facts_finish(struct request_facts *f, struct err *e);
+void request_facts_fini(struct request_facts *f); /* accepts {0} */
 /* `names`: the table of the rows' symbols. */
 void request_facts_add_json(const struct request_facts *f, const struct symtab *names,
                             json_t *into);
