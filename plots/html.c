@@ -67,13 +67,47 @@ void html_figure(struct strbuf *out, double x)
         strbuf_addf(out, "%.3g", x);
 }
 
-struct html_duration html_duration_unit(double longest)
+/* Three significant digits without zeros at the end. */
+static void short_number(struct strbuf *out, double x)
 {
-    static const struct html_duration units[] = { { "d", 86400 }, { "h", 3600 }, { "min", 60 } };
-    static const double least[] = { 10 * 86400.0, 5 * 3600.0, 10 * 60.0 };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (longest >= least[i]) return units[i];
-    return (struct html_duration){ "s", 1 };
+    char buf[400];
+    double size = fabs(x);
+    snprintf(buf, sizeof buf, "%.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, size);
+    char *point = strchr(buf, '.');
+    if (point) {
+        char *end = point + strlen(point);
+        while (end[-1] == '0') *--end = '\0';
+        if (end - 1 == point) *point = '\0';
+    }
+    if (x < 0 && strcmp(buf, "0") != 0) strbuf_addz(out, "&minus;");
+    grouped(out, buf);
+}
+
+void html_duration(struct strbuf *out, double seconds)
+{
+    /* A unit serves from two of it up, so that 90 min stays 90 min. */
+    static const struct {
+        const char *unit;
+        double seconds, least;
+    } units[] = { { "d", 86400, 2 * 86400.0 },
+                  { "h", 3600, 2 * 3600.0 },
+                  { "min", 60, 120 },
+                  { "s", 1, 1 },
+                  { "ms", 1e-3, 0 } };
+    size_t i = 0;
+    if (!isfinite(seconds)) {
+        strbuf_addz(out, "n/a");
+        return;
+    }
+    while (fabs(seconds) < units[i].least) i++;
+    if (seconds == 0) i = 3;
+    short_number(out, seconds / units[i].seconds);
+    strbuf_addf(out, "&nbsp;%s", units[i].unit);
+}
+
+void html_money(struct strbuf *out, double amount)
+{
+    html_number(out, amount, fabs(amount) < 10000 ? 2 : 0);
 }
 
 int html_read_file(const char *path, struct strbuf *out)

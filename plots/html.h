@@ -18,12 +18,11 @@ void html_percent(struct strbuf *out, double share);
 /* Four significant digits; whole numbers without decimals; no exponent from 1e-4 up. */
 void html_figure(struct strbuf *out, double x);
 
-/* The unit in which durations up to `longest` seconds read best. */
-struct html_duration {
-    const char *unit;
-    double seconds;
-};
-struct html_duration html_duration_unit(double longest);
+/* A duration in the unit that suits it, three significant digits: 0 s, 12 s, 4.81 h, 2.5 d. A
+ * no-break space keeps number and unit together. */
+void html_duration(struct strbuf *out, double seconds);
+/* An amount: no cents from 10,000 up. */
+void html_money(struct strbuf *out, double amount);
 
 /* Append a whole file. 0, or -1 with errno. */
 int html_read_file(const char *path, struct strbuf *out);

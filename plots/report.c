@@ -7,7 +7,9 @@
 #include "plots/html.h"
 #include "plots/report_data.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,7 +60,8 @@ static const struct page {
       "edge, marked 0; rejected jobs are not counted.",
       "There is no jobs.csv with started jobs in this folder (output.jobs).", wait_cdf },
     { "load", "Allocation and queue over time",
-      "Mean allocation and most jobs waiting in each interval.",
+      "Mean allocation and most jobs waiting in each of at most 200 intervals; all panels of a column "
+      "have the same axes.",
       "There is no series.csv in this folder.", load },
     { "cost", "What the run costs",
       "Straight line: capital over its useful life, running cost as it falls due, for the length of "
@@ -76,6 +79,39 @@ static void remove_old(const char *plots, const char *name)
         unlink(path);
         free(path);
     }
+}
+
+/* Whether plots/NAME.gp is the copy of a template: its first line says "# NAME.gp - ". */
+static bool is_template(const char *plots, const char *file)
+{
+    char line[256] = "", want[256];
+    char *path = xasprintf("%s/%s", plots, file);
+    FILE *f = fopen(path, "r");
+    free(path);
+    if (!f) return false;
+    if (!fgets(line, sizeof line, f)) line[0] = '\0';
+    fclose(f);
+    snprintf(want, sizeof want, "# %s - ", file);
+    return str_starts(line, want);
+}
+
+/* Pictures that an earlier version or another command drew and this page does not show. A script or
+ * picture that somebody made by hand stays. */
+static void remove_strangers(const char *plots)
+{
+    DIR *d = opendir(plots);
+    const struct dirent *entry;
+    if (!d) return;
+    while ((entry = readdir(d))) {
+        size_t len = strlen(entry->d_name);
+        if (len < 4 || strcmp(entry->d_name + len - 3, ".gp") != 0) continue;
+        char *name = xasprintf("%.*s", (int)len - 3, entry->d_name);
+        bool ours = strcmp(name, "style") == 0;
+        for (size_t i = 0; i < PICTURES; i++) ours = ours || strcmp(name, pages[i].name) == 0;
+        if (!ours && is_template(plots, entry->d_name)) remove_old(plots, name);
+        free(name);
+    }
+    closedir(d);
 }
 
 /* One picture. A failure to draw is kept in *drawing and is not this function's failure. */
@@ -118,6 +154,8 @@ static int build(const char *dir, const struct result *r, struct err *e)
     struct strbuf page = { 0 };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     int rc = outfile_mkdirs(plots, e);
+    unlink(html); /* if this fails half-way, no page of other results may stay */
+    remove_strangers(plots);
     if (rc == 0) gnuplot_template(plots, "style.gp", &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], r, dir, plots, &drawing, e);

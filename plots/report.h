@@ -3,7 +3,8 @@
  * Reads DIR/result.json, DIR/jobs.csv and DIR/series.csv (the CSVs may be absent), writes the data,
  * scripts and pictures to DIR/plots/ and DIR/report.html. The page needs no network, script or
  * font, reads on light and dark screens and on paper, and holds no date, path or host name: same
- * files, same bytes.
+ * files, same bytes. Everything is made anew: pictures of an earlier page that this one does not
+ * show are deleted, and so is the old page, also when the new one cannot be made.
  * Threads: any, on different folders. Memory: bounded by the result, not by the CSVs. */
 #ifndef GPUSIM_PLOTS_REPORT_H
 #define GPUSIM_PLOTS_REPORT_H

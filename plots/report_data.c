@@ -19,7 +19,7 @@ enum {
     LOW_DECADE = -3, /* waits under a millisecond count as none */
     DECADES = 13,
     BINS = DECADES * PER_DECADE,
-    BUCKETS = 600,     /* intervals over time: about a pixel each */
+    BUCKETS = 200,     /* intervals over time: about two pixels each; finer ones blur */
     COST_COLUMNS = 10, /* more cannot be told apart */
 };
 

@@ -15,7 +15,7 @@ int report_cost(const struct result *r, const char *path, struct err *e);
 /* Waits of the jobs of `jobs_csv` that were submitted after the warm-up and started, as a
  * cumulative distribution (48 log bins per decade). 0 also when the file does not exist. */
 int report_wait_cdf(const struct result *r, const char *jobs_csv, const char *path, struct err *e);
-/* Allocation and queue of `series_csv` in at most 600 intervals per policy. 0 also when the file
+/* Allocation and queue of `series_csv` in at most 200 intervals per policy. 0 also when the file
  * does not exist. */
 int report_load(const struct result *r, const char *series_csv, const char *path, struct err *e);
 

@@ -20,23 +20,26 @@ static const char style[] =
     "margin:0 auto;padding:24px 16px 64px}\n"
     "h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:40px 0 8px;border-bottom:1px solid "
     "var(--line);padding-bottom:4px}h3{font-size:16px;margin:24px 0 4px}\n"
-    ".answer{font-size:18px;background:var(--box);border-left:5px solid #0072B2;padding:12px 16px;"
+    ".answer{font-size:18px;background:var(--box);border-left:5px solid var(--fg);padding:12px 16px;"
     "margin:16px 0}\n"
-    ".warn{border-left:5px solid #D55E00;background:var(--box);padding:8px 16px;margin:12px 0}\n"
-    ".soft,figcaption,caption{color:var(--soft);font-size:13px}caption{text-align:left;padding:4px 0}\n"
+    ".warn{border-left:5px double var(--soft);background:var(--box);padding:8px 16px;margin:12px 0}\n"
+    ".soft,figcaption,.note{color:var(--soft);font-size:13px}.note{margin:12px 0 4px}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
     "font-variant-numeric:tabular-nums;min-width:60%}\n"
     "th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
     "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
-    "thead th{border-bottom:2px solid var(--line)}thead .unit{font-weight:400;color:var(--soft)}"
+    "thead th{border-bottom:2px solid var(--line)}.unit{font-weight:400;color:var(--soft)}"
     "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}td.first,th.first{border-left:1px solid "
     "var(--line)}\n"
-    ".chip{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}\n"
+    ".chip{padding-left:11px;border-radius:2px;margin-right:6px;font-size:10px}td.date{white-space:nowrap}\n"
     "figure{margin:12px 0}figure svg{max-width:100%;height:auto;display:block}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{color:var(--soft)}dd{margin:0;"
     "overflow-wrap:anywhere}\n"
     "code,pre{font:12px/1.45 ui-monospace,monospace}pre{background:var(--box);padding:12px;overflow-x:auto}\n"
+    "@media (max-width:640px){body{padding:12px 10px 48px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}"
+    "td.text{min-width:7em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;left:0;"
+    "background:var(--bg)}}\n"
     "@media print{body{max-width:none}details{display:none}h2{break-after:avoid}figure{break-inside:avoid}}\n";
 
 /* ---- small pieces ---- */
@@ -51,7 +54,7 @@ static void heading(struct strbuf *out, const char *id, const char *text)
 static void policy_name(struct strbuf *out, const struct result *r, size_t i)
 {
     size_t n = sizeof colours / sizeof *colours;
-    strbuf_addf(out, "<span class=\"chip\" style=\"background:%s\"></span>", colours[i % n]);
+    strbuf_addf(out, "<span class=\"chip\" style=\"background:%s\">&#8288;</span>", colours[i % n]);
     html_text(out, r->policy[i].name);
 }
 
@@ -70,9 +73,9 @@ static void text_cell(struct strbuf *out, const char *s)
 }
 
 /* A column of a table with one row a policy. */
-enum kind { COUNT, PERCENT, SECONDS, FIGURE, MONEY };
+enum kind { COUNT, PERCENT, SECONDS, FIGURE, MONEY, PRICE };
 struct column {
-    const char *head, *unit; /* unit NULL: the unit of durations */
+    const char *head, *unit; /* unit NULL: each cell says its own */
     enum kind kind;
     size_t offset;
     bool priced; /* n/a without prices */
@@ -86,63 +89,120 @@ static double value(const struct policy_result *p, const struct column *c)
     return *(const double *)((const char *)p + c->offset);
 }
 
-static void put_value(struct strbuf *out, const struct policy_result *p, const struct column *c,
-                      struct html_duration unit)
+static void put_number(struct strbuf *out, double x, enum kind kind)
+{
+    switch (kind) {
+    case PERCENT: html_percent(out, x); break;
+    case SECONDS: html_duration(out, x); break;
+    case MONEY: html_money(out, x); break;
+    case COUNT:
+    case FIGURE:
+    case PRICE: html_figure(out, x); break;
+    }
+}
+
+static void put_value(struct strbuf *out, const struct policy_result *p, const struct column *c)
 {
     strbuf_addz(out, c->first ? "<td class=\"first\">" : "<td>");
-    switch (c->kind) {
-    case COUNT: html_count(out, *(const uint64_t *)((const char *)p + c->offset)); break;
-    case PERCENT: html_percent(out, value(p, c)); break;
-    case SECONDS: html_figure(out, value(p, c) / unit.seconds); break;
-    case FIGURE: html_figure(out, value(p, c)); break;
-    case MONEY: html_number(out, value(p, c), fabs(value(p, c)) < 100 ? 4 : 2); break;
-    }
+    if (c->kind == COUNT)
+        html_count(out, *(const uint64_t *)((const char *)p + c->offset));
+    else
+        put_number(out, value(p, c), c->kind);
     strbuf_addz(out, "</td>");
 }
 
-static void column_heads(struct strbuf *out, const struct column *c, size_t n,
-                         struct html_duration unit)
+static void unit_of(struct strbuf *out, const char *unit)
+{
+    if (!unit || !*unit) return;
+    strbuf_addz(out, "<br><span class=\"unit\">");
+    html_text(out, unit);
+    strbuf_addz(out, "</span>");
+}
+
+static void column_heads(struct strbuf *out, const struct column *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         strbuf_addf(out, "<th scope=\"col\"%s>", c[i].first ? " class=\"first\"" : "");
         html_text(out, c[i].head);
-        strbuf_addz(out, "<br><span class=\"unit\">");
-        html_text(out, c[i].unit ? c[i].unit : unit.unit);
-        strbuf_addz(out, "</span></th>");
+        unit_of(out, c[i].unit);
+        strbuf_addz(out, "</th>");
     }
     strbuf_addz(out, "</tr></thead><tbody>\n");
 }
 
-static struct html_duration unit_of(const struct result *r, const struct column *c, size_t n)
+/* What a table shows, outside it: a wide table scrolls on a narrow screen, its note does not. */
+static void note(struct strbuf *out, const char *text)
 {
-    double longest = 0;
-    for (size_t i = 0; i < r->n_policies; i++)
-        for (size_t k = 0; k < n; k++)
-            if (c[k].kind == SECONDS && value(&r->policy[i], &c[k]) > longest)
-                longest = value(&r->policy[i], &c[k]);
-    return html_duration_unit(longest);
+    strbuf_addz(out, "<p class=\"note\">");
+    html_text(out, text);
+    strbuf_addz(out, "</p>\n");
 }
 
 /* A table with one row a policy. `groups` is a first heading row, or NULL. */
-static void policy_table(struct strbuf *out, const struct result *r, const char *caption,
+static void policy_table(struct strbuf *out, const struct result *r, const char *text,
                          const char *groups, const struct column *c, size_t n)
 {
-    struct html_duration unit = unit_of(r, c, n);
-    strbuf_addz(out, "<div class=\"scroll\"><table><caption>");
-    html_text(out, caption);
-    strbuf_addz(out, "</caption><thead>");
+    note(out, text);
+    strbuf_addz(out, "<div class=\"scroll\"><table><thead>");
     if (groups) strbuf_addz(out, groups);
     strbuf_addz(out, "<tr><th scope=\"col\">policy</th>");
-    column_heads(out, c, n, unit);
+    column_heads(out, c, n);
     for (size_t i = 0; i < r->n_policies; i++) {
         policy_head(out, r, i);
-        for (size_t k = 0; k < n; k++) put_value(out, &r->policy[i], &c[k], unit);
+        for (size_t k = 0; k < n; k++) put_value(out, &r->policy[i], &c[k]);
         strbuf_addz(out, "</tr>\n");
     }
     strbuf_addz(out, "</tbody></table></div>\n");
 }
 
 /* ---- sections ---- */
+
+/* Jobs that the end of the run cut off cost money and bring nothing: the reader must know how many. */
+static void unfinished(struct strbuf *out, const struct result *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct job_counts *n = &r->policy[i].jobs;
+        if (n->running == 0 && n->queued == 0) continue;
+        strbuf_addz(out, any ? "; "
+                             : "<p class=\"warn\">At the end of the run jobs were still running or "
+                               "queued: ");
+        any = true;
+        policy_name(out, r, i);
+        strbuf_addc(out, ' ');
+        html_count(out, n->running);
+        strbuf_addz(out, " running, ");
+        html_count(out, n->queued);
+        strbuf_addz(out, " queued");
+    }
+    if (any)
+        strbuf_addz(out, ". The cards they hold cost, but their work does not count as useful; a "
+                         "longer run would show a lower cost per useful GPU-hour.</p>\n");
+}
+
+/* The advice compares only policies that serve at least 99 jobs in a hundred. */
+static void not_compared(struct strbuf *out, const struct result *r)
+{
+    for (size_t i = 0; i < r->n_policies && r->n_policies > 1; i++) {
+        const struct job_counts *n = &r->policy[i].jobs;
+        uint64_t lost = n->failed + n->killed + n->rejected;
+        if ((double)lost <= 0.01 * (double)n->submitted) continue;
+        strbuf_addz(out, "<p class=\"warn\">");
+        policy_name(out, r, i);
+        strbuf_addz(out, " did not serve ");
+        html_count(out, lost);
+        strbuf_addz(out, " of ");
+        html_count(out, n->submitted);
+        strbuf_addz(out, " jobs (");
+        html_count(out, n->failed);
+        strbuf_addz(out, " failed, ");
+        html_count(out, n->killed);
+        strbuf_addz(out, " killed, ");
+        html_count(out, n->rejected);
+        strbuf_addz(out, " rejected), so the answer does not compare its waits and cost: jobs that "
+                         "leave early make room for the rest.</p>\n");
+    }
+}
 
 static void answer(struct strbuf *out, const struct result *r)
 {
@@ -155,6 +215,8 @@ static void answer(struct strbuf *out, const struct result *r)
     html_text(out,
               r->n_advice ? r->advice[0] : "This run came to no advice; the figures are below.");
     strbuf_addz(out, "</p>\n");
+    unfinished(out, r);
+    not_compared(out, r);
     if (r->n_advice < 2) return;
     strbuf_addz(out, "<ul>\n");
     for (size_t i = 1; i < r->n_advice; i++) {
@@ -216,6 +278,19 @@ static void warnings(struct strbuf *out, const struct result *r)
     rejections(out, r);
 }
 
+/* A stranger takes more useful than held hours for a mistake. */
+static void useful_above_held(struct strbuf *out, const struct result *r)
+{
+    for (size_t i = 0; i < r->n_policies; i++) {
+        if (!(r->policy[i].useful_gpu_hours > r->policy[i].gpu_hours)) continue;
+        note(out,
+             "Useful can exceed held: a job in a slot holds only that part of a card, yet it may "
+             "work nearly as fast as on a whole one, because the tenants of a card seldom all "
+             "need it at once.");
+        return;
+    }
+}
+
 static void comparison(struct strbuf *out, const struct result *r)
 {
     static const char groups[] =
@@ -238,7 +313,7 @@ static void comparison(struct strbuf *out, const struct result *r)
         { "memory", "%", PERCENT, AT(gpu.memory), false, false },
         { "at the board", "kWh", FIGURE, AT(gpu.energy_kwh), false, true },
         { "total", "USD", MONEY, AT(tco.total_usd), true, true },
-        { "per useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
+        { "per useful GPU-hour", "USD", PRICE, AT(tco.usd_per_useful_gpu_hour), true, false },
     };
     static const struct column card_columns[] = {
         { "cards", "", COUNT, AT(gpu.count), false, true },
@@ -254,8 +329,8 @@ static void comparison(struct strbuf *out, const struct result *r)
         { "wait, longest", NULL, SECONDS, AT(stats.wait_s.max), false, false },
         { "turnaround p50", NULL, SECONDS, AT(stats.turnaround_s.p50), false, false },
         { "turnaround p95", NULL, SECONDS, AT(stats.turnaround_s.p95), false, false },
-        { "slowdown p50", "x", FIGURE, AT(stats.slowdown.p50), false, true },
-        { "slowdown p95", "x", FIGURE, AT(stats.slowdown.p95), false, false },
+        { "slowdown p50", "times", FIGURE, AT(stats.slowdown.p50), false, true },
+        { "slowdown p95", "times", FIGURE, AT(stats.slowdown.p95), false, false },
         { "killed", "jobs", COUNT, AT(jobs.killed), false, true },
         { "still running", "jobs", COUNT, AT(jobs.running), false, false },
         { "still queued", "jobs", COUNT, AT(jobs.queued), false, false },
@@ -272,6 +347,7 @@ static void comparison(struct strbuf *out, const struct result *r)
         "Cards: stranded is free capacity that no job may use where it lies; useful hours count "
         "the work of completed jobs as if each ran alone.",
         NULL, card_columns, sizeof card_columns / sizeof *card_columns);
+    useful_above_held(out, r);
     policy_table(
         out, r,
         "Jobs: turnaround is end less submission; slowdown is turnaround over the time the job "
@@ -289,26 +365,54 @@ static const struct comparison_row *find_difference(const struct result *r, cons
     return NULL;
 }
 
+/* The figures that are compared, in words; one that is not here is shown as it is stored. */
+static const struct compared {
+    const char *metric, *words, *unit; /* unit NULL: each cell says its own */
+    enum kind kind;
+} compared[] = {
+    { "wait_s.mean", "wait, mean", NULL, SECONDS },
+    { "wait_s.p95", "wait, p95", NULL, SECONDS },
+    { "turnaround_s.mean", "turnaround, mean", NULL, SECONDS },
+    { "slowdown.p95", "slowdown, p95", "times", FIGURE },
+    { "completed", "completed", "jobs", FIGURE },
+    { "failed_killed_rejected", "failed, killed or rejected", "jobs", FIGURE },
+    { "allocated", "allocation", "% of card time", PERCENT },
+    { "sm_active", "SM activity", "% of card time", PERCENT },
+    { "energy_kwh", "energy at the board", "kWh", FIGURE },
+    { "usd_per_useful_gpu_hour", "cost per useful GPU-hour", "USD", PRICE },
+};
+
+static struct compared in_words(const struct comparison_row *c)
+{
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        if (strcmp(compared[i].metric, c->metric) == 0) return compared[i];
+    return (struct compared){ c->metric, c->metric, c->unit, FIGURE };
+}
+
 static void difference_row(struct strbuf *out, const struct result *r,
                            const struct comparison_row *like)
 {
+    const struct compared w = in_words(like);
     strbuf_addz(out, "<tr><th scope=\"row\">");
-    html_text(out, like->metric);
-    strbuf_addz(out, "</th>");
-    text_cell(out, like->unit);
-    strbuf_addz(out, "<td>");
-    html_figure(out, like->first);
+    html_text(out, w.words);
+    if (w.unit) {
+        strbuf_addz(out, " <span class=\"unit\">");
+        html_text(out, w.unit);
+        strbuf_addz(out, "</span>");
+    }
+    strbuf_addz(out, "</th><td>");
+    put_number(out, like->first, w.kind);
     strbuf_addz(out, "</td>");
     for (size_t i = 1; i < r->n_policies; i++) {
         const struct comparison_row *c = find_difference(r, r->policy[i].name, like->metric);
         strbuf_addz(out, "<td>");
         if (c && c->difference > 0) strbuf_addc(out, '+');
-        html_figure(out, c ? c->difference : NAN);
+        put_number(out, c ? c->difference : NAN, w.kind);
         if (c && isfinite(c->low)) {
             strbuf_addz(out, "<br><span class=\"soft\">");
-            html_figure(out, c->low);
+            put_number(out, c->low, w.kind);
             strbuf_addz(out, " to ");
-            html_figure(out, c->high);
+            put_number(out, c->high, w.kind);
             strbuf_addz(out, "</span>");
         }
         strbuf_addz(out, "</td>");
@@ -324,12 +428,11 @@ static void differences(struct strbuf *out, const struct result *r)
     for (size_t i = 0; i < r->n_comparisons; i++)
         intervals = intervals || isfinite(r->comparison[i].low);
     strbuf_addz(out,
-                "<h3>Against the first policy</h3>\n<div class=\"scroll\"><table><caption>Its own "
-                "value, then what the others differ by. ");
+                "<h3>Against the first policy</h3>\n<p class=\"note\">Its own value, then what the "
+                "others differ by. ");
     strbuf_addz(out, intervals ? "Below: 95 % interval; one that holds zero is a tie."
                                : "One run has no interval: small differences may be chance.");
-    strbuf_addz(out, "</caption><thead><tr><th scope=\"col\">figure</th>"
-                     "<th class=\"text\" scope=\"col\">unit</th>");
+    strbuf_addz(out, "</p>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">figure</th>");
     for (size_t i = 0; i < r->n_policies; i++) {
         strbuf_addz(out, "<th scope=\"col\">");
         policy_name(out, r, i);
@@ -357,7 +460,9 @@ static void picture(struct strbuf *out, const struct report_picture *p)
     strbuf_addz(out, "<figure>\n");
     if (p->drawn) {
         const char *svg = strstr(p->svg.s, "<svg"); /* without the XML declaration */
+        strbuf_addz(out, "<div class=\"scroll\">");
         strbuf_addz(out, svg ? svg : "");
+        strbuf_addz(out, "</div>\n");
     } else {
         strbuf_addf(out,
                     "<p class=\"warn\">This picture was not drawn, because gnuplot is missing or "
@@ -371,6 +476,12 @@ static void picture(struct strbuf *out, const struct report_picture *p)
 
 /* ---- per class ---- */
 
+/* Jobs without a user or class are "" in some files and "(none)" in others. */
+static bool unnamed(const char *name)
+{
+    return *name == '\0' || strcmp(name, "(none)") == 0;
+}
+
 static const struct job_group_result *find_group(const struct job_group_result *g, size_t n,
                                                  const char *name)
 {
@@ -379,50 +490,42 @@ static const struct job_group_result *find_group(const struct job_group_result *
     return NULL;
 }
 
-static void class_cells(struct strbuf *out, const struct job_group_result *g,
-                        struct html_duration unit)
+static void class_cells(struct strbuf *out, const struct job_group_result *g)
 {
     strbuf_addz(out, "<td class=\"first\">");
     html_count(out, g ? g->count.completed : 0);
     strbuf_addz(out, "</td><td>");
-    html_figure(out, g ? g->stats.wait_s.p50 / unit.seconds : NAN);
+    html_duration(out, g ? g->stats.wait_s.p50 : NAN);
     strbuf_addz(out, "</td><td>");
-    html_figure(out, g ? g->stats.wait_s.p95 / unit.seconds : NAN);
+    html_duration(out, g ? g->stats.wait_s.p95 : NAN);
     strbuf_addz(out, "</td>");
 }
 
 /* The classes are those of the first policy: all policies meet the same jobs. */
 static void classes(struct strbuf *out, const struct result *r)
 {
-    double longest = 0;
     if (r->n_policies == 0 || r->policy[0].n_classes == 0) return;
     const struct policy_result *first = &r->policy[0];
-    for (size_t i = 0; i < r->n_policies; i++)
-        for (size_t k = 0; k < r->policy[i].n_classes; k++)
-            longest = fmax(longest, r->policy[i].by_class[k].stats.wait_s.p95);
-    struct html_duration unit = html_duration_unit(longest);
     strbuf_addz(
         out, "<h3>Waits by class of job</h3>\n<div class=\"scroll\"><table><thead><tr><th></th>");
     for (size_t k = 0; k < first->n_classes; k++) {
         const char *name = first->by_class[k].name;
         strbuf_addz(out, "<th class=\"group\" colspan=\"3\" scope=\"colgroup\">");
-        html_text(out, *name ? name : "(no class)");
+        html_text(out, unnamed(name) ? "(no class)" : name);
         strbuf_addz(out, "</th>");
     }
     strbuf_addz(out, "</tr><tr><th scope=\"col\">policy</th>");
     for (size_t k = 0; k < first->n_classes; k++)
-        strbuf_addf(
+        strbuf_addz(
             out,
             "<th class=\"first\" scope=\"col\">completed<br><span class=\"unit\">jobs</span></th>"
-            "<th scope=\"col\">wait p50<br><span class=\"unit\">%s</span></th>"
-            "<th scope=\"col\">wait p95<br><span class=\"unit\">%s</span></th>",
-            unit.unit, unit.unit);
+            "<th scope=\"col\">wait p50</th><th scope=\"col\">wait p95</th>");
     strbuf_addz(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct policy_result *p = &r->policy[i];
         policy_head(out, r, i);
         for (size_t k = 0; k < first->n_classes; k++)
-            class_cells(out, find_group(p->by_class, p->n_classes, first->by_class[k].name), unit);
+            class_cells(out, find_group(p->by_class, p->n_classes, first->by_class[k].name));
         strbuf_addz(out, "</tr>\n");
     }
     strbuf_addz(out, "</tbody></table></div>\n");
@@ -433,7 +536,7 @@ static void classes(struct strbuf *out, const struct result *r)
 static void usd_cell(struct strbuf *out, double usd)
 {
     strbuf_addz(out, "<td>");
-    html_number(out, usd, 2);
+    html_money(out, usd);
     strbuf_addz(out, "</td>");
 }
 
@@ -469,16 +572,49 @@ static void item_row(struct strbuf *out, const struct result *r, const struct co
     }
     text_cell(out, it->driver);
     text_cell(out, it->source);
-    text_cell(out, it->date);
+    strbuf_addz(out, "<td class=\"text date\">");
+    html_text(out, it->date);
+    strbuf_addz(out, "</td>");
     text_cell(out, it->confidence);
     strbuf_addz(out, "</tr>\n");
 }
 
+/* Whether some item of the cost is known in this way. */
+static bool confident(const struct result *r, const char *word)
+{
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].tco.n_items; k++)
+            if (strcmp(r->policy[i].tco.item[k].confidence, word) == 0) return true;
+    return false;
+}
+
+/* The words of the last column that occur, against those for device parameters further below. */
+static void confidence(struct strbuf *out, const struct result *r)
+{
+    static const struct {
+        const char *word, *meaning;
+    } words[] = {
+        { "read", "read in the source named, counts as published" },
+        { "quoted", "from an offer by a seller, counts as published" },
+        { "community", "from users or resellers, confirmed by no maker, counts as published" },
+        { "suspect", "read, but the source contradicts itself or others, counts as assumed" },
+        { "unverified", "second hand, the source was not seen, counts as assumed" },
+        { "assumed", "an estimate, or derived by a rule of thumb" },
+        { "not stated", "nothing is said about it, counts as assumed" },
+    };
+    strbuf_addz(out, "<p class=\"note\">How far to trust a price: ");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (confident(r, words[i].word))
+            strbuf_addf(out, "<b>%s</b>: %s; ", words[i].word, words[i].meaning);
+    strbuf_addz(out,
+                "no price is measured. <a href=\"#assumptions\">Below</a>, the same for the device "
+                "parameters.</p>\n");
+}
+
 static void items(struct strbuf *out, const struct result *r)
 {
-    strbuf_addz(out,
-                "<div class=\"scroll\"><table><caption>Straight-line cost of the run by item, with "
-                "where each price comes from.</caption><thead><tr><th scope=\"col\">item</th>");
+    note(out, "Straight-line cost of the run by item, with where each price comes from.");
+    strbuf_addz(out, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">item</th>");
     policy_columns(out, r);
     strbuf_addz(
         out,
@@ -498,6 +634,7 @@ static void items(struct strbuf *out, const struct result *r)
     for (size_t i = 0; i < r->n_policies; i++)
         usd_cell(out, r->policy[i].tco.priced ? r->policy[i].tco.total_usd : NAN);
     strbuf_addz(out, "<td colspan=\"4\"></td></tr>\n</tbody></table></div>\n");
+    confidence(out, r);
 }
 
 /* One line of the chargeback: a tenant, or one of "(idle)", "(stranded)", "(down)". */
@@ -535,7 +672,7 @@ static int by_amount(const void *a, const void *b)
 static void charge_row(struct strbuf *out, const struct result *r, const char *name, double *sums)
 {
     strbuf_addz(out, "<tr><th scope=\"row\">");
-    html_text(out, *name ? name : "(no user)");
+    html_text(out, unnamed(name) ? "(no user)" : name);
     strbuf_addz(out, "</th>");
     for (size_t i = 0; i < r->n_policies; i++) {
         double usd = charged(&r->policy[i].tco, name);
@@ -575,11 +712,11 @@ static void chargeback(struct strbuf *out, const struct result *r)
         if (!is_waste(first->charge[i].name))
             p[n++] = (struct payer){ first->charge[i].name, first->charge[i].usd };
     qsort(p, n, sizeof *p, by_amount);
-    strbuf_addz(
-        out,
-        "<h3>Who pays</h3>\n<div class=\"scroll\"><table><caption>Each user pays the card time "
-        "held and the energy used; what nobody held stands apart. The lines add up to the "
-        "total.</caption><thead><tr><th scope=\"col\">user</th>");
+    strbuf_addz(out, "<h3>Who pays</h3>\n");
+    note(out,
+         "Each user pays the card time held and the energy used; what nobody held stands apart. "
+         "The lines add up to the total.");
+    strbuf_addz(out, "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">user</th>");
     policy_columns(out, r);
     strbuf_addz(out, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < n && i < SHOWN; i++) charge_row(out, r, p[i].name, sums);
@@ -603,9 +740,9 @@ static void money(struct strbuf *out, const struct result *r)
         { "energy", "USD", MONEY, AT(tco.energy_usd), true, false },
         { "net present value", "USD over the term", MONEY, AT(tco.npv_usd), true, true },
         { "equivalent annual cost", "USD a year", MONEY, AT(tco.eac_usd), true, false },
-        { "per provisioned GPU-hour", "USD", MONEY, AT(tco.usd_per_gpu_hour), true, true },
-        { "per useful GPU-hour", "USD", MONEY, AT(tco.usd_per_useful_gpu_hour), true, false },
-        { "per completed job", "USD", MONEY, AT(tco.usd_per_job), true, false },
+        { "per provisioned GPU-hour", "USD", PRICE, AT(tco.usd_per_gpu_hour), true, true },
+        { "per useful GPU-hour", "USD", PRICE, AT(tco.usd_per_useful_gpu_hour), true, false },
+        { "per completed job", "USD", PRICE, AT(tco.usd_per_job), true, false },
     };
     bool priced = false;
     for (size_t i = 0; i < r->n_policies; i++) priced = priced || r->policy[i].tco.priced;
@@ -613,7 +750,10 @@ static void money(struct strbuf *out, const struct result *r)
     policy_table(
         out, r,
         "Straight line for the length of the run; present value and equivalent annual cost over "
-        "the planning term of the price book, running cost at year end. Before tax.",
+        "the planning term of the price book, running cost at year end. Straight line writes cards "
+        "off to nothing over their life; present value takes off what they still fetch at the end "
+        "of the term (retention in the price book), so the two do not convert into each other. "
+        "Before tax.",
         NULL, columns, sizeof columns / sizeof *columns);
     items(out, r);
     chargeback(out, r);
@@ -661,8 +801,12 @@ static void assumptions(struct strbuf *out, const struct result *r)
     };
     bool any = false;
     heading(out, "assumptions", "What the answer rests on");
-    policy_table(out, r, "How the device parameters that each policy used are known.", NULL,
-                 columns, sizeof columns / sizeof *columns);
+    policy_table(
+        out, r,
+        "How the device parameters that each policy used are known. Measured: by calibrate on such "
+        "a card. Published: by others, with a source. Assumed: a default that nobody measured, or "
+        "a value set in the scenario.",
+        NULL, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < r->n_policies; i++)
         for (int p = 0; p < PREC_COUNT; p++)
             any = any || isfinite(r->policy[i].gpu.effective_ops[p]);

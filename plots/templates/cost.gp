@@ -16,7 +16,9 @@ set yrange [rows - 0.4:-0.6]
 set ytics noenhanced scale 0
 set grid noytics xtics linecolor rgb "gray" linewidth 0.4 dashtype 3
 set border 1
-set style fill solid 1 noborder
+set style fill solid 1 border linecolor rgb "#808080"
+tone(i) = items < 2 ? 4 : 1 + int(9.0 * (i - 1) / (items - 1) + 0.5) # spread over the ramp
 plot for [c = 2:items + 1] data using (sum [k = 2:c] column(k)):0:\
         ((sum [k = 2:c] column(k)) - column(c)):(sum [k = 2:c] column(k)):\
-        ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linetype c - 1 title columnheader(c)
+        ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone(c - 1)] \
+        title columnheader(c)

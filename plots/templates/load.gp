@@ -1,4 +1,4 @@
-# load.gp - allocation and queue over time, one line a policy.
+# load.gp - allocation and queue over time: a row of two panels for each policy, shared axes.
 # By hand: gnuplot -e "data='load.tsv'; out='load.svg'" load.gp
 # Data: one block a policy, two blank lines between; first row: name of the policy, "allocated",
 # "queued"; then end of the interval in hours, mean allocated share (0..1), most jobs waiting.
@@ -6,31 +6,44 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
 blocks = STATS_blocks
-rows = (blocks + 1) / 2
-height = 480 + 19 * rows
-load ARG0[1:strlen(ARG0) - strlen("load.gp")]."style.gp"
 days = STATS_max > 96
-set xrange [0:*]
-set lmargin 10
-set rmargin 3
-set key outside top center horizontal maxcols 2
+last = STATS_max / (days ? 24 : 1)
+stats data using 3 nooutput
+most = STATS_max > 2 ? 1.05 * STATS_max : 2
+decade = 10 ** floor(log10(most / 2))
+step = decade * (most / 2 < 2 * decade ? 1 : most / 2 < 5 * decade ? 2 : 5) # two to four tics
+above = 34.0 # pixels: over the first row, of a row, of its panels, under the last
+row = 84.0
+panel = 56.0
+below = 58.0
+height = above + row * blocks - (row - panel) + below
+load ARG0[1:strlen(ARG0) - strlen("load.gp")]."style.gp"
+set xrange [0:last]
+set xtics autofreq
+set style fill solid 0.8 noborder
+set key at graph 0, 1.32 left Left reverse noenhanced samplen 1 height 0
+set label 1 at graph 1, 1.14 right
+set label 2 "time since the start of the run (".(days ? "days" : "h").")" at screen 0.5, 10 / height center
 set multiplot
-top = 1 - (20.0 + 19 * rows) / height
-bottom = 70.0 / height
-middle = (top + bottom) / 2
-set tmargin at screen top
-set bmargin at screen middle + 0.02
-set ylabel "card time allocated (%)"
-set yrange [0:100]
-set format x ""
-plot for [b = 0:blocks - 1] data index b using ($1 / (days ? 24 : 1)):(100 * $2) with steps linetype b + 1 \
-        title columnheader(1)
-set tmargin at screen middle - 0.05
-set bmargin at screen bottom
-set ylabel "jobs waiting"
-set yrange [0:*]
-set format x "%g"
-set xlabel days ? "time since the start of the run (days)" : "time since the start of the run (h)"
-unset key
-plot for [b = 0:blocks - 1] data index b using ($1 / (days ? 24 : 1)):3 with steps linetype b + 1
+do for [b = 0:blocks - 1] {
+    bottom = (height - above - row * b - panel) / height
+    set tmargin at screen bottom + panel / height
+    set bmargin at screen bottom
+    set format x (b == blocks - 1 ? "%g" : "")
+    set lmargin at screen 0.05
+    set rmargin at screen 0.49
+    set yrange [0:100]
+    set ytics 50
+    set label 1 (b == 0 ? "card time allocated (%)" : "")
+    set key
+    plot data index b using ($1 / (days ? 24 : 1)):(100 * $2) with filledcurves y=0 linetype b + 1 title columnheader(1)
+    set lmargin at screen 0.55
+    set rmargin at screen 0.99
+    set yrange [0:most]
+    set ytics step
+    set label 1 (b == 0 ? "jobs waiting" : "")
+    unset key
+    unset label 2
+    plot data index b using ($1 / (days ? 24 : 1)):3 with filledcurves y=0 linetype b + 1
+}
 unset multiplot

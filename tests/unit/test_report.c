@@ -181,6 +181,100 @@ static void same_files_same_bytes(void **state)
     arena_destroy(a);
 }
 
+/* Nothing of another run or an earlier version may look like a part of this report; what somebody
+ * drew by hand stays. */
+static void what_is_stale_goes(void **state)
+{
+    (void)state;
+    static const char old[] = "# old.gp - of an earlier version\n", mine[] = "plot sin(x)\n";
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = make_dir(&r, a);
+    assert_int_equal(outfile_mkdirs(path_in(dir, "plots"), &e), 0);
+    outfile_write(path_in(dir, "plots/old.gp"), old, strlen(old), &e);
+    outfile_write(path_in(dir, "plots/old.svg"), "<svg/>", 6, &e);
+    outfile_write(path_in(dir, "plots/old.tsv"), "1\n", 2, &e);
+    outfile_write(path_in(dir, "plots/mine.gp"), mine, strlen(mine), &e);
+    outfile_write(path_in(dir, "plots/mine.svg"), "<svg/>", 6, &e);
+    assert_int_equal(report_build(dir, &e), 0);
+    assert_false(there(dir, "plots/old.gp") || there(dir, "plots/old.svg") ||
+                 there(dir, "plots/old.tsv"));
+    assert_true(there(dir, "plots/mine.gp") && there(dir, "plots/mine.svg"));
+    assert_true(there(dir, "plots/load.svg") && there(dir, "report.html"));
+    outfile_write(path_in(dir, "jobs.csv"), "", 0, &e);
+    unlink(path_in(dir, "series.csv"));
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_false(there(dir, "report.html")); /* the page of the files before */
+    unlink(path_in(dir, "jobs.csv"));
+    e = (struct err){ 0 };
+    assert_int_equal(report_build(dir, &e), 0);
+    assert_false(there(dir, "plots/load.svg") || there(dir, "plots/wait_cdf.tsv"));
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+/* The words that a stranger needs beside the figures. */
+static void notes_stand_beside_the_figures(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+        "whole 1 running, 1 queued",
+        "did not serve 90 of 857 jobs (88 failed, 0 killed, 2 rejected)",
+        "Useful can exceed held",
+        "(no user)",
+        "(no class)",
+        "failed, killed or rejected",
+        "<b>read</b>",
+        "retention in the price book",
+        "Measured: by calibrate",
+        "&minus;7.43&nbsp;min",
+        "612,346"
+    };
+    static const char *const never[] = { "failed_killed", "(none)", "<b>suspect</b>",
+                                         "612,345.50" };
+    static const struct comparison_row rows[] = {
+        { "mig", "failed_killed_rejected", "jobs", 5, 90, 85, NAN, NAN },
+        { "mig", "wait_s.p95", "s", 1087.5, 641.625, -445.875, NAN, NAN },
+    };
+    struct arena *a = arena_create();
+    struct result r;
+    struct strbuf page = { 0 };
+    fake_result(&r, a);
+    struct policy_result *p = arena_array(a, 2, sizeof *p);
+    p[0] = r.policy[0];
+    p[1] = r.policy[1];
+    p[1].jobs.failed = 88;
+    p[1].useful_gpu_hours = 2 * p[1].gpu_hours;
+    struct charge *c = arena_array(a, p[0].tco.n_charges, sizeof *c);
+    memcpy(c, p[0].tco.charge, p[0].tco.n_charges * sizeof *c);
+    c[0].name = "";
+    c[1].name = "(none)";
+    p[0].tco.charge = c;
+    struct job_group_result *g = arena_array(a, 1, sizeof *g);
+    *g = p[0].by_class[0];
+    g->name = "(none)";
+    p[0].by_class = g;
+    p[0].n_classes = 1;
+    r.policy = p;
+    r.n_policies = 2;
+    r.comparison = rows;
+    r.n_comparisons = 2;
+    const struct report_picture waits = { .name = "wait_cdf", .heading = "w", .absent = "none" };
+    report_page(&r, &waits, 1, &page);
+    char *text = read_file(temp_file(".html", page.s));
+    for (char *q; (q = strstr(text, "</span>"));) memmove(q, q + 7, strlen(q + 7) + 1);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(text, parts[i])) fail_msg("the page lacks %s", parts[i]);
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (strstr(text, never[i])) fail_msg("the page holds %s", never[i]);
+    free(text);
+    strbuf_fini(&page);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 /* A template is a plain gnuplot script beside its data. */
 static void pictures_are_drawn_by_hand_too(void **state)
 {
@@ -380,10 +474,39 @@ static void numbers_for_people(void **state)
     html_figure(&b, 12.345);
     assert_string_equal(b.s, "1,234,567 &minus;1,234.5 0.0 n/a 75.1 0.01234 98,765 12.35");
     strbuf_fini(&b);
-    assert_string_equal(html_duration_unit(599).unit, "s");
-    assert_string_equal(html_duration_unit(600).unit, "min");
-    assert_string_equal(html_duration_unit(5 * 3600).unit, "h");
-    assert_string_equal(html_duration_unit(1e6).unit, "d");
+    static const struct {
+        double seconds;
+        const char *text;
+    } durations[] = { { 0, "0 s" },         { 0.0123, "12.3 ms" },    { 12, "12 s" },
+                      { 119.4, "119 s" },   { 120, "2 min" },         { 5400, "90 min" },
+                      { 17316, "4.81 h" },  { 9.999 * 3600, "10 h" }, { 2 * 86400, "2 d" },
+                      { -5400, "-90 min" }, { 3.65e8, "4,225 d" },    { NAN, "n/a" } };
+    for (size_t i = 0; i < sizeof durations / sizeof *durations; i++) {
+        struct strbuf d = { 0 }, plain = { 0 };
+        html_duration(&d, durations[i].seconds);
+        for (const char *p = d.s; *p; p++) {
+            if (str_starts(p, "&nbsp;")) {
+                strbuf_addc(&plain, ' ');
+                p += strlen("&nbsp;") - 1;
+            } else if (str_starts(p, "&minus;")) {
+                strbuf_addc(&plain, '-');
+                p += strlen("&minus;") - 1;
+            } else {
+                strbuf_addc(&plain, *p);
+            }
+        }
+        assert_string_equal(plain.s, durations[i].text);
+        strbuf_fini(&d);
+        strbuf_fini(&plain);
+    }
+    struct strbuf money = { 0 };
+    html_money(&money, 9999.991);
+    strbuf_addc(&money, ' ');
+    html_money(&money, 10000.4);
+    strbuf_addc(&money, ' ');
+    html_money(&money, 0);
+    assert_string_equal(money.s, "9,999.99 10,000 0.00");
+    strbuf_fini(&money);
 }
 
 int main(void)
@@ -391,6 +514,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(page_has_everything),
         cmocka_unit_test(same_files_same_bytes),
+        cmocka_unit_test(what_is_stale_goes),
+        cmocka_unit_test(notes_stand_beside_the_figures),
         cmocka_unit_test(pictures_are_drawn_by_hand_too),
         cmocka_unit_test(without_gnuplot_the_page_stays),
         cmocka_unit_test(missing_parts_are_said),
