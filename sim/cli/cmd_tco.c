@@ -359,8 +359,15 @@ static json_t *plain_json(const struct plain_option *o, const struct plain_cost 
     return v;
 }
 
+/* What is possible but unlikely. */
 static void warn_plain(const struct plain_fleet *f, const struct options *o)
 {
+    for (size_t i = 0; i < f->n_options; i++) {
+        const struct plain_option *x = &f->option[i];
+        if (x->owned && x->gpu && x->value[PLAIN_busy_W].mode > 1.05 * x->gpu->tdp_W)
+            log_warn("option \"%s\": busy_W %g is above the board power of %s, %g W", x->name,
+                     x->value[PLAIN_busy_W].mode, x->gpu->name, x->gpu->tdp_W);
+    }
     for (size_t i = 0; o->as_of && i < f->n_options; i++)
         if (price_age_years(f->option[i].date, o->as_of) > PRICE_STALE_YEARS)
             log_warn("prices of option \"%s\" are of %s: more than a year old on %s",

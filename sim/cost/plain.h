@@ -32,9 +32,9 @@
 
 /* key, default (NAN: none), lowest, highest, meaning */
 #define PLAIN_KEY_MAP(X)                                                                           \
-    X(cards, NAN, 1, 1e9, "cards in service; rounded up to whole cards")                           \
+    X(cards, NAN, 1, 1e7, "cards in service; rounded up to whole cards")                           \
     X(use, NAN, 0, 1, "share of their hours in which they work")                                   \
-    X(work_cards, NAN, 0, 1e9, "instead of use: cards' worth of work all year; use = it / cards")  \
+    X(work_cards, NAN, 0, 1e7, "instead of use: cards' worth of work all year; use = it / cards")  \
     X(card_usd, NAN, 0, 1e12, "price of a card; absent: the option is rented")                     \
     X(host_usd, 0, 0, 1e12, "host, chassis and network for each card")                             \
     X(retention, 0, 0, 1, "share of a card's value kept per year")                                 \

@@ -232,7 +232,12 @@ static void spares_and_nodes(void **state)
     assert_close(num(v, "options.a.bought"), 144, 0);
     assert_close(num(v, "options.a.capital_usd"), 144 * 9750, 1e-12);
     assert_close(num(v, "options.a.power_W"), (102.1 + 315) / 2, 1e-9);
+    assert_string_equal(last.err, "");
     json_decref(v);
+    run_tco(
+        json_file("{'format': 'gpusim-tco/1', 'options': [{'name': 'a', 'cards': 1, 'use': 0.5, "
+                  "'gpu': 'l40s', 'card_usd': 9750, 'usd_per_kwh': 0.1, 'busy_W': 700}]}"));
+    assert_contains(last.err, "above the board power of l40s, 350 W");
 }
 
 /* Case I, by whole cards: demand uniform, 1.30 reserved against 3.25 on demand: hold 60 of 100. */
@@ -271,7 +276,7 @@ static void published_swings(void **state)
                  { "rate", "{'low': 0.05, 'mode': 0.08, 'high': 0.12}", 19000, 500 },
                  { "cards", "{'low': 11, 'mode': 13, 'high': 20}", 40000, 500 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char text[1500], extra[200] = "", rate[200] = "0.08", cards[100] = "13";
+        char text[2600], extra[200] = "", rate[200] = "0.08", cards[100] = "13";
         if (strcmp(rows[i].key, "rate") == 0)
             snprintf(rate, sizeof rate, "%s", rows[i].range);
         else if (strcmp(rows[i].key, "cards") == 0)
