@@ -103,8 +103,7 @@ static simtime promise(struct sched *s, const struct profile *p, const struct jo
     for (size_t g = 0; g < p->n_groups; g++) {
         s->allowed[g] = false;
         if (!j->shape->fit[g].feasible) continue;
-        const simtime at =
-            earliest(&p->group[g], units_of(j, (int)g), j->row.walltime, from);
+        const simtime at = earliest(&p->group[g], units_of(j, (int)g), j->row.walltime, from);
         s->allowed[g] = at == from;
         if (at >= best) continue;
         best = at;
@@ -153,7 +152,8 @@ void sched_reserve(struct sched *s)
             sched_start_at(s, j, group);
             continue;
         }
-        if (at == now) at = first_end(s) < SIM_NEVER ? promise(s, p, j, first_end(s), &group) : SIM_NEVER;
+        if (at == now)
+            at = first_end(s) < SIM_NEVER ? promise(s, p, j, first_end(s), &group) : SIM_NEVER;
         if (at == SIM_NEVER) return;
         hold(&p->group[group], units_of(j, group), at, after(at, j->row.walltime));
     }

@@ -11,14 +11,15 @@ struct fair {
     simtime half_life, recalculate;
 };
 static const struct cfg_field fields[] = {
-    CFG_FIELD(struct fair, half_life, CFG_TIME, "7 d", 1, SIM_MAX_S, "usage of a group fades by half"),
+    CFG_FIELD(struct fair, half_life, CFG_TIME, "7 d", 1, SIM_MAX_S,
+              "usage of a group fades by half"),
     CFG_FIELD(struct fair, recalculate, CFG_TIME, "5 min", 0, SIM_MAX_S,
               "ranks of waiting jobs are made anew at most this often"),
 };
 
 struct account {
-    double used;  /* faded GPU-seconds, as of `at` */
-    double gpus;  /* in use since */
+    double used; /* faded GPU-seconds, as of `at` */
+    double gpus; /* in use since */
     simtime at;
 };
 struct accounts {

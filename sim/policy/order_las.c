@@ -26,14 +26,14 @@ static int64_t rank(const struct order_view *v, const struct job *j)
     return (has_fallen(v->params, v, j) ? never + 1 : 0) + (started ? j->start / 2 : never);
 }
 
-/* The first instant at which it has fallen. */
+/* The first instant at which it has fallen: service counts in whole ms of time. */
 static simtime next_change(const struct order_view *v, const struct job *j)
 {
     const struct las *p = v->params;
     if (has_fallen(p, v, j) || j->row.gpus_milli == 0) return SIM_NEVER;
-    const double wait = (double)p->threshold * 1000.0 / j->row.gpus_milli -
-                        (double)job_held(j, v->now) + 2e6; /* service counts in whole ms of time */
-    return wait < (double)(SIM_NEVER - v->now) ? v->now + (simtime)wait : SIM_NEVER;
+    const int64_t us = p->threshold / 1000, milli = j->row.gpus_milli;
+    const simtime wait = (us / milli + (us % milli != 0)) * 1000000 - job_held(j, v->now);
+    return wait < SIM_NEVER - v->now ? v->now + wait : SIM_NEVER;
 }
 
 const struct order_ops order_las = {
