@@ -84,7 +84,7 @@ static void remove_old(const char *plots, const char *name)
 /* Whether plots/NAME.gp is the copy of a template: its first line says "# NAME.gp - ". */
 static bool is_template(const char *plots, const char *file)
 {
-    char line[256] = "", want[256];
+    char line[512] = "", want[300]; /* a file name has at most 255 bytes */
     char *path = xasprintf("%s/%s", plots, file);
     FILE *f = fopen(path, "r");
     free(path);

@@ -805,7 +805,8 @@ static void assumptions(struct strbuf *out, const struct result *r)
         out, r,
         "How the device parameters that each policy used are known. Measured: by calibrate on such "
         "a card. Published: by others, with a source. Assumed: a default that nobody measured, or "
-        "a value set in the scenario.",
+        "a value set in the scenario; those stand in the scenario at the end of this page. The "
+        "result does not say which parameters they are.",
         NULL, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < r->n_policies; i++)
         for (int p = 0; p < PREC_COUNT; p++)
