@@ -145,8 +145,9 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (o.quiet) log_set_level(LOG_QUIET);
     if (n != 1)
         rc = err_set(e, ERR_USAGE, NULL, "expected one scenario, found %d operands", n);
-    else if (o.vary.n == 0)
-        rc = err_set(e, ERR_USAGE, NULL, "nothing to vary: --vary fleet.a100.nodes=2,4,8");
+    else if (o.vary.n == 0 && o.replications < 2)
+        rc =
+            err_set(e, ERR_USAGE, NULL, "nothing to repeat or vary: --vary fleet.a100.nodes=2,4,8");
     else if (o.replications < 1)
         rc = err_set(e, ERR_USAGE, NULL, "--replications: expected at least 1");
     if (rc == 0) rc = shard_parse(&shard, o.shard, &from, e);

@@ -116,8 +116,18 @@ static void gather(gathering *g, const json_t *run, size_t max, struct arena *a)
     }
 }
 
+/* A policy against the first one, replication by replication. */
+static struct interval versus(const struct gathered *first, const struct gathered *x, size_t m,
+                              struct arena *a)
+{
+    double *d = arena_array(a, x->n, sizeof *d);
+    if (first->n != x->n) return interval_student(NULL, 0);
+    for (size_t k = 0; k < x->n; k++) d[k] = x->x[m][k] - first->x[m][k];
+    return interval_student(d, x->n);
+}
+
 static void add_rows(rows *to, const struct sweep_table *t, size_t point, const gathering *g,
-                     size_t failed, const char *error)
+                     size_t failed, const char *error, struct arena *a)
 {
     const bool random = json_is_true(json_object_get(t->manifest, "random"));
     for (size_t i = 0; i < g->n; i++) {
@@ -131,7 +141,8 @@ static void add_rows(rows *to, const struct sweep_table *t, size_t point, const 
                                  .stable = (double)x->stable / (double)x->n };
         for (size_t m = 0; sweep_metrics[m]; m++) {
             row.metric[m] = interval_student(x->x[m], x->n);
-            if (!random) row.metric[m].half = NAN;
+            row.versus[m] = versus(&g->v[0], x, m, a);
+            if (!random) row.metric[m].half = row.versus[m].half = NAN;
         }
         vec_push(to, row);
     }
@@ -139,7 +150,8 @@ static void add_rows(rows *to, const struct sweep_table *t, size_t point, const 
     struct sweep_row row = {
         .point = point, .policy = "", .kind = "", .failed = failed, .stable = NAN, .error = error
     };
-    for (size_t m = 0; sweep_metrics[m]; m++) row.metric[m] = interval_student(NULL, 0);
+    for (size_t m = 0; sweep_metrics[m]; m++)
+        row.metric[m] = row.versus[m] = interval_student(NULL, 0);
     vec_push(to, row);
 }
 
@@ -171,7 +183,7 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
             json_doc_fini(&doc);
         }
         t->n_failed += failed;
-        if (rc == 0) add_rows(&all, t, p, &g, failed, error);
+        if (rc == 0) add_rows(&all, t, p, &g, failed, error, scrap);
         vec_fini(&g);
         arena_destroy(scrap);
     }
@@ -246,15 +258,24 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
     }
 }
 
-static json_t *row_json(const struct sweep_row *x)
+static void put_interval(json_t *o, const struct interval *i, const char *const keys[3])
 {
+    json_object_set_new(o, keys[0], json_num(i->mean));
+    json_object_set_new(o, keys[1], json_num(i->mean - i->half));
+    json_object_set_new(o, keys[2], json_num(i->mean + i->half));
+}
+
+static json_t *row_json(const struct sweep_row *x, bool is_first)
+{
+    static const char *const own[] = { "mean", "low", "high" }, *const against[] = {
+        "difference", "difference_low", "difference_high"
+    };
     json_t *metrics = json_object();
     for (size_t m = 0; sweep_metrics[m]; m++) {
-        const struct interval *i = &x->metric[m];
-        json_object_set_new(metrics, sweep_metrics[m],
-                            json_pack("{s:o, s:o, s:o}", "mean", json_num(i->mean), "low",
-                                      json_num(i->mean - i->half), "high",
-                                      json_num(i->mean + i->half)));
+        json_t *one = json_object();
+        put_interval(one, &x->metric[m], own);
+        if (!is_first) put_interval(one, &x->versus[m], against);
+        json_object_set_new(metrics, sweep_metrics[m], one);
     }
     return json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", x->policy, "kind", x->kind, "n",
                      (json_int_t)x->n, "stable", json_num(x->stable), "metrics", metrics);
@@ -276,7 +297,9 @@ json_t *sweep_table_json(const struct sweep_table *t)
         for (size_t i = 0; i < t->grid.n_axes; i++)
             json_object_set_new(set, t->grid.axis[i].path, json_string(grid_value(&t->grid, p, i)));
         for (; r < t->n_rows && t->row[r].point == p; r++)
-            if (*t->row[r].policy) json_array_append_new(policies, row_json(&t->row[r]));
+            if (*t->row[r].policy)
+                json_array_append_new(policies,
+                                      row_json(&t->row[r], json_array_size(policies) == 0));
         json_array_append_new(
             points, json_pack("{s:I, s:o, s:s, s:I, s:s?, s:o}", "point", (json_int_t)p, "set", set,
                               "sha256", point_of(t->manifest, p), "failed_runs", (json_int_t)failed,

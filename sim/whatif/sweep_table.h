@@ -18,6 +18,8 @@ struct sweep_row {
     double stable;                             /* share of the runs */
     const char *error;                         /* of the first failure; NULL: none */
     struct interval metric[SWEEP_MAX_METRICS]; /* in the order of sweep_metrics */
+    /* Against the first policy of the point, paired by replication (common random numbers). */
+    struct interval versus[SWEEP_MAX_METRICS];
 };
 
 struct sweep_table {

@@ -39,7 +39,7 @@ static const char *folder(const char *head, const char *policies, const char *ro
         write_file(dir, "jobs.csv", csv);
         free(csv);
     }
-    return xstrdup(dir); /* temp_dir() may be asked again */
+    return dir;
 }
 
 #define SAME                                                                                       \

@@ -36,12 +36,12 @@ static struct err err;
 
 static const char *new_scenario(const char *text)
 {
-    return xstrdup(sim_write(text, trace, files)); /* sim_write() reuses its buffer */
+    return arena_strdup(arena, sim_write(text, trace, files)); /* sim_write() reuses its buffer */
 }
 
 static const char *new_dir(void)
 {
-    return xstrdup(temp_dir());
+    return arena_strdup(arena, temp_dir());
 }
 
 static struct sweep_options options(const char *scenario, const char *dir)
@@ -131,6 +131,13 @@ static void rows_are_means_of_runs(void **state)
     assert_close(r->metric[metric("jobs.wait_s.mean")].mean, want.mean, 1e-12);
     assert_close(r->metric[metric("jobs.wait_s.mean")].half, want.half, 1e-9);
     assert_close(r->metric[metric("gpu.count")].mean, 3, 0);
+    /* the second policy against the first, paired by replication: narrower than two samples */
+    const struct sweep_row *two_slots = &t.row[3];
+    const size_t mean = metric("jobs.wait_s.mean");
+    assert_close(two_slots->versus[mean].mean, two_slots->metric[mean].mean - r->metric[mean].mean,
+                 1e-9);
+    assert_close(r->versus[mean].half, 0, 0);
+    assert_true(two_slots->versus[mean].half > 0);
     /* common random numbers: every point meets the same jobs */
     const size_t submitted = metric("jobs.submitted");
     for (size_t i = 1; i < t.n_rows; i++)
