@@ -2,6 +2,7 @@
 #include "plots/report.h"
 
 #include "base/mem.h"
+#include "model/price.h"
 #include "plots/html.h"
 
 #include <math.h>
@@ -560,6 +561,14 @@ static const struct cost_item_result *find_item(const struct tco_result *t,
     return NULL;
 }
 
+/* What one unit of a cost is, for a stored driver. */
+static const char *driver_words(const char *driver)
+{
+    for (size_t i = 0; i < PRICE_DRIVERS; i++)
+        if (strcmp(price_driver_names[i], driver) == 0) return price_driver_help[i];
+    return driver;
+}
+
 static void item_row(struct strbuf *out, const struct result *r, const struct cost_item_result *it)
 {
     strbuf_addz(out, "<tr><th scope=\"row\">");
@@ -570,7 +579,7 @@ static void item_row(struct strbuf *out, const struct result *r, const struct co
         const struct cost_item_result *same = find_item(t, it);
         usd_cell(out, same ? same->usd : t->priced ? 0 : NAN);
     }
-    text_cell(out, it->driver);
+    text_cell(out, driver_words(it->driver));
     text_cell(out, it->source);
     strbuf_addz(out, "<td class=\"text date\">");
     html_text(out, it->date);
@@ -618,7 +627,7 @@ static void items(struct strbuf *out, const struct result *r)
     policy_columns(out, r);
     strbuf_addz(
         out,
-        "<th class=\"text\" scope=\"col\">driver</th><th class=\"text\" scope=\"col\">source</th>"
+        "<th class=\"text\" scope=\"col\">paid for</th><th class=\"text\" scope=\"col\">source</th>"
         "<th class=\"text\" scope=\"col\">date</th>"
         "<th class=\"text\" scope=\"col\">confidence</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < r->n_policies; i++) {
