@@ -1,6 +1,7 @@
 #include "metrics/compare.h"
 
 #include <math.h>
+#include <string.h>
 
 struct metric {
     const char *name, *unit;
@@ -92,17 +93,24 @@ static const char *winners(const struct result *r, const struct metric *m,
     return names;
 }
 
+/* "12 s", "4.8 h": as people say it. */
+static const char *amount(double v, const char *unit, struct arena *a)
+{
+    if (strcmp(unit, "s") != 0) return arena_printf(a, "%.3g %s", v, unit);
+    if (v < 120) return arena_printf(a, "%.3g s", v);
+    return v < 7200 ? arena_printf(a, "%.3g min", v / 60) : arena_printf(a, "%.3g h", v / 3600);
+}
+
 static const char *say_best(const struct result *r, const struct metric *m, const char *what,
                             const char *unit, struct arena *a)
 {
     const struct policy_result *b = best(r, m);
     size_t n;
     if (!b) return NULL;
-    const char *names = winners(r, m, b, a, &n);
-    if (n == 1) return arena_printf(a, "%s: %s, %.4g %s.", what, names, m->of(b), unit);
-    if (m->of(b) == 0) return arena_printf(a, "%s: a tie of %s, 0 %s.", what, names, unit);
-    return arena_printf(a, "%s: a tie of %s, %.4g %s within %.0f %%.", what, names, m->of(b), unit,
-                        100 * TIE);
+    const char *names = winners(r, m, b, a, &n), *value = amount(m->of(b), unit, a);
+    if (n == 1) return arena_printf(a, "%s: %s, %s.", what, names, value);
+    if (m->of(b) == 0) return arena_printf(a, "%s: a tie of %s, %s.", what, names, value);
+    return arena_printf(a, "%s: a tie of %s, %s within %.0f %%.", what, names, value, 100 * TIE);
 }
 
 static void advise(struct result *r, struct arena *a)
