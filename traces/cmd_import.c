@@ -226,10 +226,10 @@ static int read_file(struct job *j, int file, struct err *e)
     if (rc < 0) return rc;
     if (file == 0) j->info = info;
     while ((rc = import_next(s, &row, e)) > 0) {
-        account_add(&j->account, &row, file);
+        account_add(&j->account, &row, row.file);
         if (row.quarantined)
-            put_quarantined(j, &row, file);
-        else if ((rc = put_row(j, &row, file, e)) < 0)
+            put_quarantined(j, &row, row.file);
+        else if ((rc = put_row(j, &row, row.file, e)) < 0)
             break;
     }
     if (rc == 0) account_add_facts(&j->account, j->files[file], import_facts(s));

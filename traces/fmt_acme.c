@@ -62,6 +62,11 @@ static void acme_close(void *state)
     slurm_csv_close(state);
 }
 
+static void acme_settle(void *state, struct import_row *row)
+{
+    slurm_csv_settle(state, row);
+}
+
 static void acme_facts(const void *state, json_t *into)
 {
     slurm_csv_facts(state, into);
@@ -83,5 +88,6 @@ const struct trace_format fmt_acme = {
     .open = acme_open,
     .next = acme_next,
     .close = acme_close,
+    .settle = acme_settle,
     .facts = acme_facts,
 };

@@ -41,6 +41,11 @@ static void eagle_close(void *state)
     slurm_csv_close(state);
 }
 
+static void eagle_settle(void *state, struct import_row *row)
+{
+    slurm_csv_settle(state, row);
+}
+
 static void eagle_facts(const void *state, json_t *into)
 {
     slurm_csv_facts(state, into);
@@ -61,5 +66,6 @@ const struct trace_format fmt_eagle = {
     .open = eagle_open,
     .next = eagle_next,
     .close = eagle_close,
+    .settle = eagle_settle,
     .facts = eagle_facts,
 };

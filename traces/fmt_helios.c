@@ -41,6 +41,11 @@ static void helios_close(void *state)
     slurm_csv_close(state);
 }
 
+static void helios_settle(void *state, struct import_row *row)
+{
+    slurm_csv_settle(state, row);
+}
+
 static void helios_facts(const void *state, json_t *into)
 {
     slurm_csv_facts(state, into);
@@ -63,5 +68,6 @@ const struct trace_format fmt_helios = {
     .open = helios_open,
     .next = helios_next,
     .close = helios_close,
+    .settle = helios_settle,
     .facts = helios_facts,
 };

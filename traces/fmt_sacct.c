@@ -485,6 +485,11 @@ static int sacct_next(void *state, struct import_row *row, struct err *e)
     return 1;
 }
 
+static void sacct_settle(void *state, struct import_row *row)
+{
+    slurm_settle(((struct sacct *)state)->slurm, row);
+}
+
 static void sacct_facts(const void *state, json_t *into)
 {
     slurm_file_facts(((const struct sacct *)state)->slurm, into);
@@ -520,5 +525,6 @@ const struct trace_format fmt_sacct = {
     .open = sacct_open,
     .next = sacct_next,
     .close = sacct_close,
+    .settle = sacct_settle,
     .facts = sacct_facts,
 };

@@ -402,6 +402,11 @@ static int slurm_json_open(void **state, const char *path, const void *options,
     return 0;
 }
 
+static void slurm_json_settle(void *state, struct import_row *row)
+{
+    slurm_settle(((struct slurm_json *)state)->slurm, row);
+}
+
 static void slurm_json_facts(const void *state, json_t *into)
 {
     slurm_file_facts(((const struct slurm_json *)state)->slurm, into);
@@ -422,6 +427,7 @@ const struct trace_format fmt_slurm_json = {
     .open = slurm_json_open,
     .next = slurm_json_next,
     .close = slurm_json_close,
+    .settle = slurm_json_settle,
     .facts = slurm_json_facts,
     .finish = slurm_json_finish,
 };

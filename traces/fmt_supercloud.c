@@ -129,6 +129,11 @@ static int supercloud_next(void *state, struct import_row *row, struct err *e)
     return 1;
 }
 
+static void supercloud_settle(void *state, struct import_row *row)
+{
+    slurm_settle(((struct supercloud *)state)->slurm, row);
+}
+
 static void supercloud_facts(const void *state, json_t *into)
 {
     slurm_file_facts(((const struct supercloud *)state)->slurm, into);
@@ -148,5 +153,6 @@ const struct trace_format fmt_supercloud = {
     .open = supercloud_open,
     .next = supercloud_next,
     .close = supercloud_close,
+    .settle = supercloud_settle,
     .facts = supercloud_facts,
 };

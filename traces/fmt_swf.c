@@ -81,6 +81,7 @@ struct swf {
     struct import_info *info;     /* lent during open */
     struct csv_row first;         /* read by open, handed out by the first next */
     bool have_first;
+    int header_line; /* of a row of words in front of the jobs; 0: none */
 };
 
 /* "; MaxProcs: 240" -> value, when the line has that key. */
@@ -204,25 +205,34 @@ static int read_options(struct swf *s, const struct options *o, struct err *e)
     return 0;
 }
 
-static double number_or(const struct csv_row *r, int field, double otherwise)
+/* Without the blanks around it, which semicolon files have. Empty when there is none. */
+static struct csv_field field(const struct csv_row *r, int n)
 {
-    double v;
-    if ((size_t)field > r->n || dec_double(r->f[field - 1].s, r->f[field - 1].len, &v) != DEC_OK)
-        return otherwise;
-    return v;
+    struct csv_field f = (size_t)n <= r->n ? r->f[n - 1] : (struct csv_field){ .s = "" };
+    while (f.len > 0 && (f.s[0] == ' ' || f.s[0] == '\t')) f.s++, f.len--;
+    while (f.len > 0 && (f.s[f.len - 1] == ' ' || f.s[f.len - 1] == '\t')) f.len--;
+    return f;
 }
 
-/* A row of words in front of the data is a header, not a job. */
+/* A row of nothing but words in front of the data is a header. One number makes it a job. */
 static bool is_header_row(const struct csv_row *r)
 {
-    return number_or(r, F_submit, -2) == -2 && number_or(r, F_run, -2) == -2;
+    double v;
+    for (int n = 1; n <= F_status && (size_t)n <= r->n; n++) {
+        const struct csv_field f = field(r, n);
+        if (dec_double(f.s, f.len, &v) == DEC_OK) return false;
+    }
+    return true;
 }
 
 /* Reads up to the first job, so that the header comments are known. */
 static int read_first(struct swf *s, struct err *e)
 {
     int rc = csv_next(s->csv, &s->first, e);
-    if (rc > 0 && is_header_row(&s->first)) rc = csv_next(s->csv, &s->first, e);
+    if (rc > 0 && is_header_row(&s->first)) {
+        s->header_line = s->first.line;
+        rc = csv_next(s->csv, &s->first, e);
+    }
     if (rc < 0) return rc;
     const struct loc at = { .file = csv_file(s->csv) };
     if (rc == 0)
@@ -265,14 +275,6 @@ static int swf_open(void **state, const char *path, const void *options, struct 
     }
     *state = s;
     return 0;
-}
-
-static struct csv_field field(const struct csv_row *r, int n)
-{
-    struct csv_field f = (size_t)n <= r->n ? r->f[n - 1] : (struct csv_field){ .s = "" };
-    while (f.len > 0 && (f.s[0] == ' ' || f.s[0] == '\t')) f.s++, f.len--; /* semicolon files */
-    while (f.len > 0 && (f.s[f.len - 1] == ' ' || f.s[f.len - 1] == '\t')) f.len--;
-    return f;
 }
 
 /* x 10^digits; every value below zero counts as -1, unknown. */
@@ -410,6 +412,12 @@ static int swf_next(void *state, struct import_row *row, struct err *e)
     return 1;
 }
 
+static void swf_facts(const void *state, json_t *into)
+{
+    const struct swf *s = state;
+    if (s->header_line) json_object_set_new(into, "header_line", json_integer(s->header_line));
+}
+
 static int swf_sniff(const char *head, size_t len)
 {
     size_t n;
@@ -436,4 +444,5 @@ const struct trace_format fmt_swf = {
     .open = swf_open,
     .next = swf_next,
     .close = swf_close,
+    .facts = swf_facts,
 };

@@ -2,10 +2,15 @@
 
 #include "base/dec.h"
 #include "base/mem.h"
+#include "base/outfile.h"
 #include "base/str.h"
+#include "base/vec.h"
+#include "traces/instances.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct import_reason import_field_count = {
     "field-count", "the row has another number of fields than the format", false
@@ -14,7 +19,10 @@ const struct import_reason import_bad_value = { "bad-value", "a cell cannot be r
 const struct import_reason import_refused = { "refused", "the native trace cannot hold the row",
                                               false };
 
-enum { HEAD_BYTES = 1 << 16 };
+const struct import_reason import_superseded = {
+    "superseded", "an earlier record of a job that comes again: its final or latest state counts",
+    true
+};
 
 const struct trace_format *format_find(const char *name)
 {
@@ -23,86 +31,104 @@ const struct trace_format *format_find(const char *name)
     return NULL;
 }
 
-static int read_head(const char *path, char *head, size_t *len, struct err *e)
+/* ---- unfinished rows ----------------------------------------------------------------------- */
+
+struct held_row {
+    uint64_t key;
+    simtime duration;
+    int64_t at; /* in the file; negative: superseded, at ~at */
+};
+
+struct import_held {
+    FILE *rows; /* of each: struct import_row, its id, its raw text */
+    int64_t size;
+    VEC(struct held_row) index;
+    size_t next; /* to be handed out */
+    struct strbuf text;
+};
+
+static void held_destroy(struct import_held *h)
 {
-    struct instream *in;
-    ssize_t n;
-    *len = 0;
-    int rc = instream_open(&in, path, e);
-    if (rc < 0) return rc;
-    while (*len < HEAD_BYTES && (n = instream_read(in, head + *len, HEAD_BYTES - *len, e)) != 0) {
-        if (n < 0) {
-            instream_close(in);
-            return (int)n;
-        }
-        *len += (size_t)n;
-    }
-    instream_close(in);
+    if (!h) return;
+    if (h->rows) fclose(h->rows);
+    vec_fini(&h->index);
+    strbuf_fini(&h->text);
+    free(h);
+}
+
+static int held_add(struct import_held **out, const struct import_row *row, struct err *e)
+{
+    if (!*out) *out = xcalloc(1, sizeof **out);
+    struct import_held *h = *out;
+    if (!h->rows && !(h->rows = outfile_temporary(e))) return ERR_IO;
+    fwrite(row, sizeof *row, 1, h->rows);
+    if (row->job.id_len) fwrite(row->job.id, 1, row->job.id_len, h->rows);
+    if (row->raw_len) fwrite(row->raw, 1, row->raw_len, h->rows);
+    const struct held_row r = { row->unfinished, row->job.duration, h->size };
+    vec_push(&h->index, r);
+    h->size += (int64_t)(sizeof *row + row->job.id_len + row->raw_len);
     return 0;
 }
 
-/* What people hand in by mistake, told by the first bytes or by a word among them. */
-static const struct {
-    const char *prefix, *within, *what;
-} other_kinds[] = {
-    { "{", NULL, "JSON" },
-    { "[", NULL, "JSON" },
-    { "<", NULL, "XML or HTML" },
-    { "%PDF", NULL, "a PDF document" },
-    { "PK\x03\x04", NULL, "a zip archive" },
-    { "# HELP", NULL, "Prometheus metrics" },
-    { "apiVersion:", NULL, "a Kubernetes object in YAML" },
-    { "", "JobID|", "Slurm accounting (sacct)" },
-    { "", "JobIDRaw|", "Slurm accounting (sacct)" },
-    { "", "resource_time_0", "a Muri trace" },
-};
-
-static const char *kind_of(const char *head, size_t len)
+static int by_run(const void *a, const void *b)
 {
-    if (len == 0) return "an empty file";
-    if (memchr(head, '\0', len)) return "binary data";
-    const char *nl = memchr(head, '\n', len);
-    const size_t line = nl ? (size_t)(nl - head) : len;
-    for (size_t i = 0; i < sizeof other_kinds / sizeof *other_kinds; i++) {
-        const char *prefix = other_kinds[i].prefix, *within = other_kinds[i].within;
-        if (len < strlen(prefix) || memcmp(head, prefix, strlen(prefix)) != 0) continue;
-        if (!within || memmem(head, line, within, strlen(within))) return other_kinds[i].what;
-    }
-    return "a file of no known format";
+    const struct held_row *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->duration != y->duration) return x->duration > y->duration ? -1 : 1;
+    return (x->at < y->at) - (x->at > y->at); /* the later record first */
 }
 
-static int no_format(const char *path, const char *head, size_t len, struct err *e)
+static int64_t place(const struct held_row *r)
 {
-    const struct loc at = { .file = path };
-    struct strbuf list = { 0 };
-    for (const struct trace_format *const *f = fmt_all; *f; f++)
-        strbuf_addf(&list, "%s%s", f == fmt_all ? "" : ", ", (*f)->name);
-    int rc = err_set(e, ERR_INPUT, &at, "expected a trace of jobs or requests, found %s",
-                     kind_of(head, len));
-    err_hint(e, "known formats: %s; name one: `gpusim import FORMAT %s`", list.s ? list.s : "none",
-             path);
-    strbuf_fini(&list);
-    return rc;
+    return r->at < 0 ? ~r->at : r->at;
 }
 
-int format_sniff(const struct trace_format **out, const char *path, struct err *e)
+static int by_place(const void *a, const void *b)
 {
-    *out = NULL;
-    if (strcmp(path, "-") == 0)
-        return err_set(e, ERR_USAGE, NULL, "standard input cannot be sniffed; name its format");
-    char *head = xmalloc(HEAD_BYTES);
-    size_t len;
-    int best = 0, rc = read_head(path, head, &len, e);
-    if (rc == 0) {
-        size_t skip = len >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-        for (const struct trace_format *const *f = fmt_all; *f; f++) {
-            int sure = (*f)->sniff ? (*f)->sniff(head + skip, len - skip) : 0;
-            if (sure > best) best = sure, *out = *f;
-        }
-        if (!*out) rc = no_format(path, head, len, e);
+    const int64_t x = place(a), y = place(b);
+    return (x > y) - (x < y);
+}
+
+/* Of the records of one run the longest stays. */
+static int held_sort(struct import_held *h, struct err *e)
+{
+    struct held_row *v = h->index.v;
+    if (fflush(h->rows) || ferror(h->rows))
+        return err_set(e, ERR_IO, NULL, "cannot write a temporary file: %s", strerror(errno));
+    qsort(v, h->index.n, sizeof *v, by_run);
+    for (size_t i = 1; i < h->index.n; i++)
+        if (v[i].key == v[i - 1].key) v[i].at = ~v[i].at;
+    qsort(v, h->index.n, sizeof *v, by_place);
+    return 0;
+}
+
+static bool read_at(FILE *f, void *to, size_t n, int64_t at)
+{
+    return n == 0 || pread(fileno(f), to, n, (off_t)at) == (ssize_t)n;
+}
+
+/* 1, 0 or negative */
+static int held_next(struct import_held *h, struct import_row *row, struct err *e)
+{
+    if (!h || h->next == h->index.n) return 0;
+    if (h->next == 0) {
+        const int rc = held_sort(h, e);
+        if (rc < 0) return rc;
     }
-    free(head);
-    return rc;
+    const struct held_row *r = &h->index.v[h->next++];
+    const int64_t at = place(r);
+    bool ok = read_at(h->rows, row, sizeof *row, at);
+    const size_t id = ok ? row->job.id_len : 0, raw = ok ? row->raw_len : 0;
+    char *text = xmalloc(id + raw + 1);
+    ok = ok && read_at(h->rows, text, id + raw, at + (int64_t)sizeof *row);
+    strbuf_clear(&h->text);
+    strbuf_add(&h->text, text, ok ? id + raw : 0);
+    free(text);
+    if (!ok) return err_set(e, ERR_IO, NULL, "cannot read a temporary file: %s", strerror(errno));
+    row->job.id = h->text.s ? h->text.s : "";
+    row->raw = row->job.id + id;
+    if (r->at < 0) import_quarantine(row, &import_superseded, "%s", "");
+    return 1;
 }
 
 /* ---- streams ------------------------------------------------------------------------------- */
@@ -111,6 +137,9 @@ struct import_stream {
     const struct trace_format *format;
     enum import_kind kind;
     void *state;
+    struct import_shared own, *shared; /* own: the file stands alone */
+    struct instances instances;        /* of the row given last */
+    bool ended;
 };
 
 int import_open(struct import_stream **out, const struct trace_format *f, const char *path,
@@ -122,6 +151,7 @@ int import_open(struct import_stream **out, const struct trace_format *f, const 
 void import_shared_fini(struct import_shared *s)
 {
     if (s->data) s->destroy(s->data);
+    held_destroy(s->held);
     *s = (struct import_shared){ 0 };
 }
 
@@ -129,39 +159,85 @@ int import_open_shared(struct import_stream **out, const struct trace_format *f,
                        const void *options, struct symtab *names, struct import_shared *shared,
                        struct import_info *info, struct err *e)
 {
-    void *state = NULL;
     *out = NULL;
-    *info = (struct import_info){ .shared = shared };
-    if (shared) shared->files++;
     if (f->document) {
         const struct loc at = { .file = path };
         int bad = err_set(e, ERR_INPUT, &at, "%s holds measurements, not a trace", f->name);
         err_hint(e, "`gpusim import %s %s` makes work signatures of it", f->name, path);
         return bad;
     }
-    int rc = f->open(&state, path, options, names, info, e);
-    if (rc < 0) return rc;
-    *out = xcalloc(1, sizeof **out);
-    (*out)->format = f;
-    (*out)->kind = info->kind;
-    (*out)->state = state;
+    struct import_stream *s = xcalloc(1, sizeof *s);
+    s->format = f;
+    s->own.last = true;
+    s->shared = shared ? shared : &s->own;
+    s->shared->files++;
+    *info = (struct import_info){ .shared = s->shared };
+    int rc = f->open(&s->state, path, options, names, info, e);
+    if (rc < 0) {
+        import_shared_fini(&s->own);
+        free(s);
+        return rc;
+    }
+    s->kind = info->kind;
+    *out = s;
     return 0;
+}
+
+static void check_row(struct import_row *row)
+{
+    if (row->quarantined) return;
+    const char *problem = row->kind == IMPORT_REQUESTS ? request_row_problem(&row->request)
+                                                       : job_row_problem(&row->job);
+    if (problem) import_quarantine(row, &import_refused, "%s", problem);
+}
+
+/* A row that counts and stands for several becomes the first of them. */
+static void split(struct import_stream *s, struct import_row *row)
+{
+    const int64_t n = row->instances;
+    struct job_row *j = &row->job;
+    if (n < 2) return;
+    if (row->quarantined) { /* what it asks for stands in one row */
+        j->gpus_milli = n <= INT32_MAX / (j->gpus_milli + 1) ? (int32_t)n * j->gpus_milli : 0;
+        return;
+    }
+    if (j->cpus_milli != JOB_NO_INT) j->cpus_milli = (int32_t)(j->cpus_milli / n);
+    if (j->mem_bytes != JOB_NO_BYTES) j->mem_bytes /= (uint64_t)n;
+    instances_start(&s->instances, row, j->gpus_milli, n);
+}
+
+static int settled_next(struct import_stream *s, struct import_row *row, struct err *e)
+{
+    const int rc = held_next(s->shared->held, row, e);
+    if (rc > 0 && !row->quarantined) s->format->settle(s->state, row);
+    if (rc > 0) split(s, row);
+    return rc;
 }
 
 int import_next(struct import_stream *s, struct import_row *row, struct err *e)
 {
-    memset(row, 0, sizeof *row);
-    job_row_init(&row->job);
-    request_row_init(&row->request);
-    row->kind = s->kind;
-    row->start = JOB_NO_TIME;
-    int rc = s->format->next(s->state, row, e);
-    if (rc <= 0) return rc;
-    if (row->quarantined) return 1;
-    const char *problem = row->kind == IMPORT_REQUESTS ? request_row_problem(&row->request)
-                                                       : job_row_problem(&row->job);
-    if (problem) import_quarantine(row, &import_refused, "%s", problem);
-    return 1;
+    int rc = 0;
+    if (instances_next(&s->instances, row)) return 1;
+    while (!s->ended) {
+        memset(row, 0, sizeof *row);
+        job_row_init(&row->job);
+        request_row_init(&row->request);
+        row->kind = s->kind;
+        row->start = JOB_NO_TIME;
+        rc = s->format->next(s->state, row, e);
+        s->ended = rc <= 0;
+        if (rc <= 0) break;
+        row->file = s->shared->files - 1;
+        check_row(row);
+        if (row->quarantined || !row->unfinished) {
+            split(s, row);
+            return 1;
+        }
+        rc = held_add(&s->shared->held, row, e);
+        if (rc < 0) return rc;
+    }
+    if (rc < 0 || !s->shared->last) return rc;
+    return settled_next(s, row, e);
 }
 
 json_t *import_facts(const struct import_stream *s)
@@ -176,6 +252,8 @@ void import_close(struct import_stream *s)
 {
     if (!s) return;
     s->format->close(s->state);
+    import_shared_fini(&s->own);
+    instances_fini(&s->instances);
     free(s);
 }
 

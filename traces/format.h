@@ -42,6 +42,14 @@ struct import_row {
     int line;
     const char *raw; /* the row as it stands in the file; lent */
     size_t raw_len;
+    /* 2 or more: so many equal jobs, named ID#1, ID#2 ..., each with the GPUs in `job` (a fraction of one
+     * card) and its part of the cores and the memory there. import_next() gives them one by one. */
+    int64_t instances;
+    int file; /* set by import_next(): which file of the import, from 0 */
+    /* Set by a format whose exports can overlap: the record of a job that had not ended, and the
+     * hash of what makes it the same run of the same job. Such rows are held back until the last
+     * file has ended; of those with one key the longest stays, and settle() has the last word. */
+    uint64_t unfinished;
 };
 
 /* What the files of one import have in common, kept by the format: ids seen, jobs with a GPU. */
@@ -50,6 +58,7 @@ struct import_shared { /* starts as {0} */
     void (*destroy)(void *data);
     int files; /* opened so far */
     bool last; /* no file follows the one that is open: set by the caller */
+    struct import_held *held; /* unfinished rows; NULL: none */
 };
 
 /* What a format knows about the whole file once it is open. */
@@ -62,7 +71,7 @@ struct import_info {
     /* Times count from an origin of their own (an epoch): the earliest submit or arrival of all
      * files becomes 0, and the first line of the native trace says where it lay (time_zero_s=). */
     bool from_zero;
-    struct import_shared *shared; /* set before open(); NULL: the file stands alone */
+    struct import_shared *shared; /* set before open(), never NULL */
 };
 
 /* A job that never leaves: 1e9 s, longer than any horizon (31.7 years) and well inside the range
@@ -74,6 +83,7 @@ struct import_info {
 struct import_document {
     FILE
         *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
+    const char *const *names; /* given: what the document calls the files; NULL: their paths */
     json_t *json;    /* owned by the caller */
     uint64_t quarantined, not_benign;
 };
@@ -90,6 +100,9 @@ struct trace_format {
     /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
     int (*next)(void *state, struct import_row *row, struct err *e);
     void (*close)(void *state); /* accepts NULL */
+    /* An unfinished row after all rows of all files: quarantines it when its end has come too. Formats
+     * that set import_row.unfinished have it; `state` is that of the last file. */
+    void (*settle)(void *state, struct import_row *row);
     /* After the last row of a file: facts beyond the rows, as keys of `into` (texts, numbers, objects
      * of counts); they are printed and stored with the account, for each file. An array of texts
      * "warnings" joins the account's own. NULL: none. */
@@ -108,6 +121,9 @@ extern const struct trace_format *const fmt_all[]; /* NULL-terminated, sorted by
 const struct trace_format *format_find(const char *name);
 /* The format whose sniff() is surest about the file; ERR_INPUT with the list when none is. */
 int format_sniff(const struct trace_format **out, const char *path, struct err *e);
+/* When `e` says that the file is not of format `f`, or that nothing in it could be used: what its
+ * first bytes look like is added, if that is known and something else. Opens the file again. */
+void format_explain(const struct trace_format *f, const char *path, struct err *e);
 
 /* One file as a stream of rows, with the last check described above. */
 struct import_stream;
@@ -118,6 +134,8 @@ int import_open_shared(struct import_stream **out, const struct trace_format *f,
                        const void *options, struct symtab *names, struct import_shared *shared,
                        struct import_info *info, struct err *e);
 void import_shared_fini(struct import_shared *s); /* accepts {0} */
+/* 1, 0 or negative. Unfinished rows of all files come at the end of the last one, in their order;
+ * they wait in a temporary file, with 24 bytes of memory for each. */
 int import_next(struct import_stream *s, struct import_row *row, struct err *e);
 /* After import_next() returned 0: the format's facts, a new object; NULL when it has none. */
 json_t *import_facts(const struct import_stream *s);
@@ -128,8 +146,10 @@ void import_quarantine(struct import_row *row, const struct import_reason *why, 
                        ...) __attribute__((format(printf, 3, 4)));
 void import_repair(struct import_row *row, const struct import_reason *why);
 
-/* Reasons that every format shares. None is benign. */
-extern const struct import_reason import_field_count, import_bad_value, import_refused;
+/* Reasons that every format shares. None is benign but the last: an earlier record of a job whose
+ * later or final state counts. */
+extern const struct import_reason import_field_count, import_bad_value, import_refused,
+    import_superseded;
 
 /* A delimited table with a header row, columns found by name. */
 struct table {

@@ -143,6 +143,11 @@ int slurm_csv_next(struct slurm_csv *s, struct import_row *row, struct err *e)
     return 1;
 }
 
+void slurm_csv_settle(struct slurm_csv *s, struct import_row *row)
+{
+    slurm_settle(s->slurm, row);
+}
+
 void slurm_csv_facts(const struct slurm_csv *s, json_t *into)
 {
     slurm_file_facts(s->slurm, into);

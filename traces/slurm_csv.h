@@ -40,6 +40,7 @@ int slurm_csv_open(struct slurm_csv **out, const struct slurm_csv_format *format
                    struct err *e);
 int slurm_csv_next(struct slurm_csv *s, struct import_row *row, struct err *e);
 void slurm_csv_close(struct slurm_csv *s); /* accepts NULL */
+void slurm_csv_settle(struct slurm_csv *s, struct import_row *row);
 void slurm_csv_facts(const struct slurm_csv *s, json_t *into);
 
 #define SLURM_CSV_OPTS(who)                                                                        \

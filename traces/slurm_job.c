@@ -20,8 +20,17 @@ static const struct import_reason cancelled_first = {
     "cancelled-before-start", "cancelled while it waited: it never held anything", true
 };
 static const struct import_reason duplicate = {
-    "duplicate", "the same job with the same start again, as overlapping exports have it", true
+    "duplicate", "the same record again, as overlapping exports have it", true
 };
+static const struct import_reason conflict = {
+    "conflicting-record", "a job with the same start ended before in another way, which counts", false
+};
+static const struct import_reason unnamed_tres = {
+    "gpus-unnamed", "a resource with a number above 1000: --gpu-tres says which are GPUs", false
+};
+static const struct import_reason mixed_slices = { "mixed-slices",
+                                                   "MIG devices of different sizes in one job",
+                                                   false };
 static const struct import_reason cpu_job = { "cpu-job", "no GPU (--cpu-jobs drop)", true };
 static const struct import_reason no_submit = { "no-submit", "no submit time", false };
 static const struct import_reason no_run_time = { "no-run-time",
@@ -63,9 +72,6 @@ static const struct import_reason repeated_hour = {
 static const struct import_reason past_limit = {
     "past-limit", "it ran longer than its limit, which was raised to the run time", true
 };
-static const struct import_reason several_slices = {
-    "several-slices", "several MIG devices are held as one share of a card", true
-};
 static const struct import_reason types_disagree = {
     "types-disagree", "the GPUs by type do not add up to gres/gpu, which stands", false
 };
@@ -95,8 +101,8 @@ struct slurm_file {
     struct slurm_gpu_ids ids;
     VEC(struct card) cards;
     simtime partition_limit, as_of;     /* JOB_NO_TIME: not said */
-    const struct import_shared *shared; /* NULL: the file stands alone, `seen` is its own */
-    struct seen *seen;
+    const struct import_shared *shared;
+    struct seen *seen; /* owned by `shared` */
     uint64_t states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
     uint64_t limit_none, limit_unknown, running;
     simtime elapsed_sum;
@@ -157,12 +163,10 @@ static void seen_destroy(void *data)
 
 static struct seen *seen_of(struct import_shared *shared)
 {
-    if (shared && shared->data) return shared->data;
+    if (shared->data) return shared->data;
     struct seen *s = xcalloc(1, sizeof *s);
-    if (shared) {
-        shared->data = s;
-        shared->destroy = seen_destroy;
-    }
+    shared->data = s;
+    shared->destroy = seen_destroy;
     return s;
 }
 
@@ -188,7 +192,6 @@ void slurm_file_close(struct slurm_file *f)
     if (!f) return;
     for (size_t i = 0; i < f->cards.n; i++) free(f->cards.v[i].type);
     vec_fini(&f->cards);
-    if (!f->shared) seen_destroy(f->seen);
     free(f);
 }
 
@@ -234,7 +237,13 @@ static int64_t gpus_of(struct slurm_file *f, const struct slurm_tres *t, struct 
     int64_t milli = slurm_gpus_milli(t, &disagree);
     f->other_ids += t->other_ids;
     if (disagree) import_repair(row, &types_disagree);
-    if (t->slices > 1) import_repair(row, &several_slices);
+    if (t->slices > 1 && t->typed <= 0 && !disagree) {
+        if (t->slices_milli % t->slices != 0) {
+            import_quarantine(row, &mixed_slices, "%lld devices", (long long)t->slices);
+            return -2;
+        }
+        if (milli / t->slices < 1000) row->instances = t->slices;
+    }
     if (milli > 0 || t->shards <= 0) {
         if (milli >= 0 && t->type) row->job.gpu_model = card_of(f, t);
         return milli;
@@ -310,6 +319,11 @@ static int64_t held(struct slurm_file *f, struct slurm_record *r, struct import_
     /* a list without a GPU says that there was none; N/A says nothing */
     if (milli == -1 && (has_alloc || has_req || has_gres || (r->gres && r->gres_len == 0)))
         milli = 0;
+    if (milli == 0 && (alloc.other_ids || (!has_alloc && req.other_ids)) && f->ids.n == 0 &&
+        f->o->cpu_jobs != CPU_JOBS_keep) {
+        import_quarantine(row, &unnamed_tres, "%s", "");
+        return -2;
+    }
     return milli;
 }
 
@@ -326,6 +340,7 @@ static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct impor
         if (f->o->cpu_jobs != CPU_JOBS_keep) import_quarantine(row, &gpus_unknown, "%s", "");
         return;
     }
+    if (row->instances > 1) milli /= row->instances;
     if (milli > INT32_MAX || !job_gpus_ok((int32_t)milli)) {
         char text[32];
         dec_print(text, sizeof text, milli, 3);
@@ -390,6 +405,13 @@ static void compare_clocks(struct slurm_file *f, const struct slurm_record *r)
     f->by_an_hour += diff == SIM_HOUR || diff == -SIM_HOUR;
 }
 
+/* A job across the end of daylight saving can end before it starts, by clocks without a zone. */
+static bool in_repeated_hour(const struct slurm_record *r)
+{
+    return r->elapsed != JOB_NO_TIME && r->end >= r->start - SIM_HOUR &&
+           r->end - r->start + SIM_HOUR == r->elapsed;
+}
+
 static void read_run(struct slurm_file *f, struct slurm_record *r, enum slurm_state state,
                      struct import_row *row)
 {
@@ -399,7 +421,7 @@ static void read_run(struct slurm_file *f, struct slurm_record *r, enum slurm_st
     if (running && r->elapsed == JOB_NO_TIME && f->as_of != JOB_NO_TIME && r->start != JOB_NO_TIME)
         r->end = f->as_of, r->end_is_planned = false;
     if (r->end != JOB_NO_TIME && r->start != JOB_NO_TIME && r->end < r->start &&
-        r->elapsed == JOB_NO_TIME) {
+        !in_repeated_hour(r)) {
         import_quarantine(row, &ends_first, "%s", "");
         return;
     }
@@ -450,23 +472,57 @@ static bool never_ran(const struct slurm_record *r, enum slurm_state state, stru
     return false;
 }
 
-/* The second of a start; fractions of it are mixed in. */
-static uint32_t short_start(simtime start)
+/* What is kept of a run: twenty bits of its start (seconds; fractions are mixed in), so that the
+ * starts of two runs within twelve days never meet, and twelve of how it ended. */
+enum { END_BITS = 12 };
+
+static uint32_t run_of(simtime start, const struct job_row *j)
 {
     const simtime fraction = start % SIM_SECOND;
-    return (uint32_t)(start / SIM_SECOND) ^ (fraction ? (uint32_t)hash_mix((uint64_t)fraction) : 0);
+    const uint32_t mixed = fraction ? (uint32_t)hash_mix((uint64_t)fraction) : 0;
+    const uint64_t end = hash_mix((uint64_t)j->duration * 31 + (uint64_t)j->gpus_milli) ^ j->status;
+    return ((uint32_t)(start / SIM_SECOND) ^ mixed) << END_BITS |
+           (uint32_t)(hash_mix(end) & ((1u << END_BITS) - 1));
 }
 
-/* A job that was seen: a duplicate with the same start, else another run of it. */
-static void tell_runs(struct seen *s, uint64_t id, simtime start, struct import_row *row)
+enum run_kind { RUN_first, RUN_another, RUN_same, RUN_same_start };
+
+static enum run_kind tell_run(struct seen *s, uint64_t id, simtime start, const struct job_row *j)
 {
-    uint32_t first = short_start(start);
-    const uint32_t this = first;
-    if (hashes_add(&s->jobs, id, &first)) return;
-    if (first == this || !hashes_add(&s->runs, hash_mix(id ^ (uint64_t)start), &(uint32_t){ 0 }))
-        import_quarantine(row, &duplicate, "%s", "");
-    else
-        import_repair(row, &attempt);
+    const uint32_t this = run_of(start, j);
+    uint32_t known = this;
+    if (hashes_add(&s->jobs, id, &known)) return RUN_first;
+    if (known >> END_BITS != this >> END_BITS) {
+        known = this;
+        if (hashes_add(&s->runs, hash_mix(id ^ (uint64_t)start), &known)) return RUN_another;
+    }
+    return known == this ? RUN_same : RUN_same_start;
+}
+
+static uint64_t id_hash(const struct job_row *j)
+{
+    return hash_mix(hash_bytes(j->id, j->id_len));
+}
+
+void slurm_settle(struct slurm_file *f, struct import_row *row)
+{
+    switch (tell_run(f->seen, id_hash(&row->job), row->start, &row->job)) {
+    case RUN_first: break;
+    case RUN_another: import_repair(row, &attempt); break;
+    case RUN_same:
+    case RUN_same_start: import_quarantine(row, &import_superseded, "%s", ""); break;
+    }
+}
+
+/* A job that ended: the first record of a run counts, the others must say the same. */
+static void tell_ended(struct slurm_file *f, struct import_row *row)
+{
+    switch (tell_run(f->seen, id_hash(&row->job), row->start, &row->job)) {
+    case RUN_first: break;
+    case RUN_another: import_repair(row, &attempt); break;
+    case RUN_same: import_quarantine(row, &duplicate, "%s", ""); break;
+    case RUN_same_start: import_quarantine(row, &conflict, "%s", ""); break;
+    }
 }
 
 void slurm_convert(struct slurm_file *f, const struct slurm_record *record, struct import_row *row)
@@ -474,7 +530,6 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
     struct slurm_record r = *record;
     struct job_row *j = &row->job;
     const enum slurm_state state = slurm_state(r.state, r.state_len);
-    const uint64_t id = hash_mix(hash_bytes(r.id, r.id_len));
     f->seen->rows++;
     f->states[state]++;
     if (r.elapsed >= 0 && f->elapsed_sum < INT64_MAX - r.elapsed) f->elapsed_sum += r.elapsed;
@@ -498,7 +553,10 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
                    : symtab_add(f->names, r.account, r.account_len);
     if (r.priority >= 0 && r.priority <= INT32_MAX) j->priority = (int32_t)r.priority;
     if (r.ids_repeat) return;
-    tell_runs(f->seen, id, r.start, row);
+    if (j->status == STATUS_running)
+        row->unfinished = hash_mix(id_hash(j) ^ (uint64_t)r.start) | 1;
+    else
+        tell_ended(f, row);
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
@@ -508,9 +566,9 @@ int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e)
     const struct loc at = { .file = path };
     const struct seen *s = f->seen;
     char files[32] = "";
-    if (f->shared && !f->shared->last) return 0;
+    if (!f->shared->last) return 0;
     if (s->rows == 0 || s->with_gpu > 0 || f->o->cpu_jobs == CPU_JOBS_keep) return 0;
-    if (f->shared && f->shared->files > 1)
+    if (f->shared->files > 1)
         snprintf(files, sizeof files, " in %d files", f->shared->files);
     int rc = err_set(e, ERR_INPUT, files[0] ? NULL : &at,
                      "none of %llu jobs%s has a GPU: does this cluster track gres/gpu "
@@ -556,7 +614,8 @@ static void edge_warnings(const struct slurm_file *f, json_t *list)
                     "window cuts them (right-censored)",
                     (unsigned long long)f->last_end.n);
     if (f->running)
-        add_warning(list, "%llu jobs were still running: right-censored",
+        add_warning(list, "%llu records show a job still running: right-censored unless a later one "
+                    "ends it",
                     (unsigned long long)f->running);
 }
 

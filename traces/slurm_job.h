@@ -4,11 +4,13 @@
  * Run time: Elapsed where it is recorded (it leaves suspended time out and does not mind a change of
  * the clock), else end - start. GPUs: AllocTRES, else ReqTRES (a repair), else AllocGRES or ReqGRES
  * times nodes; N/A is unknown, never 0. An id that comes again with another start is an attempt after
- * a requeue, whose submit is that of the requeue; with the same start it is a duplicate.
- * Both hold over all files of an import. Memory for that: at most 16 bytes for each job and each
- * further run of one (base/hashes.h); ids are compared by 64-bit hashes and starts by their second,
- * so in ten million jobs one is taken for another with probability 3e-6, and is dropped as a
- * duplicate only if it also started in the same second. Threads: one import, one thread. */
+ * a requeue, whose submit is that of the requeue; with the same start it is the same run: a running
+ * record is superseded by one that ended or by a later running one, in whatever order they come; an
+ * equal record of the end is a duplicate, an unlike one is refused. All that holds over all files of
+ * an import. Several equal MIG devices are as many jobs of one (import_row.instances). Memory for that: at most 16 bytes for each job and each
+ * further run of one (base/hashes.h); ids are compared by 64-bit hashes, starts by twenty bits of their
+ * second and ends by twelve, so in ten million jobs one is taken for another with probability 3e-6,
+ * and is dropped as a duplicate only if start and end agree too. Threads: one import, one thread. */
 #ifndef GPUSIM_TRACES_SLURM_JOB_H
 #define GPUSIM_TRACES_SLURM_JOB_H
 
@@ -101,6 +103,7 @@ void slurm_file_close(struct slurm_file *f); /* accepts NULL */
 const struct zone *slurm_file_zone(const struct slurm_file *f);
 void slurm_file_set_as_of(struct slurm_file *f, simtime when); /* unless the options say */
 void slurm_convert(struct slurm_file *f, const struct slurm_record *r, struct import_row *row);
+void slurm_settle(struct slurm_file *f, struct import_row *row); /* as trace_format.settle */
 /* A text clock of the record; missing words give JOB_NO_TIME; else quarantines the row. */
 void slurm_clock(struct slurm_file *f, const char *s, size_t len, const char *what, simtime *out,
                  struct import_row *row);

@@ -113,7 +113,14 @@ static void sacct_rows(void **state)
         { "1|COMPLETED|" TIMES "cpu=1||\n", "kept" },
         { "1|COMPLETED|" TIMES "gres/gpu=x||\n", "bad-value" },
         { "1|COMPLETED|" TIMES "gres/gpu=2,gres/gpu:a=1||\n", "types-disagree" },
-        { "1|COMPLETED|" TIMES "gres/gpu=2,gres/gpu:1g.5gb=2||\n", "several-slices" },
+        { "1|COMPLETED|" TIMES "gres/gpu=2,gres/gpu:1g.5gb=2||\n", "shared-instances" },
+        { "1|COMPLETED|" TIMES "gres/gpu:1g.5gb=1,gres/gpu:2g.10gb=1||\n", "mixed-slices" },
+        { "1|COMPLETED|" TIMES "gres/gpu:7g.40gb=2||\n", "kept" },
+        { "1|COMPLETED|" TIMES "1=4,1001=2||\n", "gpus-unnamed" },
+        { "1|COMPLETED|2024-03-01T08:00:00|2024-03-01T08:00:10|2024-03-01T07:00:10|00:01:00|" ONE,
+          "ends-before-start" },
+        { "1|COMPLETED|2024-03-01T08:00:00|2024-03-01T08:00:10|2024-03-01T07:01:10|00:01:00|" ONE,
+          "kept" }, /* an hour repeated */
         { "1|COMPLETED|" TIMES "gres/gpu:a100=1,gres/gpu:1g.5gb=1||\n", "odd-gpus" },
         { "1|COMPLETED|" TIMES "gres/shard=2||\n", "shards" },
         { "1|COMPLETED|" TIMES "gres/gpu=9999999||\n", "odd-gpus" },
@@ -541,6 +548,71 @@ static void several_files(void **state)
     free(again);
 }
 
+#define RUNNING "2024-03-01T08:00:00|2024-03-01T08:00:10|Unknown|"
+
+/* Of overlapping exports the final or latest state of a run counts, in whatever order they come. */
+static void overlapping_exports(void **state)
+{
+    (void)state;
+    const char *want = "job_id,submit_s,duration_s,gpus,walltime_s,status\n"
+                       "1,0,60,1,3600,completed\n"
+                       "2,0,900,1,3600,running\n"
+                       "2,0,30,1,3600,failed\n";
+    const char *early = HEADER "1|RUNNING|" RUNNING "00:00:20|" ONE "2|RUNNING|" RUNNING
+                               "00:10:00|" ONE;
+    const char *late = HEADER "2|RUNNING|" RUNNING "00:15:00|" ONE "1|COMPLETED|" TIMES ONE
+                              "1|COMPLETED|" TIMES ONE
+                              "2|FAILED|2024-03-01T08:00:00|2024-03-01T07:00:10|2024-03-01T07:00:"
+                              "40|00:00:30|" ONE;
+    char *a = strdup(temp_file("-early.txt", early)), *b = strdup(temp_file("-late.txt", late));
+    char *both = strdup(temp_file("-both.txt", ""));
+    FILE *f = fopen(both, "w");
+    fprintf(f, "%s%s", early, late + strlen(HEADER));
+    fclose(f);
+    for (int i = 0; i < 3; i++) {
+        if (i == 0) assert_import("sacct", a, b);
+        if (i == 1) assert_import("sacct", b, a);
+        if (i == 2) assert_import("sacct", both);
+        char *got = read_file(last_run.out);
+        assert_non_null(strstr(got, "1,0,60,1,3600,completed\n"));
+        assert_non_null(strstr(got, "2,0,900,1,3600,running\n"));
+        assert_non_null(strstr(got, "2,0,30,1,3600,failed\n"));
+        assert_int_equal(strlen(strstr(got, "job_id")), strlen(want));
+        free(got);
+        assert_int_equal(rows_for("superseded"), 2);
+        assert_int_equal(rows_for("duplicate"), 1);
+        assert_int_equal(rows_for("attempt"), 1);
+    }
+    /* two ends of one run */
+    assert_string_equal(fate_of("sacct",
+                                HEADER "1|COMPLETED|" TIMES ONE
+                                       "1|COMPLETED|2024-03-01T08:00:00|2024-03-01T08:00:10|"
+                                       "2024-03-01T08:02:10|00:02:00|" ONE,
+                                NULL),
+                        "conflicting-record");
+    free(a);
+    free(b);
+    free(both);
+}
+
+/* Devices of one kind are as many jobs, each with its part of the host. */
+static void mig_devices(void **state)
+{
+    (void)state;
+    assert_import("sacct", temp_file(".txt", HEADER "1|COMPLETED|" TIMES
+                                                    "cpu=8,mem=8G,gres/gpu:1g.5gb=2||\n"
+                                                    "2|RUNNING|" RUNNING
+                                                    "00:01:00|gres/gpu:3g.20gb=2||\n"));
+    char *got = read_file(last_run.out);
+    assert_non_null(strstr(got, "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,status\n"
+                                "1#1,0,60,0.125,4,4294967296,completed\n"
+                                "1#2,0,60,0.125,4,4294967296,completed\n"
+                                "2#1,0,60,0.5,,,running\n"
+                                "2#2,0,60,0.5,,,running\n"));
+    free(got);
+    assert_int_equal(rows_for("shared-instances"), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +624,7 @@ int main(void)
         cmocka_unit_test(json_documents),  cmocka_unit_test(eagle),
         cmocka_unit_test(helios),          cmocka_unit_test(acme),
         cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
+        cmocka_unit_test(overlapping_exports), cmocka_unit_test(mig_devices),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
 }
