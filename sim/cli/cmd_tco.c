@@ -20,7 +20,7 @@ struct options {
     double use;
     struct opt_list set;
     int format;
-    bool quiet;
+    bool by_month, quiet;
 };
 
 static const struct opt opts[] = {
@@ -33,6 +33,8 @@ static const struct opt opts[] = {
     { "seed", 0, OPT_SEED, offsetof(struct options, seed), "S", "of the draws (default 1)", NULL },
     { "as-of", 0, OPT_TEXT, offsetof(struct options, as_of), "DATE",
       "warn of prices older than a year on that day (default: the book's)", NULL },
+    { "by-month", 0, OPT_FLAG, offsetof(struct options, by_month), NULL,
+      "plain fleets: also what has been paid by the end of each month", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE",
       "scenario: change it, e.g. --set fleet.a100.nodes=6 (repeatable)", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
@@ -160,6 +162,19 @@ static void put_table(struct strbuf *b, const json_t *list, const struct column 
         }
 }
 
+/* A cell of CSV, quoted where it must be, behind a comma or not. */
+static void put_csv_text(struct strbuf *b, const char *s, bool comma)
+{
+    const bool quote = strpbrk(s, ",\"\r\n") != NULL;
+    if (comma) strbuf_addc(b, ',');
+    if (quote) strbuf_addc(b, '"');
+    for (; *s; s++) {
+        if (*s == '"') strbuf_addc(b, '"');
+        strbuf_addc(b, *s);
+    }
+    if (quote) strbuf_addc(b, '"');
+}
+
 /* The base to own or reserve, where a demand was stated. */
 static void put_commitments(struct strbuf *b, const json_t *list)
 {
@@ -259,6 +274,45 @@ static void put_risk(struct strbuf *b, const struct answer *w, uint64_t seed)
     }
 }
 
+/* ---- months ---- */
+
+/* What each option has cost by the end of each month, a resale in the last one taken off. */
+static void add_months(json_t *list, const struct plain_fleet *f, struct arena *a)
+{
+    for (size_t i = 0; i < f->n_options; i++) {
+        const struct cash_plan p = plain_cash(f, i);
+        const size_t n = cashflow_months(&p);
+        double *flow = arena_array(a, n, sizeof *flow);
+        cashflow_by_month(&p, flow, n);
+        for (size_t m = 1; m < n; m++) flow[m] += flow[m - 1];
+        json_object_set_new(json_array_get(list, i), "paid_by_month_usd", numbers_json(flow, n));
+    }
+}
+
+/* Months down, options across; every month as CSV, every twelfth and the last on the terminal. */
+static void put_months(struct strbuf *b, const json_t *list, bool csv)
+{
+    const size_t n = json_array_size(json_object_get(json_array_get(list, 0), "paid_by_month_usd"));
+    strbuf_addz(b, csv ? "month" : "\nPaid by the end of month, USD\nmonth");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(list, i), "name"));
+        if (csv)
+            put_csv_text(b, name, true);
+        else
+            strbuf_addf(b, "  %16.16s", name);
+    }
+    strbuf_addc(b, '\n');
+    for (size_t m = 0; m < n; m++) {
+        if (!csv && m % 12 != 0 && m + 1 < n) continue;
+        strbuf_addf(b, csv ? "%zu" : "%5zu", m);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            strbuf_addf(b, csv ? ",%.15g" : "  %16.2f",
+                        json_number_value(json_array_get(
+                            json_object_get(json_array_get(list, i), "paid_by_month_usd"), m)));
+        strbuf_addc(b, '\n');
+    }
+}
+
 /* ---- printing ---- */
 
 static const char *const band_keys[] = { "p5", "p10", "p50", "p90", "p95" };
@@ -275,11 +329,7 @@ static void put_csv(struct strbuf *b, const struct answer *w, const struct colum
             const json_t *v = member(json_array_get(list, i), c->key);
             if (c != columns) strbuf_addc(b, ',');
             if (json_is_string(v)) {
-                const char *s = json_string_value(v);
-                const bool quote = strpbrk(s, ",\"\r\n") != NULL;
-                if (quote) strbuf_addc(b, '"');
-                for (; *s; s++) strbuf_addf(b, *s == '"' ? "\"\"" : "%c", *s);
-                if (quote) strbuf_addc(b, '"');
+                put_csv_text(b, json_string_value(v), false);
             } else if (json_is_number(v)) {
                 strbuf_addf(b, "%.15g", json_number_value(v));
             } else if (c->none && json_is_true(member(json_array_get(list, i), "rent_stated"))) {
@@ -307,11 +357,14 @@ static void print_answer(struct answer *w, const struct options *o)
     }
     if (o->format == FORMAT_JSON) {
         json_write(w->json, &b);
+    } else if (o->format == FORMAT_CSV && o->by_month) {
+        put_months(&b, json_object_get(w->json, w->list), true);
     } else if (o->format == FORMAT_CSV) {
         put_csv(&b, w, columns);
     } else {
         put_table(&b, json_object_get(w->json, w->list), columns);
         put_commitments(&b, json_object_get(w->json, w->list));
+        if (o->by_month) put_months(&b, json_object_get(w->json, w->list), false);
         if (w->sampled) put_risk(&b, w, o->seed);
     }
     fwrite(b.s, 1, b.len, stdout);
@@ -395,6 +448,7 @@ static int tco_plain(const struct json_doc *doc, const struct options *o, struct
             const struct plain_cost c = plain_price(&f, i);
             json_array_append_new(list, plain_json(&f.option[i], &c));
         }
+        if (o->by_month) add_months(list, &f, w.a);
         w.json = json_pack("{s:s, s:o, s:o, s:s, s:o}", "name", f.name, "term_y",
                            json_num(f.term_y), "rate", json_num(f.rate.mode), "timing",
                            cash_timing_names[f.timing], "options", list);
@@ -635,7 +689,9 @@ static int dispatch(const char *path, const struct options *o, struct err *e)
     if (rc != 0) return rc;
     const json_t *format = json_object_get(doc.root, "format");
     const char *word = json_is_string(format) ? json_string_value(format) : "";
-    if (strcmp(word, PLAIN_FORMAT) == 0) {
+    if (o->by_month && strncmp(word, "gpusim-", 7) == 0 && strcmp(word, PLAIN_FORMAT) != 0) {
+        rc = err_set(e, ERR_USAGE, NULL, "--by-month goes with %s files only", PLAIN_FORMAT);
+    } else if (strcmp(word, PLAIN_FORMAT) == 0) {
         rc = tco_plain(&doc, o, e);
     } else if (strcmp(word, "gpusim-result/1") == 0) {
         rc = tco_result(&doc, o, e);

@@ -451,6 +451,14 @@ struct plain_cost plain_price(const struct plain_fleet *f, size_t option)
     return c;
 }
 
+struct cash_plan plain_cash(const struct plain_fleet *f, size_t option)
+{
+    struct drawn x = drawn_at(f, option, f->rate.mode);
+    for (int k = 0; k < PLAIN_KEYS; k++) x.v[k] = x.o->value[k].mode;
+    price(&x);
+    return x.cash;
+}
+
 /* ---- ranges ---- */
 
 struct ranges {

@@ -102,6 +102,9 @@ struct plain_cost {
 /* With all amounts at their modes. Pure. */
 struct plain_cost plain_price(const struct plain_fleet *f, size_t option);
 
+/* What is paid when, at the modes: for cashflow_by_month(). */
+struct cash_plan plain_cash(const struct plain_fleet *f, size_t option);
+
 /* The inputs that have a range, as a model for mc_run(). */
 struct mc_model plain_model(const struct plain_fleet *f, struct arena *a);
 

@@ -240,6 +240,30 @@ static void spares_and_nodes(void **state)
     assert_contains(last.err, "above the board power of l40s, 350 W");
 }
 
+/* Case D by month: capital first, a year's costs at each year's end, the resale at the last. */
+static void paid_by_month(void **state)
+{
+    (void)state;
+    const char *path = json_file(case_d);
+    run_tco(path, "--by-month", "--format", "json");
+    json_t *v = answer();
+    assert_int_equal(json_array_size(json_path_get(v, "options.shared.paid_by_month_usd")), 49);
+    assert_close(num(v, "options.shared.paid_by_month_usd.0"), 178750, 0);
+    assert_close(num(v, "options.shared.paid_by_month_usd.11"), 178750, 0);
+    const double year = num(v, "options.shared.per_year.energy_usd") + 8937.5;
+    assert_close(num(v, "options.shared.paid_by_month_usd.12"), 178750 + year, 1e-12);
+    assert_close(num(v, "options.shared.paid_by_month_usd.48"),
+                 178750 + 4 * year - num(v, "options.shared.residual_usd"), 1e-12);
+    assert_close(num(v, "options.used.paid_by_month_usd.24"), 2 * 78314.4, 1e-12);
+    json_decref(v);
+    run_tco(path, "--by-month", "--format", "csv");
+    assert_contains(last.out,
+                    "month,whole,shared,licensed,used,held\n0,550000,178750,178750,0,0\n1,");
+    assert_contains(last.out, "\n48,");
+    run_tco(path, "--by-month");
+    assert_contains(last.out, "\n   24  ");
+}
+
 /* Case I, by whole cards: demand uniform, 1.30 reserved against 3.25 on demand: hold 60 of 100. */
 static void base_and_peak(void **state)
 {
@@ -588,6 +612,7 @@ static void scenario_at_a_use(void **state)
     assert_close(num(v, "policies.whole.tco.items.0.quantity"), 12, 0);
     json_decref(v);
     assert_int_equal(run_tco(path), ERR_USAGE);
+    assert_int_equal(run_tco(path, "--use", "0.5", "--by-month"), ERR_USAGE);
     assert_int_equal(run_tco(path, "--use", "0.5", "--set", "fleet.f.nodes=-3"), ERR_INPUT);
     gpu_catalogue_destroy(gpus);
     free(book_text);
@@ -640,6 +665,7 @@ int main(void)
         cmocka_unit_test(buy_or_rent),
         cmocka_unit_test(spares_and_nodes),
         cmocka_unit_test(base_and_peak),
+        cmocka_unit_test(paid_by_month),
         cmocka_unit_test(published_swings),
         cmocka_unit_test(the_choice_flips),
         cmocka_unit_test(doubling_prices),
