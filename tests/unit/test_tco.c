@@ -161,6 +161,42 @@ static void who_pays_for_a_shared_card(void **state)
     arena_destroy(a);
 }
 
+/* Reference case H and question A13: unequal slices; seven slices are one card; a card that is held
+ * and does nothing is no idle line. */
+static void allocation_identities(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        double share[7];
+    } rows[] = { { 3, { 3.0 / 7, 2.0 / 7, 2.0 / 7 } },
+                 { 7, { 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7, 1.0 / 7 } },
+                 { 1, { 1 } } };
+    struct arena *a = arena_create();
+    const struct price_item item = use("card time", PRICE_gpu_hour, 3);
+    const struct price_book book = {
+        .name = "rent", .pue = 1, .term_y = 1, .item = &item, .n_items = 1
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct usage_tenant who[7];
+        struct usage_group g;
+        struct usage u = fleet(&g, &l40s, 1, 1, 1, 1, 0);
+        g.duty_h = g.sm_active_h = 0.15;
+        for (int k = 0; k < rows[i].n; k++)
+            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share[k] };
+        u.tenant = who;
+        u.n_tenants = (size_t)rows[i].n;
+        const struct tco_result t = tco_price(&u, "mig", &book, a);
+        for (int k = 0; k < rows[i].n; k++) {
+            assert_close(t.charge[k].usd, 3 * rows[i].share[k], 1e-12);
+            assert_true(t.charge[k].usd <= 3 * (1 + 1e-12)); /* nobody above the whole card */
+        }
+        assert_close(t.charge[u.n_tenants].usd, 0, 1e-12); /* (idle) */
+        assert_close(charges(&t), 3, 1e-12);
+    }
+    arena_destroy(a);
+}
+
 /* Two kinds of cards, every driver, tenants with energy, a down card: the lines add up. */
 static void every_driver_and_charge(void **state)
 {
@@ -324,6 +360,7 @@ int main(void)
         cmocka_unit_test(case_d_sharing),
         cmocka_unit_test(buy_or_rent_node),
         cmocka_unit_test(who_pays_for_a_shared_card),
+        cmocka_unit_test(allocation_identities),
         cmocka_unit_test(every_driver_and_charge),
         cmocka_unit_test(card_hour_rate),
         cmocka_unit_test(finance_identities),
