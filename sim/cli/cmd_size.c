@@ -77,26 +77,11 @@ static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
         trial_json(s, a->next_smaller), "non_monotone", odd, "tried", tried);
 }
 
-static const struct size_answer *cheapest(const struct sizing *s)
-{
-    const struct size_answer *best = NULL;
-    bool priced = true;
-    for (size_t i = 0; i < s->n_answers; i++)
-        if (s->answer[i].best) priced &= isfinite(s->answer[i].best->cost_usd);
-    for (size_t i = 0; i < s->n_answers; i++) {
-        const struct size_answer *a = &s->answer[i];
-        if (!a->best) continue;
-        const double cost = priced ? a->best->cost_usd : (double)a->best->cards;
-        if (!best || cost < (priced ? best->best->cost_usd : (double)best->best->cards)) best = a;
-    }
-    return best;
-}
-
 static void print_json(const struct sizing *s)
 {
     struct strbuf b = { 0 };
     json_t *policies = json_array(), *slo = json_array();
-    const struct size_answer *best = cheapest(s);
+    const struct size_answer *best = size_cheapest(s);
     for (size_t i = 0; i < s->n_answers; i++)
         json_array_append_new(policies, answer_json(s, &s->answer[i]));
     for (size_t i = 0; i < s->o.n_slo; i++) json_array_append_new(slo, json_string(s->slo[i].text));
@@ -219,7 +204,7 @@ static void print_answer(const struct sizing *s, const struct size_answer *a)
 
 static void print_table(const struct sizing *s)
 {
-    const struct size_answer *best = cheapest(s);
+    const struct size_answer *best = size_cheapest(s);
     for (size_t i = 0; i < s->n_answers; i++) print_answer(s, &s->answer[i]);
     if (best && s->n_answers > 1)
         printf("%s: %s\n", isfinite(best->best->cost_usd) ? "least cost" : "fewest cards",
@@ -264,7 +249,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             print_csv(&s);
         else
             print_table(&s);
-        rc = cheapest(&s) ? 0 : 1;
+        rc = size_cheapest(&s) ? 0 : 1;
     }
     size_fini(&s);
     opt_fini(opts, &o);

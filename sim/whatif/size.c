@@ -461,6 +461,21 @@ int size_run(struct sizing *s, const struct size_options *o, struct err *e)
     return rc;
 }
 
+const struct size_answer *size_cheapest(const struct sizing *s)
+{
+    const struct size_answer *best = NULL;
+    bool priced = true;
+    for (size_t i = 0; i < s->n_answers; i++)
+        if (s->answer[i].best) priced &= isfinite(s->answer[i].best->cost_usd);
+    for (size_t i = 0; i < s->n_answers; i++) {
+        const struct size_answer *a = &s->answer[i];
+        if (!a->best) continue;
+        const double cost = priced ? a->best->cost_usd : (double)a->best->cards;
+        if (!best || cost < (priced ? best->best->cost_usd : (double)best->best->cards)) best = a;
+    }
+    return best;
+}
+
 void size_fini(struct sizing *s)
 {
     for (size_t i = 0; i < s->n_answers; i++) size_answer_fini(&s->answer[i]);

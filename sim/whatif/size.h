@@ -93,6 +93,9 @@ struct sizing {
 
 /* ERR_USAGE for expressions, groups and paths that name nothing; ERR_INPUT for the scenario. */
 int size_run(struct sizing *s, const struct size_options *o, struct err *e);
+/* The policy that meets the targets at least cost, or with the fewest cards where some answer has no
+ * cost; the first of equals. NULL: none meets them. */
+const struct size_answer *size_cheapest(const struct sizing *s);
 void size_fini(struct sizing *s); /* harmless on {0} */
 
 /* The search alone, on any response: try(ctx, nodes, out) fills a trial or returns an error. */

@@ -1,13 +1,18 @@
-/* test_sizing.c - `gpusim size` against answers worked out on paper (USERS.md A08, A15).
+/* test_sizing.c - `gpusim size` against answers worked out on paper (USERS.md A08, A14, A15).
  *
  * A08: Poisson 8/s, exponential service 0.4 s, one request a card: 4 cards are enough by averages, 6 for
  * a 99th percentile of the wait of at most 0.5 s, 7 for 0.25 s; 3 are unstable and have no percentile.
  * Erlang C: P99 = ln(100 C(c, 3.2)) / (c / 0.4 - 8) = 2.044, 0.747, 0.363, 0.171 s for c = 4 .. 7.
  *
+ * A14: nodes of 20 requests/s at 0.80 USD/h against nodes of 90 requests/s at 3.00 USD/h, whole nodes only.
+ * Which is cheaper flips with the rate: up to 60/s the small ones, to 90 the large, to 140 the small
+ * again, to 180 the large.
+ *
  * A15: 20 notebooks of 8 GiB on cards of 40 GB that start at once: whole cards 20, four to a card 5,
  * slices of a MIG layout 7 (1g.5gb is too small, three 2g.10gb fit on a card). */
 #include "support/simulate.h"
 
+#include "base/str.h"
 #include "whatif/size.h"
 
 #include <gsl/gsl_errno.h>
@@ -124,6 +129,60 @@ static void twenty_notebooks(void **state)
     size_fini(&s);
 }
 
+/* ---- A14 ---- */
+
+/* A card serves ten requests per second, so that nodes of 2 and of 9 cards are the two kinds of card of
+ * the question; arrivals and service are constant: no request waits as soon as the rate is covered. */
+static void whole_nodes(int rate, const char *least, int64_t small, int64_t large)
+{
+    static const char scenario[] =
+        "{'format': 'gpusim-scenario/1', 'name': 'rented',"
+        " 'fleet': [{'name': 'small', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 2}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'policies': [{'name': 'small', 'share': {'kind': 'whole'}, 'prices': 'small.json'},"
+        "   {'name': 'large', 'share': {'kind': 'whole'}, 'prices': 'large.json',"
+        "    'fleet': [{'name': 'large', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 9}]}]}";
+    static const struct sim_file prices[] = {
+        { "small.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'rent', 'driver': 'node',"
+                        " 'amount': 7008, 'period': 'year'}]}" }, /* 0.80 USD/h */
+        { "large.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'rent', 'driver': 'node',"
+                        " 'amount': 26280, 'period': 'year'}]}" }, /* 3.00 USD/h */
+        { NULL, NULL },
+    };
+    static const char *const slo = "jobs.wait_s.max<=0.05";
+    struct sizing s;
+    struct strbuf trace = { 0 };
+    strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus\n");
+    for (int i = 0; i < 40 * rate; i++)
+        strbuf_addf(&trace, "r%d,%.9f,0.1,1\n", i, (double)i / rate);
+    size(&s, sim_write(scenario, trace.s, prices), &slo, 1);
+    const struct size_answer *a = &s.answer[0], *b = &s.answer[1];
+    assert_non_null(a->best);
+    assert_non_null(b->best);
+    assert_int_equal(a->best->nodes, small);
+    assert_int_equal(b->best->nodes, large);
+    assert_string_equal(b->path, "policies.large.fleet.large.nodes");
+    /* 40 s and the last tenth */
+    assert_close(a->best->cost_usd, 0.8 * (double)small * 40 / 3600, 0.01);
+    assert_close(b->best->cost_usd, 3.0 * (double)large * 40 / 3600, 0.01);
+    assert_string_equal(size_cheapest(&s)->policy, least);
+    size_fini(&s);
+    strbuf_fini(&trace);
+}
+
+static void small_or_large(void **state)
+{
+    (void)state;
+    whole_nodes(20, "small", 1, 1);
+    whole_nodes(60, "small", 3, 1);
+    whole_nodes(61, "large", 4, 1);
+    whole_nodes(90, "large", 5, 1);
+    whole_nodes(91, "small", 5, 2);
+    whole_nodes(140, "small", 7, 2);
+    whole_nodes(141, "large", 8, 2);
+    whole_nodes(180, "large", 9, 2);
+}
+
 /* A target that nothing meets, and mistakes. */
 static void no_answer(void **state)
 {
@@ -165,7 +224,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_a_second),    cmocka_unit_test(quarter_of_a_second),
         cmocka_unit_test(by_averages),      cmocka_unit_test(unstable_has_no_percentile),
-        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(no_answer),
+        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(small_or_large),
+        cmocka_unit_test(no_answer),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests_name("sizing", tests, NULL, NULL);
