@@ -3,8 +3,9 @@
  *
  * Rows are allocations; steps are counted and set aside. A '|' or a line break inside a free-text
  * column (JobName, Comment, SubmitLine, WorkDir ...) shifts or breaks a row: it is put together again
- * when all such columns stand side by side, else quarantined by its field count. What the columns
- * mean is in slurm_job.h. */
+ * when all such columns stand side by side, else quarantined by its field count. Nothing is joined to
+ * a line that starts like a row (a job id where the ids stand, and a delimiter), so a row that was cut
+ * short costs itself alone. What the columns mean is in slurm_job.h. */
 #include "traces/slurm_job.h"
 
 #include "base/dec.h"
@@ -85,6 +86,25 @@ static const struct {
     { "failednode", COL_text },
 };
 
+/* The other fields of `sacct --helpformat`, so that a misspelt one in --columns is told. */
+static const char *const other_names[] = {
+    "-", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages", "averss",
+    "avevmsize", "blockid", "cluster", "constraints", "consumedenergy", "consumedenergyraw",
+    "cputime", "cputimeraw", "dbindex", "derivedexitcode", "eligible", "exitcode", "flags", "gid",
+    "group", "layout", "licenses", "maxdiskread", "maxdiskreadnode", "maxdiskreadtask",
+    "maxdiskwrite", "maxdiskwritenode", "maxdiskwritetask", "maxpages", "maxpagesnode",
+    "maxpagestask", "maxrss", "maxrssnode", "maxrsstask", "maxvmsize", "maxvmsizenode",
+    "maxvmsizetask", "mcslabel", "mincpu", "mincpunode", "mincputask", "nodelist", "ntasks",
+    "partition", "planned", "plannedcpu", "plannedcpuraw", "qos", "qosraw", "qosreq", "reason",
+    "reqcpufreq", "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqnodes", "reservation",
+    "reservationid", "reserved", "resvcpu", "resvcpuraw", "restarts", "segmentsize", "sluid",
+    "suspended", "systemcpu", "totalcpu", "tresusageinave", "tresusageinmax", "tresusageinmaxnode",
+    "tresusageinmaxtask", "tresusageinmin", "tresusageinminnode", "tresusageinmintask",
+    "tresusageintot", "tresusageoutave", "tresusageoutmax", "tresusageoutmaxnode",
+    "tresusageoutmaxtask", "tresusageoutmin", "tresusageoutminnode", "tresusageoutmintask",
+    "tresusageouttot", "uid", "usercpu", "wckey", "wckeyid",
+};
+
 static const struct import_reason repeated_header = { "repeated-header",
                                                       "the header again, as joined exports have it",
                                                       true };
@@ -97,7 +117,8 @@ static const struct import_reason joined = {
 
 static const struct opt opts[] = {
     { "columns", 0, OPT_TEXT, offsetof(struct slurm_options, columns), "LIST",
-      "sacct: the columns of a file without a header (jobid,submit,...)", NULL },
+      "sacct: the columns of a file without a header (jobid,submit,...; \"-\": one that does not matter)",
+      NULL },
     { "zone", 0, OPT_TEXT, offsetof(struct slurm_options, zone), "ZONE",
       "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default UTC)", NULL },
     SLURM_OPTS("sacct"),
@@ -117,6 +138,7 @@ struct sacct {
     size_t text_from, text_to; /* free text: columns [from, to); from == to: none to repair with */
     struct strbuf text;        /* a joined row */
     VEC(struct csv_field) field;
+    VEC(struct csv_field) names; /* of the columns; lent while the header is read */
 };
 
 static void sacct_close(void *state)
@@ -128,26 +150,67 @@ static void sacct_close(void *state)
     strbuf_fini(&s->text);
     vec_fini(&s->kind);
     vec_fini(&s->field);
+    vec_fini(&s->names);
     free(s);
 }
 
 /* ---- header ----------------------------------------------------------------------------------- */
 
+static size_t without_width(const char *s, size_t len)
+{
+    const char *percent = memchr(s, '%', len); /* "JobName%30" */
+    return percent ? (size_t)(percent - s) : len;
+}
+
 static int column_of(const char *s, size_t len)
 {
-    const char *percent = memchr(s, '%', len); /* a width: "JobName%30" */
-    if (percent) len = (size_t)(percent - s);
+    len = without_width(s, len);
     for (size_t i = 0; i < sizeof column_names / sizeof *column_names; i++)
         if (strlen(column_names[i].name) == len && strncasecmp(column_names[i].name, s, len) == 0)
             return column_names[i].col;
     return COL_other;
 }
 
-static void add_column(struct sacct *s, const char *name, size_t len)
+static int complain(const struct sacct *s, struct err *e, const char *what, const char *hint);
+
+/* One of sacct's? Two spellings of one kind (NCPUS, AllocCPUS) may stand side by side. */
+static int add_column(struct sacct *s, const char *name, size_t len, struct err *e)
 {
     const int col = column_of(name, len);
+    char what[120];
+    len = without_width(name, len);
+    for (size_t i = 0; col < COLUMNS && i < s->names.n; i++) {
+        const struct csv_field *f = &s->names.v[i];
+        if (f->len != len || strncasecmp(f->s, name, len) != 0) continue;
+        snprintf(what, sizeof what, "column \"%.*s\" is there twice", (int)(len < 60 ? len : 60),
+                 name);
+        return complain(s, e, what, "which of the two counts cannot be known: export it once");
+    }
+    vec_push(&s->names, ((struct csv_field){ .s = name, .len = len }));
     if (col < COLUMNS && s->at[col] < 0) s->at[col] = (int)s->kind.n;
     vec_push(&s->kind, col);
+    return 0;
+}
+
+/* A name of --columns must be one of sacct's. */
+static int known_name(const char *name, size_t len, struct err *e)
+{
+    enum { KNOWN = sizeof column_names / sizeof *column_names,
+           OTHERS = sizeof other_names / sizeof *other_names };
+    const char *all[KNOWN + OTHERS];
+    char text[80];
+    if (column_of(name, len) != COL_other) return 0;
+    len = without_width(name, len);
+    for (size_t i = 0; i < OTHERS; i++)
+        if (strlen(other_names[i]) == len && strncasecmp(other_names[i], name, len) == 0) return 0;
+    for (size_t i = 0; i < KNOWN; i++) all[i] = column_names[i].name;
+    memcpy(all + KNOWN, other_names, sizeof other_names);
+    snprintf(text, sizeof text, "%.*s", (int)(len < 79 ? len : 79), name);
+    int rc = err_set(e, ERR_USAGE, NULL, "--columns: sacct has no column \"%s\"", text);
+    const char *near = str_nearest(text, all, KNOWN + OTHERS);
+    err_hint(e, near ? "did you mean \"%s\"?" : "\"-\" stands for a column that does not matter",
+             near);
+    return rc;
 }
 
 /* Free-text columns can take up what is too much when nothing else stands between them. */
@@ -226,11 +289,13 @@ static int read_header(struct sacct *s, const struct slurm_options *o, struct er
         return err_set(e, ERR_INPUT, &at, "expected the output of sacct, found an empty file");
     for (int i = 0; i < COLUMNS; i++) s->at[i] = -1;
     if (is_header(&s->row)) {
-        for (size_t i = 0; i < s->row.n; i++) add_column(s, s->row.f[i].s, s->row.f[i].len);
+        for (size_t i = 0; rc >= 0 && i < s->row.n; i++)
+            rc = add_column(s, s->row.f[i].s, s->row.f[i].len, e);
     } else if (o->columns) {
-        for (const char *p = o->columns; *p;) {
+        for (const char *p = o->columns; rc >= 0 && *p;) {
             size_t n = strcspn(p, ",|");
-            add_column(s, p, n);
+            rc = known_name(p, n, e);
+            if (rc == 0) rc = add_column(s, p, n, e);
             p += n + (p[n] != '\0');
         }
         s->pending = true;
@@ -241,6 +306,7 @@ static int read_header(struct sacct *s, const struct slurm_options *o, struct er
                  "--columns jobid,submit,... says what the columns of a file without header are");
         return rc;
     }
+    if (rc < 0) return rc;
     s->width = s->kind.n;
     s->at_first = true;
     find_text_columns(s);
@@ -314,6 +380,28 @@ static size_t split(struct sacct *s)
     return s->field.n;
 }
 
+/* "123", "123_4", "123_[5-9%2]", "123+1", "123.batch" */
+static bool is_job_id(const struct csv_field *f)
+{
+    size_t i = 0;
+    while (i < f->len && f->s[i] >= '0' && f->s[i] <= '9') i++;
+    return i > 0 && (i == f->len || strchr("_+.", f->s[i]));
+}
+
+/* Does the line start a row of its own? The ids stand in front of the free text, or nothing tells. */
+static bool starts_row(const struct sacct *s, const struct csv_row *r)
+{
+    if (r->n >= s->width || is_header(r)) return true;
+    const int id = s->at[COL_id] >= 0 ? s->at[COL_id] : s->at[COL_id_raw];
+    return (size_t)id < s->text_from && r->n > 1 && (size_t)id < r->n && is_job_id(&r->f[id]);
+}
+
+/* Free text in the last column: any row may go on in the next line. */
+static bool open_end(const struct sacct *s)
+{
+    return s->text_from < s->text_to && s->text_to == s->width;
+}
+
 /* The row goes on in the next lines when it breaks off inside the free text. */
 static int join_lines(struct sacct *s, struct import_row *row, struct err *e)
 {
@@ -322,12 +410,13 @@ static int join_lines(struct sacct *s, struct import_row *row, struct err *e)
     strbuf_clear(&s->text);
     strbuf_add(&s->text, s->row.text, s->row.len);
     split(s);
-    for (int lines = 1; n < s->width && lines < MOST_LINES; lines++) {
+    for (int lines = 1; lines < MOST_LINES; lines++) {
         if (n <= s->text_from || s->text_from == s->text_to) break;
+        if (n >= s->width && !open_end(s)) break;
         int rc = csv_next(s->csv, &s->row, e);
         if (rc < 0) return rc;
         if (rc == 0) break;
-        if (s->row.n >= s->width) {
+        if (starts_row(s, &s->row)) {
             s->pending = true;
             break;
         }
@@ -471,7 +560,7 @@ static int sacct_next(void *state, struct import_row *row, struct err *e)
     row->raw_len = s->row.len;
     const struct csv_field *f = s->row.f;
     size_t n = s->row.n;
-    if (n < s->width) {
+    if (n < s->width || open_end(s)) {
         int rc = join_lines(s, row, e);
         if (rc < 0) return rc;
         f = s->field.v;

@@ -548,6 +548,48 @@ static void several_files(void **state)
     free(again);
 }
 
+/* A row that was cut short costs itself alone; text in the last column may break too. */
+static void sacct_lines(void **state)
+{
+    (void)state;
+    const char *half = "COMPLETED|2024-03-01T08:00:00|2024-03-01T08:00:10|2024-03-01T08:01:10|"
+                       "00:01:00|gres/gpu=1";
+    char text[1600];
+    snprintf(text, sizeof text,
+             "JobID|JobName|State|Submit|Start|End|Elapsed|AllocTRES\n1|ok|%s\n"
+             "2|short|COMPLETED|2024-03-01T08:00:00\n3|multi\nline|%s\n4|sh\n5|ok|%s\n",
+             half, half, half);
+    assert_import("sacct", temp_file(".txt", text), "--lenient");
+    assert_account("rows.read", 5);
+    assert_account("jobs.gpus", 3);
+    assert_int_equal(rows_for("field-count"), 2);
+    assert_int_equal(rows_for("joined-lines"), 1);
+    refused(ERR_INPUT, "--strict", "sacct", temp_file(".txt", text), "--strict");
+    snprintf(text, sizeof text,
+             "JobID|State|Submit|Start|End|Elapsed|AllocTRES|JobName\n1|%s|a\nb|c\nd\n"
+             "2|%s|e\n\n3|%s|f\n4|COMPL\n",
+             half, half, half);
+    assert_import("sacct", temp_file(".txt", text), "--lenient");
+    assert_account("rows.read", 4);
+    assert_account("jobs.gpus", 3);
+    assert_int_equal(rows_for("joined-lines"), 1);
+    assert_int_equal(rows_for("field-count"), 1);
+}
+
+static void sacct_column_names(void **state)
+{
+    (void)state;
+    const char *row = "1|COMPLETED|" TIMES "gres/gpu=1\n";
+    const char *file = temp_file(".txt", row);
+    refused(ERR_USAGE, "did you mean \"state\"", "sacct", file, "--columns",
+            "jobid,stat,submit,start,end,elapsed,alloctres");
+    refused(ERR_INPUT, "column \"Submit\" is there twice", "sacct", file, "--columns",
+            "jobid,state,submit,Submit,end,elapsed,alloctres");
+    assert_import("sacct", file, "--columns", "jobid,-,submit,start,-,elapsed,alloctres");
+    refused(ERR_INPUT, "is there twice", "sacct",
+            temp_file(".txt", "JobID|State|Submit|Start|End|Elapsed|Elapsed%20|AllocTRES\n"));
+}
+
 #define RUNNING "2024-03-01T08:00:00|2024-03-01T08:00:10|Unknown|"
 
 /* Of overlapping exports the final or latest state of a run counts, in whatever order they come. */
@@ -625,6 +667,7 @@ int main(void)
         cmocka_unit_test(helios),          cmocka_unit_test(acme),
         cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
         cmocka_unit_test(overlapping_exports), cmocka_unit_test(mig_devices),
+        cmocka_unit_test(sacct_lines), cmocka_unit_test(sacct_column_names),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
 }
