@@ -21,13 +21,19 @@
 
 static struct err err;
 
-static void size(struct sizing *s, const char *scenario, const char *const *slo, size_t n)
+static void size_from(struct sizing *s, const char *scenario, int64_t min, const char *const *slo,
+                      size_t n)
 {
     const struct size_options o = {
-        .scenario = scenario, .slo = slo, .n_slo = n, .min = 1, .threads = 2
+        .scenario = scenario, .slo = slo, .n_slo = n, .min = min, .threads = 2
     };
     err = (struct err){ 0 };
     if (size_run(s, &o, &err) != 0) fail_msg("%s: %s %s", err.where, err.msg, err.hint);
+}
+
+static void size(struct sizing *s, const char *scenario, const char *const *slo, size_t n)
+{
+    size_from(s, scenario, 1, slo, n);
 }
 
 static const struct size_trial *trial_of(const struct size_answer *a, int64_t nodes)
@@ -41,7 +47,7 @@ static const struct size_trial *trial_of(const struct size_answer *a, int64_t no
 static void erlang(const char *slo, int64_t cards, int64_t smaller, enum verdict below)
 {
     struct sizing s;
-    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    size_from(&s, "scenarios/sizing-erlang.json", 3, &slo, 1);
     const struct size_answer *a = &s.answer[0];
     assert_non_null(a->best);
     assert_int_equal(a->best->nodes, cards);
@@ -72,10 +78,11 @@ static void by_averages(void **state)
     static const char *const slo = "jobs.wait_s.mean<=1000";
     struct sizing s;
     (void)state;
-    erlang(slo, 4, 3, SIZE_MET);
-    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    size_from(&s, "scenarios/sizing-erlang.json", 3, &slo, 1);
     const struct size_trial *three = trial_of(&s.answer[0], 3);
+    assert_int_equal(s.answer[0].best->nodes, 4);
     assert_false(three->stable);
+    assert_int_equal(three->target[0], SIZE_MET);
     assert_int_equal(three->verdict, SIZE_MISSED);
     size_fini(&s);
 }
@@ -85,7 +92,7 @@ static void unstable_has_no_percentile(void **state)
     static const char *const slo = "jobs.wait_s.p99<=1e9";
     struct sizing s;
     (void)state;
-    size(&s, "scenarios/sizing-erlang.json", &slo, 1);
+    size_from(&s, "scenarios/sizing-erlang.json", 3, &slo, 1);
     const struct size_trial *three = trial_of(&s.answer[0], 3);
     assert_false(three->stable);
     assert_true(isnan(three->value[0].mean));

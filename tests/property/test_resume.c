@@ -34,7 +34,7 @@ static int sweep(const char *bin, const char *dir, long ns)
         dup2(null, 1);
         dup2(null, 2);
         execl(bin, bin, "sweep", "scenarios/sizing-erlang.json", "--vary", vary, "--replications",
-              replications, "--jobs", "2", "-o", dir, (char *)NULL);
+              replications, "--jobs", "2", "--set", "horizon=1000 s", "-o", dir, (char *)NULL);
         _exit(127);
     }
     if (ns > 0) {
