@@ -3,8 +3,8 @@
  * or a list; times in epoch seconds, 0 for not set; limits in minutes. JSON lines are read too.
  *
  * Streaming: memory holds one job, not the document. What the values mean is in slurm_job.h. The
- * snapshot's own clock (last_update) ends running jobs; it may stand behind the jobs, so a file
- * (not standard input) is read once before for it. */
+ * snapshot's own clock (last_update) ends running jobs; it may stand behind the jobs, so a file is
+ * read once before for it (standard input comes as a file: base/spool.h). */
 #include "traces/json_items.h"
 #include "traces/slurm_job.h"
 
@@ -212,14 +212,31 @@ static void memory_of(const json_t *job, struct slurm_record *r)
     if (mib > 0 && mib < INT64_C(1) << 43) r->mem_bytes = mib << 20;
 }
 
-static void convert(struct slurm_json *s, struct import_row *row)
+/* Of a list the first state is the base and the others are flags, but not in all versions: COMPLETING
+ * says nothing once the job has another state and an end. */
+static void state_of(const json_t *job, struct slurm_record *r)
 {
-    const json_t *job = s->job, *state = json_object_get(job, "job_state");
-    struct slurm_record r = { 0 };
-    struct strbuf id = { 0 }, alloc = { 0 }, req = { 0 }, gres = { 0 };
+    const json_t *state = json_object_get(job, "job_state"), *v;
+    size_t i;
     if (!state) state = json_object_get(job, "state");
     if (json_is_object(state)) state = json_object_get(state, "current");
-    text_of(state, &r.state, &r.state_len);
+    text_of(state, &r->state, &r->state_len);
+    if (!json_is_array(state) || r->end == JOB_NO_TIME ||
+        slurm_state(r->state, r->state_len) != SLURM_COMPLETING)
+        return;
+    json_array_foreach((json_t *)(uintptr_t)state, i, v)
+    {
+        if (!json_is_string(v)) continue;
+        text_of(v, &r->state, &r->state_len);
+        if (slurm_state(r->state, r->state_len) != SLURM_COMPLETING) return;
+    }
+}
+
+static void convert(struct slurm_json *s, struct import_row *row)
+{
+    const json_t *job = s->job;
+    struct slurm_record r = { 0 };
+    struct strbuf id = { 0 }, alloc = { 0 }, req = { 0 }, gres = { 0 };
     const json_t *user = json_object_get(job, "user_name");
     text_of(user ? user : json_object_get(job, "user"), &r.user, &r.user_len);
     text_of(json_object_get(job, "account"), &r.account, &r.account_len);
@@ -230,6 +247,7 @@ static void convert(struct slurm_json *s, struct import_row *row)
     r.priority = count_of(json_object_get(job, "priority"));
     memory_of(job, &r);
     times_of(job, &r);
+    state_of(job, &r);
     tres_of(json_object_get(job, "tres_alloc_str"), member(job, "tres", "allocated"), &alloc,
             &r.alloc_tres, &r.alloc_tres_len);
     tres_of(json_object_get(job, "tres_req_str"), member(job, "tres", "requested"), &req,

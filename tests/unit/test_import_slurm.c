@@ -590,6 +590,47 @@ static void sacct_column_names(void **state)
             temp_file(".txt", "JobID|State|Submit|Start|End|Elapsed|Elapsed%20|AllocTRES\n"));
 }
 
+/* squeue's states in any order; running jobs end at last_update, which may stand behind them. */
+static void json_states(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *states, *status;
+        int end;
+    } cases[] = {
+        { "[\"COMPLETING\", \"COMPLETED\"]", "completed", 1700000070 },
+        { "[\"COMPLETED\", \"COMPLETING\"]", "completed", 1700000070 },
+        { "[\"COMPLETING\", \"FAILED\"]", "failed", 1700000070 },
+        { "[\"COMPLETING\", \"COMPLETED\"]", "running", 0 },
+        { "[\"RUNNING\", \"COMPLETING\"]", "running", 0 },
+        { "[\"COMPLETING\"]", "running", 0 },
+    };
+    char text[700], want[100];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text,
+                 "{\"jobs\": [{\"job_id\": 1, \"job_state\": %s, \"submit_time\": 1700000000, "
+                 "\"start_time\": 1700000010, \"end_time\": %d, \"tres_alloc_str\": "
+                 "\"gres/gpu=1\"}], \"last_update\": 1700000100}",
+                 cases[i].states, cases[i].end);
+        const char *file = temp_file(".json", text);
+        assert_import("slurm-json", file);
+        snprintf(want, sizeof want, "1,0,%d,1,%s\n", cases[i].end ? 60 : 90, cases[i].status);
+        char *from_file = read_file(last_run.out);
+        assert_non_null(strstr(from_file, want));
+        /* the same through standard input */
+        const int saved = dup(0), fd = open(file, O_RDONLY);
+        dup2(fd, 0);
+        close(fd);
+        assert_import("slurm-json", "-");
+        dup2(saved, 0);
+        close(saved);
+        char *piped = read_file(last_run.out);
+        assert_string_equal(strchr(piped, '\n'), strchr(from_file, '\n'));
+        free(piped);
+        free(from_file);
+    }
+}
+
 #define RUNNING "2024-03-01T08:00:00|2024-03-01T08:00:10|Unknown|"
 
 /* Of overlapping exports the final or latest state of a run counts, in whatever order they come. */
@@ -667,6 +708,7 @@ int main(void)
         cmocka_unit_test(helios),          cmocka_unit_test(acme),
         cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
         cmocka_unit_test(overlapping_exports), cmocka_unit_test(mig_devices),
+        cmocka_unit_test(json_states),
         cmocka_unit_test(sacct_lines), cmocka_unit_test(sacct_column_names),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
