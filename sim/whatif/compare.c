@@ -296,7 +296,7 @@ static void hold(void *ctx, const struct job *j)
     struct join *t = ctx;
     size_t i = (size_t)j->key & t->mask;
     if (!in_pass(t, j)) return;
-    if (t->held > t->mask / 2) { /* only where one id fills the file */
+    if (t->held > t->mask - t->mask / 8) { /* only where one id fills the file */
         t->unmatched++;
         return;
     }
@@ -334,9 +334,8 @@ static int pair_policy(const struct side *side, const char *policy, const struct
     struct join t = { .span = span, .passes = (size_t)(span->n / at_most) + 1 };
     int rc = 0;
     size_t size = 64;
-    /* twice as many slots as jobs of a pass, and room for an uneven hash */
-    while (size < 2 * (size_t)(span->n / t.passes) + (size_t)(span->n / 8 / t.passes)) size *= 2;
-    size *= 2;
+    /* two thirds full at most, give or take the luck of the hash */
+    while (size < 3 * (size_t)(span->n / t.passes) / 2) size *= 2;
     t.mask = size - 1;
     t.slot = xcalloc(size, sizeof *t.slot);
     t.diff = xcalloc(COMPARE_METRICS, sizeof *t.diff);

@@ -15,7 +15,7 @@
  * that two runs without a real difference are called different at most once in twenty comparisons of
  * folders, however many policies and metrics they have.
  *
- * Memory: bounded (about 128 MiB), whatever the number of jobs: jobs are joined in passes by hash.
+ * Memory: bounded (about 80 MiB), whatever the number of jobs: jobs are joined in passes by hash.
  * O(rows x passes x policies). Threads: call from one. Ownership: the arena. */
 #ifndef GPUSIM_WHATIF_COMPARE_H
 #define GPUSIM_WHATIF_COMPARE_H
@@ -37,7 +37,7 @@ enum compare_metric {
 };
 extern const char *const compare_metric_names[]; /* "wait_s", ... NULL-terminated */
 
-enum { COMPARE_WINDOWS = 32, COMPARE_FEW = 8, COMPARE_JOIN = 1 << 20 /* jobs of a pass */ };
+enum { COMPARE_WINDOWS = 32, COMPARE_FEW = 8, COMPARE_JOIN = 1 << 19 /* jobs of a pass */ };
 
 struct compare_row {
     const char *policy, *metric;

@@ -19,7 +19,7 @@ static size_t replications_of(const json_t *manifest)
 static const char *point_of(const json_t *manifest, size_t i)
 {
     const char *s = json_string_value(json_array_get(json_object_get(manifest, "points"), i));
-    return s && strlen(s) == 64 ? s : NULL;
+    return s && strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64 ? s : NULL;
 }
 
 /* The axes as they were. */
@@ -43,7 +43,8 @@ static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
         if (good) g->n_points *= axis->n;
     }
     const json_t *points = json_object_get(t->manifest, "points");
-    good = good && json_array_size(points) == g->n_points;
+    good = good && json_array_size(points) == g->n_points &&
+           replications_of(t->manifest) <= GRID_MAX_POINTS / g->n_points;
     for (size_t i = 0; good && i < g->n_points; i++) good = point_of(t->manifest, i) != NULL;
     return good ? 0 : err_set(e, ERR_INPUT, NULL, "the manifest of the sweep is damaged");
 }

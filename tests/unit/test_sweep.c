@@ -343,6 +343,39 @@ static void refused(void **state)
     assert_contains(err.msg, "no policy 'nobody'");
 }
 
+/* A manifest that somebody edited is refused, not believed. */
+static void damaged_manifests(void **state)
+{
+    static const char *const bad[] = {
+        "{'format': 'gpusim-sweep/1'}",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 0, 'points': []}",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': []}",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': ['../x']}",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [{'path': 'a', 'values': []}],"
+        " 'replications': 1, 'points': []}",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1000000000000, 'points':"
+        " ['0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef']}",
+        "[]",
+        "{",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *const dir[] = { new_dir() };
+        struct sweep_table t;
+        char *text = xstrdup(bad[i]);
+        for (char *c = text; *c; c++)
+            if (*c == '\'') *c = '"';
+        FILE *f = fopen(arena_printf(arena, "%s/manifest.json", dir[0]), "w");
+        assert_non_null(f);
+        fputs(text, f);
+        fclose(f);
+        free(text);
+        err = (struct err){ 0 };
+        assert_int_equal(sweep_merge(&t, dir, 1, dir[0], true, arena, &err), ERR_INPUT);
+        sweep_table_fini(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_point_fails),
         cmocka_unit_test(a_trace_has_no_interval),
         cmocka_unit_test(refused),
+        cmocka_unit_test(damaged_manifests),
     };
     gsl_set_error_handler_off();
     arena = arena_create();
