@@ -11,12 +11,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/spool.h"
 #include "cli/command.h"
 #include "traces/account.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum answer { ANSWER_TABLE, ANSWER_JSON, ANSWER_LIST };
@@ -110,6 +112,7 @@ static int list_formats(void)
     return 0;
 }
 
+/* NULL: whichever the file looks like. */
 static int choose_format(const struct trace_format **out, const struct parsed *p, struct err *e)
 {
     const char *names[64];
@@ -136,7 +139,38 @@ static int choose_format(const struct trace_format **out, const struct parsed *p
     if (p->operands < 2)
         return err_set(e, ERR_USAGE, NULL,
                        "import: expected a FILE after \"%s\" (\"-\": standard input)", name);
-    return *out ? 0 : format_sniff(out, p->operand[1], e);
+    return 0;
+}
+
+/* ---- the files, each of which may be opened several times ------------------------------------ */
+
+struct inputs {
+    struct spool *spool;
+    const char **path; /* what to open */
+    int n;
+};
+
+static int inputs_open(struct inputs *in, char **named, int n, struct err *e)
+{
+    int rc = 0;
+    in->n = n;
+    in->spool = xcalloc((size_t)n, sizeof *in->spool);
+    in->path = xcalloc((size_t)n, sizeof *in->path);
+    for (int i = 0; i < n && rc == 0; i++) {
+        rc = spool_open(&in->spool[i], named[i], e);
+        if (rc == 0) in->path[i] = spool_path(&in->spool[i]);
+    }
+    return rc;
+}
+
+static void inputs_fini(struct inputs *in, struct err *e)
+{
+    for (int i = 0; i < in->n; i++) {
+        spool_name_err(&in->spool[i], e);
+        spool_close(&in->spool[i]);
+    }
+    free(in->spool);
+    free(in->path);
 }
 
 /* ---- the rows ------------------------------------------------------------------------------- */
@@ -149,7 +183,8 @@ struct job {
     const struct trace_format *format;
     const struct options *o;
     const void *format_options;
-    const char *const *files;
+    const char *const *files; /* as the user named them */
+    const char *const *paths; /* what to open */
     int n_files;
     struct symtab *names;
     struct account account;
@@ -221,9 +256,12 @@ static int read_file(struct job *j, int file, struct err *e)
     struct import_row row;
     struct import_info info;
     j->shared.last = file == j->n_files - 1;
-    int rc = import_open_shared(&s, j->format, j->files[file], j->format_options, j->names,
+    int rc = import_open_shared(&s, j->format, j->paths[file], j->format_options, j->names,
                                 &j->shared, &info, e);
-    if (rc < 0) return rc;
+    if (rc < 0) {
+        format_explain(j->format, j->paths[file], e);
+        return rc;
+    }
     if (file == 0) j->info = info;
     while ((rc = import_next(s, &row, e)) > 0) {
         account_add(&j->account, &row, row.file);
@@ -234,6 +272,7 @@ static int read_file(struct job *j, int file, struct err *e)
     }
     if (rc == 0) account_add_facts(&j->account, j->files[file], import_facts(s));
     import_close(s);
+    if (rc < 0 && j->account.read == 0) format_explain(j->format, j->paths[file], e);
     return rc;
 }
 
@@ -413,9 +452,12 @@ static int write_trace(struct job *j, FILE *to, struct err *e)
 static int verdict(const struct job *j, struct err *e)
 {
     const struct account *a = &j->account;
-    if (a->kept + a->repaired == 0)
-        return err_set(e, ERR_INPUT, NULL, "%s: no %s is left of %llu rows", j->files[0],
-                       of_requests(j) ? "request" : "job", (unsigned long long)a->read);
+    if (a->kept + a->repaired == 0) {
+        int rc = err_set(e, ERR_INPUT, NULL, "%s: no %s is left of %llu rows", j->files[0],
+                         of_requests(j) ? "request" : "job", (unsigned long long)a->read);
+        format_explain(j->format, j->paths[0], e);
+        return rc;
+    }
     if (j->o->strict && a->quarantined)
         return err_set(e, ERR_INPUT, NULL,
                        "%s: %llu rows are quarantined (--strict): no trace is written", j->files[0],
@@ -451,15 +493,45 @@ static bool to_file(const struct options *o)
     return o->out && strcmp(o->out, "-") != 0;
 }
 
+/* A trace of an earlier import must not stand beside the account of one that failed. */
+static void drop_stale(const struct job *j)
+{
+    struct stat st;
+    if (to_file(j->o) && lstat(j->o->out, &st) == 0 && S_ISREG(st.st_mode) &&
+        unlink(j->o->out) == 0)
+        log_warn("the older %s is removed: it does not belong to this account", j->o->out);
+}
+
+/* Would writing destroy what is read? */
+static int check_outputs(const struct job *j, struct err *e)
+{
+    static const char *const suffix[] = { "", ".account.json", ".quarantine.csv" };
+    struct stat out, in;
+    int rc = 0;
+    for (size_t k = 0; k < sizeof suffix / sizeof *suffix && rc == 0; k++) {
+        char *path = xasprintf("%s%s", j->o->out, suffix[k]);
+        const bool there = stat(path, &out) == 0 && S_ISREG(out.st_mode);
+        for (int i = 0; there && i < j->n_files && rc == 0; i++)
+            if (stat(j->paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+                rc = err_set(e, ERR_USAGE, NULL, "import: -o %s would overwrite the input %s",
+                             j->o->out, j->files[i]);
+        free(path);
+    }
+    return rc;
+}
+
 /* A format of measurements: its document to -o or standard output, its account to stderr. */
 static int import_document(struct job *j, struct err *e)
 {
-    struct import_document d = { .quarantine = j->quarantine.f };
+    struct import_document d = { .quarantine = j->quarantine.f, .names = j->files };
     struct strbuf text = { 0 };
     size_t i;
     json_t *w;
-    int rc = j->format->document(&d, j->files, j->n_files, j->format_options, e);
-    if (rc < 0) return rc;
+    int rc = j->format->document(&d, j->paths, j->n_files, j->format_options, e);
+    if (rc < 0) {
+        format_explain(j->format, j->paths[0], e);
+        return rc;
+    }
     if (to_file(j->o)) rc = outfile_commit(&j->quarantine, e);
     if (rc == 0 && to_file(j->o)) {
         char *path = xasprintf("%s.account.json", j->o->out);
@@ -474,6 +546,7 @@ static int import_document(struct job *j, struct err *e)
                     j->files[0], (unsigned long long)n,
                     j->o->strict ? "(--strict)" : "for reasons the format does not explain");
         err_hint(e, "look at the quarantine; --lenient goes on without those lines");
+        drop_stale(j);
     }
     strbuf_clear(&text);
     json_write(d.json, &text);
@@ -494,8 +567,8 @@ static int import(struct job *j, struct err *e)
     struct outfile out = { 0 };
     json_t *doc = NULL;
     const bool files = to_file(j->o);
-    int rc = 0;
-    if (files) {
+    int rc = files ? check_outputs(j, e) : 0;
+    if (files && rc == 0) {
         char *path = xasprintf("%s.quarantine.csv", j->o->out);
         rc = outfile_open(&j->quarantine, path, e);
         free(path);
@@ -523,7 +596,7 @@ static int import(struct job *j, struct err *e)
     if (rc < 0) goto out;
     if (j->o->answer == ANSWER_TABLE) account_print(&j->account, j->files, j->n_files, stderr);
     if (files) rc = outfile_commit(&j->quarantine, e);
-    if (rc == 0) rc = verdict(j, e);
+    if (rc == 0 && (rc = verdict(j, e)) < 0) drop_stale(j);
     if (rc < 0) goto out;
 
     if (files) {
@@ -546,6 +619,7 @@ out:
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct parsed all, p = { 0 };
+    struct inputs in = { 0 };
     const struct trace_format *format = NULL;
     int rc = parse(&all, self, NULL, argc, argv, e);
     if (rc != 0) {
@@ -554,7 +628,9 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     }
     if (((const struct options *)(const void *)all.values)->answer == ANSWER_LIST)
         rc = list_formats();
-    else if ((rc = choose_format(&format, &all, e)) == 0)
+    else if ((rc = choose_format(&format, &all, e)) == 0 &&
+             (rc = inputs_open(&in, all.operand + 1, all.operands - 1, e)) == 0 &&
+             (format || (rc = format_sniff(&format, in.path[0], e)) == 0))
         rc = parse(&p, self, format, argc, argv, e);
     if (rc == 0 && format) {
         const struct options *o = (const void *)p.values;
@@ -569,6 +645,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .o = (const void *)p.values,
             .format_options = p.values + aligned(sizeof(struct options)),
             .files = (const char *const *)(void *)(p.operand + 1),
+            .paths = in.path,
             .n_files = p.operands - 1,
             .names = symtab_create(),
             .sorted = true,
@@ -579,6 +656,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         import_shared_fini(&j.shared);
         symtab_destroy(j.names);
     }
+    inputs_fini(&in, e);
     parsed_fini(&p);
     parsed_fini(&all);
     return rc;

@@ -1,6 +1,7 @@
 /* cmd_trace.c - `gpusim trace stat FILE`: what is in a trace, native or of any known format. */
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/spool.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "traces/account.h"
@@ -45,7 +46,7 @@ struct summary {
 };
 
 static int read_all(struct summary *s, const struct trace_format *f, const char *path,
-                    struct symtab *names, struct import_info *info, struct err *e)
+                    const char *shown, struct symtab *names, struct import_info *info, struct err *e)
 {
     void *options = xcalloc(1, f->options_size + 1); /* the format's defaults */
     struct import_stream *in;
@@ -59,10 +60,11 @@ static int read_all(struct summary *s, const struct trace_format *f, const char 
             add_name(&s->groups, row.job.group);
             add_name(&s->models, row.job.gpu_model);
         }
-        if (rc == 0) account_add_facts(&s->account, path, import_facts(in));
+        if (rc == 0) account_add_facts(&s->account, shown, import_facts(in));
         import_close(in);
     }
     free(options);
+    if (rc < 0 && s->account.read == 0) format_explain(f, path, e);
     return rc;
 }
 
@@ -85,7 +87,7 @@ static void print_json(const struct summary *s, const char *format, const char *
     json_decref(o);
 }
 
-static int stat_file(const struct options *o, const char *path, struct err *e)
+static int stat_file(const struct options *o, const char *path, const char *shown, struct err *e)
 {
     struct summary s = { 0 };
     struct import_info info = { 0 };
@@ -93,13 +95,12 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
     int rc = 0;
     if (o->source && !f)
         return err_set(e, ERR_USAGE, NULL, "trace: unknown format \"%s\"", o->source);
-    if (!f && strcmp(path, "-") == 0) f = format_find("native");
     if (!f) rc = format_sniff(&f, path, e);
     if (rc < 0) return rc;
     struct symtab *names = symtab_create();
     account_init(&s.account);
     s.account.percentiles = true;
-    rc = read_all(&s, f, path, names, &info, e);
+    rc = read_all(&s, f, path, shown, names, &info, e);
     if (rc == 0) {
         s.account.static_fill = info.static_fill;
         s.account.from_zero = info.from_zero;
@@ -111,10 +112,10 @@ static int stat_file(const struct options *o, const char *path, struct err *e)
     }
     if (rc == 0) {
         if (o->format == FORMAT_JSON) {
-            print_json(&s, f->name, path);
+            print_json(&s, f->name, shown);
         } else {
-            printf("%-13s %s (%s)\n", "trace", path, f->name);
-            account_print(&s.account, &path, 1, stdout);
+            printf("%-13s %s (%s)\n", "trace", shown, f->name);
+            account_print(&s.account, &shown, 1, stdout);
             account_print_stat(&s.account, stdout);
             if (info.kind == IMPORT_JOBS)
                 printf("%-13s %llu users, %llu groups, %llu GPU models\n", "names",
@@ -152,10 +153,15 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     }
     if (n != 2)
         return err_set(e, ERR_USAGE, NULL,
-                       "trace stat: expected one FILE (\"-\": a native trace on standard input)");
+                       "trace stat: expected one FILE (\"-\": standard input)");
     if (o.capacity < 0 || o.capacity > 1e9)
         return err_set(e, ERR_USAGE, NULL, "trace: --capacity: expected 0 to 1e9 GPUs");
-    return stat_file(&o, operand[1], e);
+    struct spool spool;
+    rc = spool_open(&spool, operand[1], e);
+    if (rc == 0) rc = stat_file(&o, spool_path(&spool), operand[1], e);
+    spool_name_err(&spool, e);
+    spool_close(&spool);
+    return rc;
 }
 
 const struct command cmd_trace = {

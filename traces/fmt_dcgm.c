@@ -250,7 +250,7 @@ static void measure(struct sig_set *set, struct sig_entity *t)
 static int dcgm_document(struct import_document *out, const char *const *files, int n_files,
                          const void *options, struct err *e)
 {
-    struct sig_set *set = sig_create(out->quarantine, files);
+    struct sig_set *set = sig_create(out->quarantine, out->names);
     int rc = 0;
     bool pods = false, reserved = false;
     (void)options;
@@ -271,7 +271,7 @@ static int dcgm_document(struct import_document *out, const char *const *files, 
         sig_warn(set,
                  "pod labels name a reservation pod: the pods that share its card are not named");
     if (rc == 0 && !pods) sig_warn(set, "no sample names a pod: unknown, not idle");
-    if (rc == 0) sig_document(set, "dcgm", files, n_files, out);
+    if (rc == 0) sig_document(set, "dcgm", out->names, n_files, out);
     sig_destroy(set);
     return rc;
 }

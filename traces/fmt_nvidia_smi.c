@@ -268,9 +268,17 @@ static int parse_one(struct smi *s, const char *file, const char *text, size_t l
     const struct loc at = { .file = file, .line = line_of(s) };
     if (s->depth == 1 && !s->root_seen)
         return err_set(e, ERR_INPUT, &at, "expected <nvidia_smi_log>, found another XML document");
+    const enum XML_Error why = XML_GetErrorCode(s->parser);
+    if (st != XML_STATUS_OK && s->depth > 0 &&
+        (why == XML_ERROR_NO_ELEMENTS || why == XML_ERROR_UNCLOSED_TOKEN ||
+         why == XML_ERROR_PARTIAL_CHAR || why == XML_ERROR_UNCLOSED_CDATA_SECTION)) {
+        err_set(e, ERR_INPUT, &at, "the document is cut off: the file ends %zu elements deep",
+                s->depth);
+        err_hint(e, "was the query or the copy interrupted?");
+        return ERR_INPUT;
+    }
     return err_set(e, ERR_INPUT, &at, "this is not an nvidia-smi document: %s",
-                   st == XML_STATUS_OK ? "no element"
-                                       : XML_ErrorString(XML_GetErrorCode(s->parser)));
+                   st == XML_STATUS_OK ? "no element" : XML_ErrorString(why));
 }
 
 static int read_file(struct smi *s, const char *path, int file, struct err *e)
@@ -324,7 +332,7 @@ static void measure(struct sig_set *set, struct sig_entity *t)
 static int smi_document(struct import_document *out, const char *const *files, int n_files,
                         const void *options, struct err *e)
 {
-    struct smi s = { .set = sig_create(out->quarantine, files) };
+    struct smi s = { .set = sig_create(out->quarantine, out->names) };
     int rc = 0;
     (void)options;
     for (int i = 0; i < n_files && rc == 0; i++) rc = read_file(&s, files[i], i, e);
@@ -334,7 +342,7 @@ static int smi_document(struct import_document *out, const char *const *files, i
     }
     for (size_t i = 0; rc == 0 && i < sig_count(s.set); i++)
         if (sig_level_of(sig_at(s.set, i)) == SIG_ENTITY) measure(s.set, sig_at(s.set, i));
-    if (rc == 0) sig_document(s.set, "nvidia-smi", files, n_files, out);
+    if (rc == 0) sig_document(s.set, "nvidia-smi", out->names, n_files, out);
     vec_fini(&s.slices);
     sig_destroy(s.set);
     return rc;

@@ -179,7 +179,8 @@ static int synergy_sniff(const char *head, size_t len)
         int64_t v;
         const size_t size = (size_t)(f[i + 1] - 1 - f[i]);
         const bool numeric = dec_fixed(f[i], size, 9, &v) == DEC_OK;
-        if (size == 0 || (i == F_model ? numeric : i != F_id && !numeric)) return 0;
+        /* ids are counted: a word in front is another table, such as a list of machines */
+        if (size == 0 || (i == F_model ? numeric : !numeric)) return 0;
     }
     return 55;
 }

@@ -83,7 +83,7 @@ struct import_info {
 struct import_document {
     FILE
         *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
-    const char *const *names; /* given: what the document calls the files; NULL: their paths */
+    const char *const *names; /* given: what the document calls the files */
     json_t *json;    /* owned by the caller */
     uint64_t quarantined, not_benign;
 };

@@ -39,7 +39,8 @@ static const struct {
     { 0, 4, "%PDF", "a PDF document" },
     { 0, 4, "PK\x03\x04", "a zip archive (or an office document): unpack it" },
     { 0, 3, "BZh", "bzip2-compressed data: unpack it (gzip, xz and zstd are read as they are)" },
-    { 0, 4, "\x04\x22\x4d\x18", "lz4-compressed data: unpack it (gzip, xz and zstd are read as they are)" },
+    { 0, 4, "\x04\x22\x4d\x18",
+      "lz4-compressed data: unpack it (gzip, xz and zstd are read as they are)" },
     { 0, 4, "7z\xbc\xaf", "a 7z archive: unpack it" },
     { 257, 5, "ustar", "a tar archive: unpack it" },
     { 0, 4, "PAR1", "a Parquet table: export it as CSV" },
@@ -62,7 +63,8 @@ static const struct {
     { "", "JobID|", "Slurm accounting (sacct)" },
     { "", "JobIDRaw|", "Slurm accounting (sacct)" },
     { "", "resource_time_0", "a Muri trace" },
-    { "sn,cpu_milli,memory_mib,gpu", NULL, "a list of nodes (openb): it goes with --nodes FILE beside the pods" },
+    { "sn,cpu_milli,memory_mib,gpu", NULL,
+      "a list of nodes (openb): it goes with --nodes FILE beside the pods" },
 };
 
 enum { CELLS = 9 };
@@ -145,8 +147,7 @@ static int no_format(const char *path, const char *head, size_t len, struct err 
         strbuf_addf(&list, "%s%s", f == fmt_all ? "" : ", ", (*f)->name);
     int rc = err_set(e, ERR_INPUT, &at, "expected a trace of jobs or requests, found %s",
                      what ? what : "a file of no known format");
-    err_hint(e, "known formats: %s; name one: `gpusim import FORMAT %s`", list.s ? list.s : "none",
-             path);
+    err_hint(e, "name the format (`gpusim import --format list`): %s", list.s ? list.s : "none");
     strbuf_fini(&list);
     return rc;
 }
@@ -178,7 +179,8 @@ void format_explain(const struct trace_format *f, const char *path, struct err *
         const char *what = is || len == 0 ? NULL : other_kind(head, len);
         if (is && is != f) {
             snprintf(e->msg + at, sizeof e->msg - at, "%sthe format %s", said, is->name);
-            err_hint(e, "`gpusim import %s %s` reads it: %s", is->name, path, is->help);
+            if (!e->hint[0] || strstr(e->hint, "tells formats apart"))
+                err_hint(e, "`gpusim import %s %s` reads it: %s", is->name, path, is->help);
         } else if (what) {
             snprintf(e->msg + at, sizeof e->msg - at, "%s%s", said, what);
         }

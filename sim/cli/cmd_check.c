@@ -2,6 +2,7 @@
  * without running; print every problem. Exit 1 if there are any, 4 for a file that cannot be read. */
 #include "base/instream.h"
 #include "base/log.h"
+#include "base/spool.h"
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
@@ -208,13 +209,20 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
     struct diag d;
     struct finding f = { .d = &d };
     struct err e = { 0 };
+    struct spool spool = { 0 }; /* it is read twice: to tell what it is, and to check it */
     diag_init(&d);
-    const int rc = strcmp(path, "-") != 0 && access(path, R_OK) != 0
-                       ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
-                   : looks_like_json(path)     ? check_json(path, &f, &e)
-                   : looks_like_requests(path) ? check_requests(path, &f, &e)
-                                               : check_trace(path, &f, &e);
+    int rc = strcmp(path, "-") != 0 && access(path, R_OK) != 0
+                 ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
+                 : spool_open(&spool, path, &e);
+    if (rc == 0) {
+        const char *at = spool_path(&spool);
+        rc = looks_like_json(at)       ? check_json(at, &f, &e)
+             : looks_like_requests(at) ? check_requests(at, &f, &e)
+                                       : check_trace(at, &f, &e);
+    }
     if (rc != 0) diag_add_err(&d, &e);
+    for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++) spool_name_err(&spool, &d.problem[i]);
+    spool_close(&spool);
     for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++)
         json_array_append_new(list, problem_json(path, &d.problem[i]));
     if (o->format == FORMAT_TABLE) {

@@ -104,7 +104,10 @@ struct reader {
 const char *scenario_path(struct arena *a, const char *scenario_file, const char *path)
 {
     const char *slash = strrchr(scenario_file, '/');
-    if (!path || path[0] == '/' || !slash) return arena_strdup(a, path);
+    /* a scenario that came through a pipe (<(...), standard input) lies nowhere */
+    const bool piped = strncmp(scenario_file, "/proc/self/fd/", 14) == 0 ||
+                       strncmp(scenario_file, "/dev/fd/", 8) == 0;
+    if (!path || path[0] == '/' || !slash || piped) return arena_strdup(a, path);
     return arena_printf(a, "%.*s/%s", (int)(slash - scenario_file), scenario_file, path);
 }
 

@@ -590,7 +590,7 @@ static void usage(void **state)
     assert_int_equal(import(&e[3], "openb", pods, "--strict", "--lenient"), ERR_USAGE);
     assert_int_equal(import(&e[4], "tiresias", pods, "--static"),
                      ERR_USAGE); /* an option of another format */
-    assert_int_equal(import(&e[5], "auto", "-"), ERR_USAGE);
+    assert_int_equal(import(&e[5], "auto"), ERR_USAGE);
     assert_int_equal(import(&e[6], "openb", "/nonexistent"), ERR_IO);
     struct textfile junk = textfile_of("hello world\n");
     assert_int_equal(import(&e[7], "auto", junk.path), ERR_INPUT);

@@ -495,7 +495,6 @@ static void dlrm(void **state)
     assert_account("wait_s.sum", 3.25);
     assert_import("dlrm", SAMPLE "dlrm/instances.csv", "--window-end", "1000");
     assert_string_equal(account_word("gpu_seconds_exact"), "1325.000"); /* 475 + 100 + 750 */
-    assert_int_equal(import_run("dlrm", "-"), ERR_USAGE);
     static const struct fate fates[] = {
         { "i,HN,a,1,1,1,,,", "existed-before" },
         { "i,HN,a,1,1,1,1,,", "never-scheduled" },

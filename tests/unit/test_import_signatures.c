@@ -209,7 +209,8 @@ static void smi_refused(void **state)
         { "hello", "not an nvidia-smi document" },
         { "<html></html>", "another XML document" },
         { "<nvidia_smi_log><gpu></nvidia_smi_log>", "mismatched tag" },
-        { "<nvidia_smi_log><gpu>", "no element found" },
+        { "<nvidia_smi_log><gpu>", "the document is cut off" },
+        { "<nvidia_smi_log><gpu><uu", "the document is cut off" },
         { "<nvidia_smi_log></nvidia_smi_log>", "found none" },
         { "<nvidia_smi_log><gpu></gpu></nvidia_smi_log>trailing", "not an nvidia-smi document" },
     };

@@ -1,0 +1,26 @@
+/* base/spool.h - a file that can be opened more than once, whatever the user named: a regular file
+ * stays where it is; standard input ("-"), a pipe, a FIFO or a device is copied, as it is, to a file
+ * without a name ($TMPDIR), whose path opens it again and again.
+ *
+ * What a reader says about that path must not reach the user: spool_name_err() puts the user's own
+ * word in its place.
+ * Errors: ERR_IO. Threads: one spool, one thread. */
+#ifndef GPUSIM_BASE_SPOOL_H
+#define GPUSIM_BASE_SPOOL_H
+
+#include "base/err.h"
+
+struct spool {         /* starts as {0} */
+    char path[64];     /* of the copy; "": there is none */
+    const char *named; /* what the user named; lent */
+    FILE *copy;        /* NULL: the file itself is read */
+};
+
+/* Files that cannot be opened or examined are left to the reader, which says so. */
+int spool_open(struct spool *s, const char *path, struct err *e);
+const char *spool_path(const struct spool *s); /* what to open; lives as long as the spool */
+void spool_close(struct spool *s);             /* accepts {0} */
+/* In the texts of an error: the user's word where the copy's path stands. */
+void spool_name_err(const struct spool *s, struct err *e);
+
+#endif

@@ -1,0 +1,334 @@
+/* The files of an import, not what is in them: pipes, wrong kinds, outputs that would hurt. */
+#include "base/spool.h"
+#include "tests/support/import_run.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+extern const struct command cmd_check;
+
+/* ---- pipes ---------------------------------------------------------------------------------- */
+
+struct feed {
+    const char *fifo; /* NULL: `fd` is the end to write to */
+    const char *text;
+    size_t len;
+    int fd;
+};
+
+static void *feed_main(void *arg)
+{
+    const struct feed *f = arg;
+    FILE *to = f->fifo ? fopen(f->fifo, "w") : fdopen(f->fd, "w"); /* a FIFO waits for its reader */
+    if (!to) return NULL;
+    fwrite(f->text, 1, f->len, to);
+    fclose(to);
+    return NULL;
+}
+
+/* A row printed until the file is longer than 1 MiB; %d is the row's number. */
+struct rows_of {
+    const char *format, *head, *row;
+};
+
+static char *long_text(const struct rows_of *r, int *rows, size_t *len)
+{
+    char *text = NULL;
+    FILE *f = open_memstream(&text, len);
+    fputs(r->head, f);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    for (*rows = 0; ftell(f) < 1500000; ++*rows) fprintf(f, r->row, *rows, *rows);
+#pragma GCC diagnostic pop
+    fclose(f);
+    return text;
+}
+
+static const struct rows_of kinds[] = {
+    { "swf", "; Version: 2.2\n", "%d %d 0 60 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n" },
+    { "swf", "", "%d;%d;0;60;4;-1;-1;4;100;-1;1;1;1;-1;-1;-1;-1;-1\n" },
+    { "native", "job_id,submit_s,duration_s,gpus\n", "j%d,%d,30,1\n" },
+    { "openb",
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+      "deletion_time,scheduled_time\n",
+      "pod-%d,1000,1024,1,500,,LS,Running,%d,99999999,9999999\n" },
+    { "requests", "arrival_s,input_tokens,output_tokens\n", "%d,1%d,5\n" },
+    { "synergy", "", "%d,alexnet,%d,100,1\n" },
+};
+
+static void through(const char *format, const char *path, int rows)
+{
+    if (strcmp(format, "synergy") == 0)
+        assert_import(format, path, "--rate", "10");
+    else
+        assert_import(format, path);
+    assert_account("rows.read", rows);
+    assert_account("rows.quarantined", 0);
+}
+
+/* As many rows as from the file, with the format named and sniffed, and from standard input. */
+static void every_row_of_a_pipe_counts(void **state)
+{
+    char fifo[300];
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int rows;
+        size_t len;
+        char *text = long_text(&kinds[i], &rows, &len);
+        const bool rated = strcmp(kinds[i].format, "synergy") == 0;
+        through(kinds[i].format, temp_file(".txt", text), rows);
+        for (int sniffed = 0; sniffed < 2 - rated; sniffed++) {
+            snprintf(fifo, sizeof fifo, "%s/fifo", temp_dir());
+            assert_int_equal(mkfifo(fifo, 0600), 0);
+            struct feed f = { fifo, text, len, -1 };
+            pthread_t t;
+            assert_int_equal(pthread_create(&t, NULL, feed_main, &f), 0);
+            through(sniffed ? "auto" : kinds[i].format, fifo, rows);
+            pthread_join(t, NULL);
+        }
+        free(text);
+    }
+}
+
+/* Runs a command with standard input from a pipe that `text` goes into. */
+static int piped(const struct command *c, const char *to, const char *text, size_t len,
+                 const char *const *words)
+{
+    int end[2], old = dup(0);
+    pthread_t t;
+    assert_int_equal(pipe(end), 0);
+    dup2(end[0], 0);
+    close(end[0]);
+    struct feed f = { NULL, text, len, end[1] };
+    assert_int_equal(pthread_create(&t, NULL, feed_main, &f), 0);
+    const int rc = run_words(c, to, words);
+    pthread_join(t, NULL);
+    dup2(old, 0);
+    close(old);
+    return rc;
+}
+#define PIPED(c, to, text, ...)                                                                    \
+    piped(c, to, text, strlen(text), (const char *const[]){ __VA_ARGS__, NULL })
+
+static void standard_input_is_a_file_like_any_other(void **state)
+{
+    int rows;
+    size_t len;
+    char want[80], *said, out[300];
+    (void)state;
+    char *text = long_text(&kinds[0], &rows, &len);
+    snprintf(out, sizeof out, "%s/stat", temp_dir());
+    snprintf(want, sizeof want, "%d read = %d kept", rows, rows);
+    assert_int_equal(PIPED(&cmd_trace, out, text, "stat", "-"), 0);
+    said = read_file(out);
+    assert_contains(said, want);
+    assert_contains(said, "- (swf)");
+    free(said);
+    assert_int_equal(PIPED(&cmd_import, out, text, "auto", "-", "--format", "json"), 0);
+    said = read_file(out);
+    assert_contains(said, "\"-\"");
+    assert_null(strstr(said, "/proc/"));
+    free(said);
+    free(text);
+
+    text = long_text(&kinds[2], &rows, &len);
+    assert_int_equal(PIPED(&cmd_check, out, text, "-"), 0);
+    said = read_file(out);
+    assert_string_equal(said, "-: good\n");
+    free(said);
+    free(text);
+    const char bad[] = "job_id,submit_s,duration_s,gpus\na,0,1,1\nb,zero,1,1\n";
+    assert_int_equal(PIPED(&cmd_check, out, bad, "-"), 1);
+    said = read_file(out);
+    assert_contains(said, "standard input:3");
+    free(said);
+    assert_int_equal(PIPED(&cmd_check, out, "{ \"format\": \"gpusim-gpu/2\" }", "--explain", "-"),
+                     1);
+}
+
+/* Neither messages nor documents name the copy. */
+static void the_copy_stays_unnamed(void **state)
+{
+    (void)state;
+    assert_int_equal(PIPED(&cmd_import, NULL, "hello world\n", "auto", "-"), ERR_INPUT);
+    assert_string_equal(last_run.e.where, "standard input");
+    char out[300], *text = read_file("traces/samples/nvidia-smi/twice.xml");
+    snprintf(out, sizeof out, "%s/doc", temp_dir());
+    assert_int_equal(PIPED(&cmd_import, out, text, "nvidia-smi", "-"), 0);
+    free(text);
+    text = read_file(out);
+    assert_null(strstr(text, "/proc/"));
+    free(text);
+}
+
+static void regular_files_are_not_copied(void **state)
+{
+    struct spool s;
+    struct err e = { 0 };
+    char digits[100];
+    (void)state;
+    assert_int_equal(spool_open(&s, "traces/samples/swf/small.swf", &e), 0);
+    assert_null(s.copy);
+    assert_string_equal(spool_path(&s), "traces/samples/swf/small.swf");
+    spool_close(&s);
+    assert_int_equal(spool_open(&s, "/nonexistent/file", &e), 0); /* the reader says why */
+    assert_string_equal(spool_path(&s), "/nonexistent/file");
+    spool_close(&s);
+    assert_int_equal(spool_open(&s, "/dev/null", &e), 0);
+    assert_non_null(s.copy);
+    snprintf(digits, sizeof digits, "%s0: other", spool_path(&s));
+    err_set(&e, ERR_IO, &(struct loc){ .file = spool_path(&s) }, "%s", digits);
+    spool_name_err(&s, &e);
+    assert_string_equal(e.where, "/dev/null");
+    assert_string_equal(e.msg, digits); /* another descriptor */
+    spool_close(&s);
+    setenv("TMPDIR", "/nonexistent", 1);
+    struct err no_room = { 0 };
+    assert_int_equal(spool_open(&s, "/dev/null", &no_room), ERR_IO);
+    unsetenv("TMPDIR");
+    spool_close(&s);
+}
+
+/* ---- what the file is instead --------------------------------------------------------------- */
+
+static void refused_as(const char *format, const char *path, const char *part)
+{
+    import_run(format, path);
+    if (last_run.e.code != ERR_INPUT) fail_msg("%s %s: taken", format, path);
+    assert_contains(last_run.e.msg, part);
+}
+
+static void wrong_kinds_are_named(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        const char *what;
+    } cases[] = {
+        { "%PDF-1.7\n1 0 obj\n", 0, "a PDF document" },
+        { "PK\x03\x04\x14\0\0\0", 8, "a zip archive" },
+        { "BZh91AY&SY\0\1\2\3", 14, "bzip2" },
+        { "\x04\x22\x4d\x18\x64\x40\xa7\0\1", 9, "lz4" },
+        { "PAR1\x15\0\x15\0", 8, "Parquet" },
+        { "SQLite format 3\0", 16, "SQLite" },
+        { "<!DOCTYPE html>\n<html>\n", 0, "an HTML page" },
+        { "<?xml version=\"1.0\"?>\n<a/>\n", 0, "XML or HTML" },
+        { "{\n  \"a\": 1\n}\n", 0, "JSON" },
+        { "sn,cpu_milli,memory_mib,gpu,model\nn-1,64000,262144,2,P100\n", 0, "a list of nodes" },
+        { "7399a758eb02bae1a3621236,CPU,96,512,0\n", 0, "a list of machines" },
+        { "0\tdemo-cluster\t16\t16\t1\t67108864\t30\n", 0, "a list of machines" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t len = cases[i].len ? cases[i].len : strlen(cases[i].bytes);
+        const char *path = temp_file_bytes(".bin", cases[i].bytes, len);
+        refused_as("auto", path, cases[i].what);
+        refused_as("philly", path, cases[i].what);
+        refused_as("swf", path, cases[i].what);
+    }
+    char tar[1024] = "jobs.csv";
+    memcpy(tar + 257, "ustar", 5);
+    refused_as("helios", temp_file_bytes(".tar", tar, sizeof tar), "a tar archive");
+    refused_as("auto", temp_file_bytes(".tar", tar, sizeof tar), "a tar archive");
+}
+
+static void another_format_is_named(void **state)
+{
+    (void)state;
+    refused_as("gavel", "traces/samples/swf/small.swf", "looks like the format swf");
+    assert_contains(last_run.e.hint, "`gpusim import swf ");
+    refused_as("pai", "traces/samples/swf/small.swf",
+               "looks like the format swf"); /* no row is left */
+    refused_as("swf", "traces/samples/openb/pods.csv", "looks like the format openb");
+    refused_as("nvidia-smi", "traces/samples/swf/small.swf", "looks like the format swf");
+    refused_as("openb", "/dev/null", "an empty file");
+    /* its own file with its own fault: nothing to add */
+    refused_as("gavel", "traces/samples/shockwave/dynamic.trace",
+               "looks like the format shockwave");
+    import_run("synergy", temp_file(".csv", "0,alexnet,0.0,3349,1\n"));
+    assert_null(strstr(last_run.e.msg, "looks like"));
+}
+
+/* ---- outputs -------------------------------------------------------------------------------- */
+
+static void the_input_is_not_overwritten(void **state)
+{
+    const char rows[] = "job_id,submit_s,duration_s,gpus\na,0,1,1\n";
+    char path[300], name[300], *text;
+    (void)state;
+    snprintf(path, sizeof path, "%s", temp_file(".csv", rows));
+    assert_int_equal(
+        run_words(&cmd_import, NULL, (const char *const[]){ "native", path, "-o", path, NULL }),
+        ERR_USAGE);
+    assert_contains(last_run.e.msg, "would overwrite");
+    snprintf(name, sizeof name, "%s/other", temp_dir());
+    assert_int_equal(link(path, name), 0); /* the same file by another name */
+    assert_int_equal(
+        run_words(&cmd_import, NULL, (const char *const[]){ "native", path, "-o", name, NULL }),
+        ERR_USAGE);
+    unlink(name);
+    snprintf(name, sizeof name, "%s/o.quarantine.csv", temp_dir());
+    assert_int_equal(link(path, name), 0);
+    *strstr(name, ".quarantine") = '\0';
+    assert_int_equal(
+        run_words(&cmd_import, NULL, (const char *const[]){ "native", path, "-o", name, NULL }),
+        ERR_USAGE);
+    text = read_file(path);
+    assert_string_equal(text, rows);
+    free(text);
+}
+
+/* An older trace beside the account of a failed import would be taken for its result. */
+static void no_stale_trace_is_left(void **state)
+{
+    char out[300];
+    (void)state;
+    snprintf(out, sizeof out, "%s/stale.csv", temp_dir());
+    const char *good = temp_file(".csv", "job_id,submit_s,duration_s,gpus\na,0,1,1\n");
+    assert_int_equal(
+        run_words(&cmd_import, NULL, (const char *const[]){ "native", good, "-o", out, NULL }), 0);
+    assert_int_equal(access(out, F_OK), 0);
+    const char *bad = temp_file(".csv", "job_id,submit_s,duration_s,gpus\na,0,1,1\nb,0,1\n");
+    assert_int_equal(run_words(&cmd_import, NULL,
+                               (const char *const[]){ "native", bad, "-o", out, "--strict", NULL }),
+                     ERR_INPUT);
+    assert_int_not_equal(access(out, F_OK), 0);
+}
+
+/* ---- swf: the first row --------------------------------------------------------------------- */
+
+static void swf_first_row_counts(void **state)
+{
+    (void)state;
+    assert_import("swf", "traces/samples/swf/semicolons.swf", "--strict");
+    assert_account("rows.read", 2);
+    assert_account("rows.kept", 2);
+    /* words among the numbers make a bad job, not a header */
+    assert_import("swf", "--lenient",
+                  temp_file(".swf", "1 x 0 y 1 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                    "2 0 0 5 1 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"));
+    assert_account("rows.read", 2);
+    assert_string_equal(account_word("rows.quarantine.0.reason"), "bad-value");
+    /* nothing but words is a header: no job, but told */
+    assert_import("swf", "traces/samples/swf/words_and_gpus.swf", "--strict");
+    assert_account("rows.read", 3);
+    assert_account("facts.0.header_line", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_of_a_pipe_counts),
+        cmocka_unit_test(standard_input_is_a_file_like_any_other),
+        cmocka_unit_test(the_copy_stays_unnamed),
+        cmocka_unit_test(regular_files_are_not_copied),
+        cmocka_unit_test(wrong_kinds_are_named),
+        cmocka_unit_test(another_format_is_named),
+        cmocka_unit_test(the_input_is_not_overwritten),
+        cmocka_unit_test(no_stale_trace_is_left),
+        cmocka_unit_test(swf_first_row_counts),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    json_decref(last_run.account);
+    return failed;
+}
