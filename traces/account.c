@@ -148,7 +148,9 @@ static void count_job(struct account *a, const struct import_row *row)
     count_wait(a, row);
     a->by_class[j->klass]++;
     a->by_status[j->status]++;
-    a->gpu_milli_ns += (account_sum)(unsigned)j->gpus_milli * (uint64_t)j->duration;
+    a->gpu_milli_ns += row->gpu_milli_ns
+                           ? row->gpu_milli_ns
+                           : (account_sum)(unsigned)j->gpus_milli * (uint64_t)j->duration;
     a->zero_durations += j->duration == 0;
     count_submit(s, j->submit);
     count_change(s, start, j->gpus_milli);

@@ -8,12 +8,14 @@
  * A pod that still runs has no end: it counts up to the instant of the dump, --until, or else the
  * latest instant that any pod of the file shows (at least so long did it run). Pods that never started
  * are no jobs. Deleted pods are not in the API at all; dumps collected over time may show a pod several
- * times, and then the last one counts.
+ * times: of one file the last appearance counts, of several files the one that ended, else the one that
+ * ran longest.
  * Time zero is the first submission; the namespace is handed on as the group. */
 #include "traces/k8s_demand.h"
 #include "traces/k8s_objects.h"
 #include "traces/parse_time.h"
 
+#include "base/hashes.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -26,9 +28,6 @@ static const struct import_reason not_a_pod = { "not-a-pod",
                                                 "an object that is no pod, such as a node", true };
 static const struct import_reason never_started = {
     "never-started", "the pod was not placed, or its containers never came up", true
-};
-static const struct import_reason superseded = {
-    "superseded", "the same pod comes again further down: the later state counts", true
 };
 static const struct import_reason reservation = {
     "reservation-pod", "holds the card that fractional pods share, which are counted themselves",
@@ -501,13 +500,14 @@ static void read_pod(struct kube *s, size_t i, struct import_row *row)
         return;
     }
     if (uid && json_integer_value(json_object_get(s->latest, uid)) != (json_int_t)i) {
-        import_quarantine(row, &superseded, "%s", uid);
+        import_quarantine(row, &import_superseded, "%s", uid);
         return;
     }
     if (!name) {
         import_quarantine(row, &no_creation, "%s", "");
         return;
     }
+    if (uid) row->unfinished = hash_mix(hash_bytes(uid, strlen(uid))) | 1; /* in other files too */
     s->id = xasprintf("%s%s%s", ns ? ns : "", ns ? "/" : "", name);
     row->job.id = s->id;
     row->job.id_len = strlen(s->id);

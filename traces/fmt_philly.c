@@ -2,12 +2,14 @@
  * one JSON array of jobs with their attempts. Streaming: memory holds one job, not the document.
  *
  * GPUs are counted in the first attempt's detail. A job with several attempts (retries after
- * failures) lasts the sum of their run times, without the gaps between them; --attempts each makes
+ * failures) lasts the sum of their run times, without the gaps between them; where they held different
+ * numbers of GPUs the account's GPU-seconds are the sum over the attempts. --attempts each makes
  * every attempt a job of its own, submitted when the one before it ended. Clocks are local time of
  * the Pacific coast without a zone; in the hour that repeats on 2017-11-05 the first is taken, or
  * the second where an end would come before its start. */
 #include "traces/json_items.h"
 
+#include "base/hashes.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "traces/format.h"
@@ -35,7 +37,9 @@ static const struct import_reason retried = {
     "retried", "several attempts: their run times are summed, the gaps left out", true
 };
 static const struct import_reason attempts_differ = {
-    "attempts-differ", "later attempts held another number of GPUs than the first, which counts",
+    "attempts-differ",
+    "attempts held different numbers of GPUs: the row has the first's, the account's GPU-seconds are "
+    "summed over the attempts (--attempts each keeps them apart)",
     true
 };
 static const struct import_reason skipped_attempt = {
@@ -205,6 +209,8 @@ static void sum_attempts(struct philly *s, struct import_row *row)
     size_t i, started = 0, ended = 0;
     bool open = false;
     int64_t gpus = 0;
+    import_sum held = 0;
+    simtime unsaid = 0; /* run time of attempts that name no GPU */
     json_array_foreach((json_t *)(uintptr_t)list, i, v)
     {
         struct attempt a = read_attempt(s, v, row);
@@ -225,7 +231,11 @@ static void sum_attempts(struct philly *s, struct import_row *row)
             import_quarantine(row, &import_bad_value, "the run times are too long");
             return;
         }
+        held += (import_sum)(uint64_t)a.gpus * 1000 * (uint64_t)(a.end - a.start);
+        if (a.gpus == 0) unsaid += a.end - a.start;
     }
+    held += (import_sum)(uint64_t)gpus * 1000 * (uint64_t)unsaid;
+    if (held != (import_sum)(uint64_t)gpus * 1000 * (uint64_t)j->duration) row->gpu_milli_ns = held;
     if (gpus) set_gpus(gpus, row);
     s->running += open;
     s->retries += started > 1;
@@ -320,6 +330,7 @@ static int philly_next(void *state, struct import_row *row, struct err *e)
         sum_attempts(s, row);
     row->job.id = s->id.s ? s->id.s : "";
     row->job.id_len = s->id.len;
+    row->unfinished = hash_mix(hash_bytes(row->job.id, row->job.id_len)) | 1; /* logs may overlap */
     return 1;
 }
 

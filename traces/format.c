@@ -37,6 +37,7 @@ struct held_row {
     uint64_t key;
     simtime duration;
     int64_t at; /* in the file; negative: superseded, at ~at */
+    bool runs;
 };
 
 struct import_held {
@@ -64,7 +65,8 @@ static int held_add(struct import_held **out, const struct import_row *row, stru
     fwrite(row, sizeof *row, 1, h->rows);
     if (row->job.id_len) fwrite(row->job.id, 1, row->job.id_len, h->rows);
     if (row->raw_len) fwrite(row->raw, 1, row->raw_len, h->rows);
-    const struct held_row r = { row->unfinished, row->job.duration, h->size };
+    const struct held_row r = { row->unfinished, row->job.duration, h->size,
+                                row->job.status == STATUS_running };
     vec_push(&h->index, r);
     h->size += (int64_t)(sizeof *row + row->job.id_len + row->raw_len);
     return 0;
@@ -74,6 +76,7 @@ static int by_run(const void *a, const void *b)
 {
     const struct held_row *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->runs != y->runs) return x->runs ? 1 : -1;
     if (x->duration != y->duration) return x->duration > y->duration ? -1 : 1;
     return (x->at < y->at) - (x->at > y->at); /* the later record first */
 }
@@ -89,7 +92,7 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the records of one run the longest stays. */
+/* The first of each run stays. */
 static int held_sort(struct import_held *h, struct err *e)
 {
     struct held_row *v = h->index.v;
@@ -209,7 +212,7 @@ static void split(struct import_stream *s, struct import_row *row)
 static int settled_next(struct import_stream *s, struct import_row *row, struct err *e)
 {
     const int rc = held_next(s->shared->held, row, e);
-    if (rc > 0 && !row->quarantined) s->format->settle(s->state, row);
+    if (rc > 0 && !row->quarantined && s->format->settle) s->format->settle(s->state, row);
     if (rc > 0) split(s, row);
     return rc;
 }

@@ -25,6 +25,9 @@ struct import_reason {
 
 enum { IMPORT_REPAIRS = 4 };
 
+/* Exact sums over millions of rows. */
+__extension__ typedef unsigned __int128 import_sum;
+
 /* What the rows of a file are. */
 enum import_kind { IMPORT_JOBS, IMPORT_REQUESTS };
 
@@ -34,6 +37,7 @@ struct import_row {
     struct request_row request; /* unused when the rows are jobs */
     enum import_kind kind;      /* set by import_next() from import_info */
     simtime start;              /* as recorded, JOB_NO_TIME: not known */
+    import_sum gpu_milli_ns;    /* what it held in all, where that is not GPUs x duration; 0: it is */
     bool asked;                 /* job.gpus_milli is what the row asks for, even when quarantined */
     const struct import_reason *quarantined; /* NULL: the job counts */
     const struct import_reason *repaired[IMPORT_REPAIRS];
@@ -46,9 +50,10 @@ struct import_row {
      * card) and its part of the cores and the memory there. import_next() gives them one by one. */
     int64_t instances;
     int file; /* set by import_next(): which file of the import, from 0 */
-    /* Set by a format whose exports can overlap: the record of a job that had not ended, and the
-     * hash of what makes it the same run of the same job. Such rows are held back until the last
-     * file has ended; of those with one key the longest stays, and settle() has the last word. */
+    /* Set by a format whose exports can overlap, on the record of a job that had not ended (or that may
+     * come again in another way): the hash of what makes it the same run of the same job. Such rows
+     * are held back until the last file has ended; of those with one key one that ended stays before
+     * one that runs, the longer before the shorter, and settle() has the last word. */
     uint64_t unfinished;
 };
 
@@ -100,8 +105,8 @@ struct trace_format {
     /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
     int (*next)(void *state, struct import_row *row, struct err *e);
     void (*close)(void *state); /* accepts NULL */
-    /* An unfinished row after all rows of all files: quarantines it when its end has come too. Formats
-     * that set import_row.unfinished have it; `state` is that of the last file. */
+    /* An unfinished row after all rows of all files: quarantines it when its end came in a row that was
+     * not held back. `state` is that of the last file. NULL: nothing to say. */
     void (*settle)(void *state, struct import_row *row);
     /* After the last row of a file: facts beyond the rows, as keys of `into` (texts, numbers, objects
      * of counts); they are printed and stored with the account, for each file. An array of texts
@@ -135,7 +140,7 @@ int import_open_shared(struct import_stream **out, const struct trace_format *f,
                        struct import_info *info, struct err *e);
 void import_shared_fini(struct import_shared *s); /* accepts {0} */
 /* 1, 0 or negative. Unfinished rows of all files come at the end of the last one, in their order;
- * they wait in a temporary file, with 24 bytes of memory for each. */
+ * they wait in a temporary file, with 32 bytes of memory for each. */
 int import_next(struct import_stream *s, struct import_row *row, struct err *e);
 /* After import_next() returned 0: the format's facts, a new object; NULL when it has none. */
 json_t *import_facts(const struct import_stream *s);

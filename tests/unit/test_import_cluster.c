@@ -210,10 +210,46 @@ static void pai_flat(void **state)
     }
 }
 
+/* GPU-seconds are those of the attempts, not of the first one's GPUs; logs may overlap. */
+static void philly_held(void **state)
+{
+    (void)state;
+#define ATTEMPT(from, to, gpus)                                                                    \
+    "{\"start_time\": \"2017-10-09 07:00:" from "\", \"end_time\": " to                              \
+    ", \"detail\": [{\"gpus\": [" gpus "]}]}"
+#define JOB(attempts)                                                                              \
+    "[{\"jobid\": \"a\", \"status\": \"Pass\", \"submitted_time\": \"2017-10-09 07:00:00\", "           \
+    "\"attempts\": [" attempts "]}]"
+#define FIRST ATTEMPT("00", "\"2017-10-09 07:00:10\"", "\"g0\"")
+    char *early = strdup(temp_file("-early.json", JOB(FIRST ", " ATTEMPT("20", "null", "\"g0\""))));
+    char *late = strdup(temp_file(
+        "-late.json", JOB(FIRST ", " ATTEMPT("20", "\"2017-10-09 07:00:30\"",
+                                            "\"g0\", \"g1\", \"g2\", \"g3\""))));
+    assert_import("philly", late);
+    assert_word("gpu_seconds_exact", "50.000");
+    assert_int_equal(rows_for("attempts-differ"), 1);
+    assert_import("philly", late, "--attempts", "each");
+    assert_word("gpu_seconds_exact", "50.000");
+    for (int i = 0; i < 2; i++) {
+        assert_import("philly", i ? late : early, i ? early : late, "--as-of", "2017-10-10");
+        assert_account("rows.quarantined", 1);
+        assert_int_equal(rows_for("superseded"), 1);
+        assert_word("gpu_seconds_exact", "50.000");
+    }
+    /* an attempt that names no GPU held those of the first that does */
+    assert_import("philly", temp_file(".json", JOB(ATTEMPT("00", "\"2017-10-09 07:00:10\"", "") ", "
+                                                   ATTEMPT("20", "\"2017-10-09 07:00:30\"",
+                                                           "\"g0\", \"g1\""))));
+    assert_word("gpu_seconds_exact", "40.000");
+    free(early);
+    free(late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philly_sample), cmocka_unit_test(philly_attempts),
+        cmocka_unit_test(philly_held),
         cmocka_unit_test(philly_rows),   cmocka_unit_test(pai_tables),
         cmocka_unit_test(pai_rows),      cmocka_unit_test(pai_flat),
     };

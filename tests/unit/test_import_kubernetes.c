@@ -397,6 +397,35 @@ static void dumps_over_time(void **state)
     textfile_close(&f);
 }
 
+/* Dumps in several files: a pod counts once, as it ended or as it was seen last. */
+static void dumps_in_files(void **state)
+{
+    (void)state;
+#define POD(uid, status)                                                                           \
+    "---\nkind: Pod\nmetadata: {name: " uid ", uid: " uid                                          \
+    ", creationTimestamp: 2024-01-01T00:00:00Z}\n"                                                 \
+    "spec: {containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]}\n"                           \
+    "status: {startTime: 2024-01-01T00:00:10Z, phase: " status "}\n"
+    char *early = strdup(temp_file("-early.yaml", POD("u", "Running") POD("v", "Running")));
+    char *late = strdup(temp_file(
+        "-late.yaml", POD("u", "Succeeded, containerStatuses: [{state: {terminated: {finishedAt: "
+                               "2024-01-01T00:00:40Z}}}]") POD("v", "Running")));
+    for (int i = 0; i < 2; i++) {
+        assert_import("kubernetes", i ? late : early, i ? early : late);
+        assert_account("rows.read", 4);
+        assert_int_equal(rows_for("superseded"), 2);
+        assert_account("jobs.gpus", 16);
+        assert_word("gpu_seconds_exact", "480.000"); /* 30 s each: v up to the latest instant */
+        assert_import("kubernetes", i ? late : early, i ? early : late, "--until",
+                      "2024-01-01T00:01:10Z");
+        assert_word("gpu_seconds_exact", "720.000"); /* u 30 s, v 60 s */
+    }
+    assert_import("kubernetes", late, late);
+    assert_int_equal(rows_for("superseded"), 2);
+    free(early);
+    free(late);
+}
+
 /* On a node that slices time without renaming, nvidia.com/gpu counts replicas, here of a quarter. */
 static void replicas_without_a_name(void **state)
 {
@@ -452,6 +481,7 @@ int main(void)
         cmocka_unit_test(sample_json),
         cmocka_unit_test(sample_yaml),
         cmocka_unit_test(dumps_over_time),
+        cmocka_unit_test(dumps_in_files),
         cmocka_unit_test(replicas_without_a_name),
         cmocka_unit_test(real_files),
     };
