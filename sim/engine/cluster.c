@@ -296,6 +296,14 @@ bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct dem
     return mig_place(c->group[card->group].mig, card->mig->busy, d->mig_profile, MIG_LOWEST) >= 0;
 }
 
+/* Has the second state of the request room for this card, `on_node` of the job's cards on its node? */
+static bool beside_holds(const struct place_request *r, uint32_t card, int64_t on_node)
+{
+    if (!r->beside) return true;
+    return cluster_card_fits(r->beside, card, r->demand) &&
+           node_holds(&r->beside->node[r->beside->card[card].node], r, on_node);
+}
+
 static bool tightest_card(const struct cluster *c, const struct place_request *r, struct pick *out)
 {
     struct group *g = &c->group[r->group];
@@ -308,7 +316,7 @@ static bool tightest_card(const struct cluster *c, const struct place_request *r
             card = RB_NFIND(room, &g->room, &wanted);
             continue;
         }
-        if (node_holds(&c->node[card->node], r, 1)) {
+        if (node_holds(&c->node[card->node], r, 1) && beside_holds(r, card->index, 1)) {
             vec_push(&out->card, card->index);
             return true;
         }
@@ -327,7 +335,7 @@ static bool loosest_card(const struct cluster *c, const struct place_request *r,
         struct card *first = RB_NFIND(room, &g->room, &wanted);
         for (struct card *card = first; last->free_bytes >= r->demand->reserve_bytes;
              card = RB_NEXT(room, &g->room, card)) {
-            if (node_holds(&c->node[card->node], r, 1)) {
+            if (node_holds(&c->node[card->node], r, 1) && beside_holds(r, card->index, 1)) {
                 vec_push(&out->card, card->index);
                 return true;
             }
@@ -346,7 +354,7 @@ static bool first_card(const struct cluster *c, const struct place_request *r, s
          at = maxtree_next(&g->units_of, at + 1, r->demand->units)) {
         const struct card *card = &c->card[first + (int64_t)at];
         if (card->free_bytes < r->demand->reserve_bytes ||
-            !node_holds(&c->node[card->node], r, 1))
+            !node_holds(&c->node[card->node], r, 1) || !beside_holds(r, card->index, 1))
             continue;
         vec_push(&out->card, card->index);
         return true;
@@ -375,11 +383,12 @@ static bool cards_of_node(const struct cluster *c, const struct node *node,
     const size_t from = (size_t)((node->index - pg->first_node) * pg->per_node);
     const size_t to = from + (size_t)pg->per_node;
     const size_t before = out->card.n;
+    const int64_t on_node = want;
     if (want > node->eligible || !node_holds(node, r, want)) return false;
     for (size_t at = bits_next(&g->eligible, from); want > 0 && at < to;
          at = bits_next(&g->eligible, at + 1)) {
         const uint32_t card = (uint32_t)(pg->first_card + (int64_t)at);
-        if (!cluster_card_fits(c, card, r->demand)) continue;
+        if (!cluster_card_fits(c, card, r->demand) || !beside_holds(r, card, on_node)) continue;
         vec_push(&out->card, card);
         want--;
     }
@@ -470,7 +479,9 @@ static bool anywhere(const struct cluster *c, const struct place_request *r, str
         const struct node *here = &c->node[c->card[card].node];
         if (here != node) on_node = 0;
         node = here;
-        if (!cluster_card_fits(c, card, r->demand) || !node_holds(node, r, on_node + 1)) continue;
+        if (!cluster_card_fits(c, card, r->demand) || !node_holds(node, r, on_node + 1) ||
+            !beside_holds(r, card, on_node + 1))
+            continue;
         vec_push(&out->card, card);
         on_node++;
     }
@@ -587,11 +598,52 @@ bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, st
     const struct plan_group *pg = &c->plan->group[r->group];
     pick_reset(out);
     for (int64_t n = 0; n < pg->nodes; n++) {
-        if (!node_holds(&c->node[pg->first_node + n], r, 1)) continue;
+        if (!node_holds(&c->node[pg->first_node + n], r, 1) ||
+            (r->beside && !node_holds(&r->beside->node[pg->first_node + n], r, 1)))
+            continue;
         out->node = (int32_t)(pg->first_node + n);
         return true;
     }
     return false;
+}
+
+/* `want` eligible cards of [from, to) that fit, those without room in `other` first. */
+static void take_from(const struct cluster *c, const struct cluster *other,
+                      const struct place_request *r, size_t from, size_t to, size_t want,
+                      uint32_t *card)
+{
+    const struct group *g = &c->group[r->group];
+    const int64_t first = c->plan->group[r->group].first_card;
+    size_t n = 0;
+    for (int room = 0; room <= 1 && n < want; room++)
+        for (size_t at = bits_next(&g->eligible, from); at < to && n < want;
+             at = bits_next(&g->eligible, at + 1)) {
+            const uint32_t index = (uint32_t)(first + (int64_t)at);
+            if (cluster_card_fits(other, index, r->demand) == (room == 1) &&
+                cluster_card_fits(c, index, r->demand))
+                card[n++] = index;
+        }
+    BUG_ON(n != want);
+}
+
+void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
+                          const struct place_request *r, struct pick *p)
+{
+    const struct plan_group *pg = &c->plan->group[r->group];
+    const struct group *g = &c->group[r->group];
+    const size_t n = p->card.n;
+    if (g->mig || n == 0 || (n == 1 && r->demand->units < pg->capacity)) return;
+    if (r->any_node && pg->node_cpus_milli == INT64_MAX && pg->node_host_bytes == UINT64_MAX) {
+        take_from(c, other, r, 0, (size_t)pg->cards, n, p->card.v);
+    } else {
+        for (size_t i = 0, k; i < n; i = k) {
+            const int32_t node = c->card[p->card.v[i]].node;
+            const size_t from = (size_t)((node - pg->first_node) * pg->per_node);
+            for (k = i; k < n && c->card[p->card.v[k]].node == node;) k++;
+            take_from(c, other, r, from, from + (size_t)pg->per_node, k - i, p->card.v + i);
+        }
+    }
+    qsort(p->card.v, n, sizeof *p->card.v, by_number);
 }
 
 bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p)

@@ -93,6 +93,11 @@ bool cluster_is_whole(const struct cluster *c);
 /* Of one card, for the shares of card time: capacity units in use and stranded. */
 int32_t cluster_used_units(const struct cluster *c, uint32_t card);
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
+/* Whole cards of one node are as good as each other: choose them anew, those first that have no room in
+ * `other`, a second state of the same fleet, so that cards free in both stay for those who need both.
+ * With any_node and no node limits, among all cards of the group. Else the pick stays as it is. */
+void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
+                          const struct place_request *r, struct pick *p);
 /* Could exactly this pick be taken now? (Plain units and CPU-only jobs.) */
 bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p);
 /* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job without)? */

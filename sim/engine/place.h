@@ -21,6 +21,9 @@ struct place_request {
     bool any_node;       /* a gang may take cards of any node */
     int32_t cpus_milli;  /* of the whole job; spread over its cards */
     uint64_t host_bytes;
+    /* NULL, or a second state of the same fleet in which the cards must have room as well (the time of a
+     * reservation): for the scheduler's own questions, policies need not look. Plain units only. */
+    const struct cluster *beside;
 };
 
 /* Where it goes. Cards ascending, different; `slice` for a request for an instance. */

@@ -231,9 +231,34 @@ static bool reserve(struct sched *s, const struct job *head, simtime now, struct
         }
         if (!place(s, s->then, head, &out->group, &out->pick)) continue;
         const struct place_request r = sched_request(s->plan, head, out->group);
+        cluster_prefer_taken(s->then, s->cluster, &r, &out->pick);
         cluster_take(s->then, &r, &out->pick);
         return true;
     }
+    return false;
+}
+
+/* A place that is free now and still free beside the head when it starts: where the policy put it
+ * (s->pick), else the tightest such place. Instances made by then are not known, so slices have none. */
+static bool place_beside(struct sched *s, struct job *j, int *group)
+{
+    struct place_request r = sched_request(s->plan, j, *group);
+    if (s->plan->share->instances) return false;
+    if (cluster_holds(s->then, &r, &s->pick)) return true;
+    if (j->shape->no_room_beside == s->walk) return false;
+    for (size_t g = 0; g < s->plan->n_groups; g++) {
+        if (!j->shape->fit[g].feasible) continue;
+        r = sched_request(s->plan, j, (int)g);
+        r.beside = s->then;
+        const bool whole = r.demand->cards > 1 || r.demand->units == s->plan->group[g].capacity;
+        if (r.demand->cards == 0 ? cluster_cpu_node(s->cluster, &r, &s->pick)
+            : whole ? cluster_whole_cards(s->cluster, PREFER_TIGHTEST, &r, &s->pick)
+                    : cluster_one_card(s->cluster, PREFER_TIGHTEST, &r, &s->pick)) {
+            *group = (int)g;
+            return true;
+        }
+    }
+    j->shape->no_room_beside = s->walk;
     return false;
 }
 
@@ -255,13 +280,13 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
         }
         const simtime held = s->pick.prepare + j->row.walltime;
         if (held > when - now) {
-            /* It would outlast the reservation: only beside the head, on the very cards it would get
-             * now. Instances made by then are not known, so slices never do. */
+            if (!place_beside(s, j, &group)) continue;
             const struct place_request request = sched_request(s->plan, j, group);
-            if (s->plan->share->instances || !cluster_holds(s->then, &request, &s->pick)) continue;
             cluster_take(s->then, &request, &s->pick);
             j->expected = true;
         } else {
+            const struct place_request request = sched_request(s->plan, j, group);
+            cluster_prefer_taken(s->cluster, s->then, &request, &s->pick);
             vec_push(&s->brief, j);
         }
         sched_start_at(s, j, group);

@@ -31,8 +31,9 @@ struct shape {
     int32_t cpus_milli;
     uint64_t host_bytes;
     struct fit *fit;   /* one per group */
-    /* The scheduler's: waiting jobs that may overtake; the walk through the queue without room. */
-    uint64_t candidates, no_room;
+    /* The scheduler's: waiting jobs that may overtake; the walk through the queue that found no room, and
+     * no room beside the reservation. */
+    uint64_t candidates, no_room, no_room_beside;
 };
 
 struct shape_table;

@@ -1,0 +1,108 @@
+/* test_easy.c - EASY backfill on a flat pool against the textbook algorithm written down again here, where
+ * cards are a mere number: the head's reservation at the earliest promised time, jobs behind it start if
+ * they end before that or take no more than what is spare then (Mu'alem and Feitelson 2001).
+ * Mutants: a job that outlasts the reservation needs the very cards it would get first; the head reserves
+ * the lowest free cards. */
+#include "support/simulate.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+
+enum { JOBS = 60, CARDS = 8, RUNS = 40 };
+
+struct row {
+    int submit, run, limit, cards;
+    int start; /* -1: not yet */
+};
+
+static int free_cards(const struct row *j, int now)
+{
+    int free = CARDS;
+    for (int i = 0; i < JOBS; i++)
+        if (j[i].start >= 0 && j[i].start + j[i].run > now) free -= j[i].cards;
+    return free;
+}
+
+/* When `head` fits if running jobs end at their limits, and what is spare then. */
+static int reservation(const struct row *j, const struct row *head, int now, int *spare)
+{
+    for (int when = now;; when++) {
+        int free = CARDS;
+        for (int i = 0; i < JOBS; i++)
+            if (j[i].start >= 0 && j[i].start + j[i].run > now && j[i].start + j[i].limit > when)
+                free -= j[i].cards;
+        if (free < head->cards) continue;
+        *spare = free - head->cards;
+        return when;
+    }
+}
+
+static void textbook(struct row *j)
+{
+    int left = JOBS;
+    for (int now = 0; left > 0; now++) {
+        int head = 0;
+        for (; head < JOBS && j[head].submit <= now; head++) {
+            if (j[head].start >= 0) continue;
+            if (j[head].cards > free_cards(j, now)) break;
+            j[head].start = now;
+            left--;
+        }
+        if (head == JOBS || j[head].submit > now) continue;
+        int spare, when = reservation(j, &j[head], now, &spare);
+        for (int i = head + 1; i < JOBS && j[i].submit <= now; i++) {
+            const bool brief = now + j[i].limit <= when;
+            if (j[i].start >= 0 || j[i].cards > free_cards(j, now)) continue;
+            if (!brief && j[i].cards > spare) continue;
+            if (!brief) spare -= j[i].cards;
+            j[i].start = now;
+            left--;
+        }
+    }
+}
+
+static void starts_as_the_textbook_says(void **state)
+{
+    static const int sizes[] = { 1, 1, 2, 2, 3, 4, 6, 8 }, slack[] = { 0, 0, 50, 200 };
+    const char *scenario =
+        "{'format': 'gpusim-scenario/1', 'name': 'easy',"
+        " 'fleet': [{'name': 'pool', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 8}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'policies': [{'name': 'easy', 'share': {'kind': 'whole'}}],"
+        " 'schedule': {'backfill': 'easy'}, 'output': {'sample': '1 d'}}";
+    uint64_t seed = test_seed();
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        struct row j[JOBS];
+        struct strbuf trace = { 0 };
+        int t = 0;
+        strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s\n");
+        for (int i = 0; i < JOBS; i++) {
+            t += (int)(test_random(&seed) % 41);
+            j[i] = (struct row){ .submit = t, .run = 10 + (int)(test_random(&seed) % 291),
+                                 .cards = sizes[test_random(&seed) % 8], .start = -1 };
+            j[i].limit = j[i].run + slack[test_random(&seed) % 4];
+            strbuf_addf(&trace, "j%d,%d,%d,%d,%d\n", i, j[i].submit, j[i].run, j[i].cards,
+                        j[i].limit);
+        }
+        textbook(j);
+        struct simulated s;
+        simulate(&s, scenario, trace.s);
+        assert_int_equal(s.n_jobs, JOBS);
+        for (size_t i = 0; i < s.n_jobs; i++) {
+            const int k = atoi(s.job[i].id + 1);
+            if (s.job[i].start_s != j[k].start)
+                fail_msg("run %d: job %d starts at %g s, the textbook says %d s", run, k,
+                         s.job[i].start_s, j[k].start);
+        }
+        simulated_fini(&s);
+        strbuf_fini(&trace);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(starts_as_the_textbook_says) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
