@@ -1,10 +1,12 @@
-/* cmd_trace.c - `gpusim trace stat FILE`: what is in a trace, native or of any known format. */
+/* cmd_trace.c - `gpusim trace stat [FORMAT] FILE`: what is in a trace, native or of any known format,
+ * with the options that `gpusim import FORMAT` has. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/spool.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "traces/account.h"
+#include "traces/format_opts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ static const char *const formats[] = { "table", "json", NULL };
 
 static const struct opt opts[] = {
     { "source", 0, OPT_TEXT, offsetof(struct options, source), "FORMAT",
-      "the file's format (default: sniffed)", NULL },
+      "the file's format, as if named before FILE", NULL },
     { "capacity", 0, OPT_REAL, offsetof(struct options, capacity), "GPUS",
       "GPUs of the cluster, for the offered load", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "HOW", "how to print", formats },
@@ -45,10 +47,9 @@ struct summary {
     struct distinct users, groups, models;
 };
 
-static int read_all(struct summary *s, const struct trace_format *f, const char *path,
-                    const char *shown, struct symtab *names, struct import_info *info, struct err *e)
+static int read_all(struct summary *s, const struct trace_format *f, const void *options,
+                    const char *path, const char *shown, struct symtab *names, struct import_info *info, struct err *e)
 {
-    void *options = xcalloc(1, f->options_size + 1); /* the format's defaults */
     struct import_stream *in;
     struct import_row row;
     int rc = import_open(&in, f, path, options, names, info, e);
@@ -63,7 +64,6 @@ static int read_all(struct summary *s, const struct trace_format *f, const char 
         if (rc == 0) account_add_facts(&s->account, shown, import_facts(in));
         import_close(in);
     }
-    free(options);
     if (rc < 0 && s->account.read == 0) format_explain(f, path, e);
     return rc;
 }
@@ -87,20 +87,16 @@ static void print_json(const struct summary *s, const char *format, const char *
     json_decref(o);
 }
 
-static int stat_file(const struct options *o, const char *path, const char *shown, struct err *e)
+static int stat_file(const struct options *o, const struct trace_format *f, const void *options,
+                     const char *path, const char *shown, struct err *e)
 {
     struct summary s = { 0 };
     struct import_info info = { 0 };
-    const struct trace_format *f = o->source ? format_find(o->source) : NULL;
     int rc = 0;
-    if (o->source && !f)
-        return err_set(e, ERR_USAGE, NULL, "trace: unknown format \"%s\"", o->source);
-    if (!f) rc = format_sniff(&f, path, e);
-    if (rc < 0) return rc;
     struct symtab *names = symtab_create();
     account_init(&s.account);
     s.account.percentiles = true;
-    rc = read_all(&s, f, path, shown, names, &info, e);
+    rc = read_all(&s, f, options, path, shown, names, &info, e);
     if (rc == 0) {
         s.account.static_fill = info.static_fill;
         s.account.from_zero = info.from_zero;
@@ -138,37 +134,60 @@ static int stat_file(const struct options *o, const char *path, const char *show
     return rc;
 }
 
-static int run(const struct command *self, int argc, char **argv, struct err *e)
+/* "stat FILE" or "stat FORMAT FILE". *named: NULL for whichever the file looks like. */
+static int operands(const struct format_opts *p, const struct command *self, const char **named,
+                    struct err *e)
 {
-    struct options o = { 0 };
-    char **operand;
-    int n;
-    int rc = opt_parse(self, argc, argv, &o, &operand, &n, e);
-    if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
-    if (n < 1 || strcmp(operand[0], "stat") != 0) {
-        rc = err_set(e, ERR_USAGE, NULL, "trace: expected \"stat\"%s%s", n ? ", found " : "",
-                     n ? operand[0] : "");
+    const struct options *o = p->own;
+    const int n = p->operands;
+    *named = n > 2 ? p->operand[1] : o->source;
+    if (n < 1 || strcmp(p->operand[0], "stat") != 0) {
+        int rc = err_set(e, ERR_USAGE, NULL, "trace: expected \"stat\"%s%s", n ? ", found " : "",
+                         n ? p->operand[0] : "");
         err_hint(e, "%s", self->example);
         return rc;
     }
-    if (n != 2)
+    if (n < 2 || n > 3 || (n == 3 && o->source))
         return err_set(e, ERR_USAGE, NULL,
-                       "trace stat: expected one FILE (\"-\": standard input)");
-    if (o.capacity < 0 || o.capacity > 1e9)
+                       "trace stat: expected one FILE (\"-\": standard input), perhaps behind its "
+                       "FORMAT");
+    if (o->capacity < 0 || o->capacity > 1e9)
         return err_set(e, ERR_USAGE, NULL, "trace: --capacity: expected 0 to 1e9 GPUs");
-    struct spool spool;
-    rc = spool_open(&spool, operand[1], e);
-    if (rc == 0) rc = stat_file(&o, spool_path(&spool), operand[1], e);
-    spool_name_err(&spool, e);
-    spool_close(&spool);
+    if (*named && strcmp(*named, "auto") == 0) *named = NULL;
+    if (!*named || format_find(*named)) return 0;
+    int rc = err_set(e, ERR_USAGE, NULL, "trace: unknown format \"%s\"", *named);
+    err_hint(e, "`gpusim import --format list` names the formats");
     return rc;
+}
+
+static int run(const struct command *self, int argc, char **argv, struct err *e)
+{
+    struct format_opts all, p = { 0 };
+    const char *named = NULL;
+    struct spool spool = { 0 };
+    int rc = format_opts_parse(&all, self, opts, sizeof(struct options), NULL, argc, argv, e);
+    if (rc == 0) rc = operands(&all, self, &named, e);
+    if (rc == 0) {
+        const char *shown = all.operand[all.operands - 1];
+        const struct trace_format *f = named ? format_find(named) : NULL;
+        rc = spool_open(&spool, shown, e);
+        if (rc == 0 && !f) rc = format_sniff(&f, spool_path(&spool), e);
+        if (rc == 0)
+            rc = format_opts_parse(&p, self, opts, sizeof(struct options), f, argc, argv, e);
+        if (rc == 0) rc = stat_file(p.own, f, p.of_format, spool_path(&spool), shown, e);
+        spool_name_err(&spool, e);
+        spool_close(&spool);
+    }
+    format_opts_fini(&p);
+    format_opts_fini(&all);
+    return rc == OPT_HELP_SHOWN ? 0 : rc;
 }
 
 const struct command cmd_trace = {
     .name = "trace",
-    .args = "stat FILE",
+    .args = "stat [FORMAT] FILE",
     .help = "summarise a trace of jobs or requests: rows, GPUs or tokens, durations, gaps",
-    .example = "gpusim trace stat trace.csv",
+    .example = "gpusim trace stat sacct jobs.txt --zone America/Denver",
     .opts = opts,
     .run = run,
 };

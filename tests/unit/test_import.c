@@ -670,6 +670,32 @@ static void stat_of_a_trace(void **state)
     textfile_close(&bad);
 }
 
+/* The options of `import` hold for `trace stat` too. */
+static void stat_with_options(void **state)
+{
+    (void)state;
+    const char *out = in_dir("stat2.json"), *gavel = "traces/samples/gavel/ten.trace";
+    struct err e = { 0 }, e2 = { 0 }, e3 = { 0 };
+    assert_int_equal(command(&cmd_trace, out, &e,
+                             (const char *const[]){ "stat", "gavel", gavel, "--throughputs",
+                                                    "traces/samples/gavel/rates/throughputs.json",
+                                                    "--format", "json", NULL }),
+                     0);
+    json_decref(account);
+    account = json_load_file(out, 0, NULL);
+    assert_string_equal(word("source_format"), "gavel");
+    assert_int_equal(command(&cmd_trace, NULL, &e2,
+                             (const char *const[]){ "stat", "gavle", gavel, NULL }),
+                     ERR_USAGE);
+    assert_non_null(strstr(e2.msg, "unknown format"));
+    /* an option of another format */
+    assert_int_equal(command(&cmd_trace, NULL, &e3,
+                             (const char *const[]){ "stat", "native",
+                                                    "traces/samples/native/unsorted.csv",
+                                                    "--throughputs", "x", NULL }),
+                     ERR_USAGE);
+}
+
 static void exact_decimals(void **state)
 {
     (void)state;
@@ -696,7 +722,7 @@ int main(void)
         cmocka_unit_test(swf_real),          cmocka_unit_test(several_files),
         cmocka_unit_test(warnings),          cmocka_unit_test(usage),
         cmocka_unit_test(json_answer_alone), cmocka_unit_test(stat_of_a_trace),
-        cmocka_unit_test(exact_decimals),
+        cmocka_unit_test(stat_with_options), cmocka_unit_test(exact_decimals),
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) tests[n++] = own[i];
     int failed = _cmocka_run_group_tests("import", tests, n, make_dir, remove_dir);
