@@ -56,6 +56,7 @@ struct parsed {
     struct opt opts[MAX_OPTS];
     char **argv;  /* opt_parse() moves operands: a copy */
     char *values; /* struct options, then the format's */
+    char *shared[MAX_OPTS]; /* help of options that several formats have; owned */
     size_t size;
     char **operand;
     int operands;
@@ -66,16 +67,25 @@ static size_t aligned(size_t n)
     return (n + 15) / 16 * 16;
 }
 
-static void add_opts(struct parsed *p, size_t *n, const struct opt *from, size_t base)
+/* `of`: the format that has them, NULL for none. */
+static void add_opts(struct parsed *p, size_t *n, const struct opt *from, size_t base,
+                     const char *of)
 {
     for (; from && from->name; from++) {
-        bool there = false;
-        for (size_t i = 0; i < *n; i++) there |= strcmp(p->opts[i].name, from->name) == 0;
-        if (there || *n == MAX_OPTS - 1) continue;
+        size_t i = 0;
+        while (i < *n && strcmp(p->opts[i].name, from->name) != 0) i++;
+        if (i < *n && of) { /* the first one's help, and who else has it */
+            char *help = xasprintf("%s%s %s", p->opts[i].help, p->shared[i] ? "," : "; also", of);
+            free(p->shared[i]);
+            p->opts[i].help = p->shared[i] = help;
+        }
+        if (i < *n || *n == MAX_OPTS - 1) continue;
         p->opts[*n] = *from;
         p->opts[(*n)++].offset += base;
     }
 }
+
+#define HELP "turn a foreign trace into the native one, with an account of every row"
 
 /* With the options of `only`, or of all formats. */
 static int parse(struct parsed *p, const struct command *self, const struct trace_format *only,
@@ -83,10 +93,10 @@ static int parse(struct parsed *p, const struct command *self, const struct trac
 {
     size_t n = 0, base = aligned(sizeof(struct options));
     memset(p, 0, sizeof *p);
-    add_opts(p, &n, common_opts, 0);
+    add_opts(p, &n, common_opts, 0, NULL);
     for (const struct trace_format *const *f = fmt_all; *f; f++) {
         if (only && *f != only) continue;
-        add_opts(p, &n, (*f)->opts, base);
+        add_opts(p, &n, (*f)->opts, base, (*f)->name);
         base += aligned((*f)->options_size);
     }
     p->size = base + 16;
@@ -94,14 +104,29 @@ static int parse(struct parsed *p, const struct command *self, const struct trac
     p->argv = xcalloc((size_t)argc + 1, sizeof *p->argv);
     memcpy(p->argv, argv, (size_t)argc * sizeof *argv);
     p->command = *self;
+    if (!only)
+        p->command.help = HELP "\n       (`gpusim import FORMAT --help`: the options of one format)";
     p->command.opts = p->opts;
     return opt_parse(&p->command, argc, p->argv, p->values, &p->operand, &p->operands, e);
 }
 
 static void parsed_fini(struct parsed *p)
 {
+    for (size_t i = 0; i < MAX_OPTS; i++) free(p->shared[i]);
     free(p->values);
     free(p->argv);
+}
+
+/* `import FORMAT --help` shows the options of that format alone. */
+static const struct trace_format *help_on(int argc, char **argv)
+{
+    bool help = false;
+    const struct trace_format *f = NULL;
+    for (int i = 1; i < argc; i++) {
+        help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+        if (!f && argv[i][0] != '-') f = format_find(argv[i]);
+    }
+    return help ? f : NULL;
 }
 
 static int list_formats(void)
@@ -144,10 +169,14 @@ static int choose_format(const struct trace_format **out, const struct parsed *p
 
 /* ---- the files, each of which may be opened several times ------------------------------------ */
 
+enum { MAX_OPTION_FILES = 16 };
+
 struct inputs {
     struct spool *spool;
     const char **path; /* what to open */
     int n;
+    struct spool option[MAX_OPTION_FILES]; /* files that the format's options name */
+    int n_options;
 };
 
 static int inputs_open(struct inputs *in, char **named, int n, struct err *e)
@@ -163,8 +192,28 @@ static int inputs_open(struct inputs *in, char **named, int n, struct err *e)
     return rc;
 }
 
+/* Such as --nodes FILE: `values` are the format's, whose texts are replaced. */
+static int inputs_of_options(struct inputs *in, const struct trace_format *f, char *values,
+                             struct err *e)
+{
+    int rc = 0;
+    for (const struct opt *o = f->opts; o && o->name && rc == 0; o++) {
+        if (o->type != OPT_TEXT || strcmp(o->arg, "FILE") != 0) continue;
+        const char **named = (const char **)(void *)(values + o->offset);
+        if (!*named || in->n_options == MAX_OPTION_FILES) continue;
+        struct spool *s = &in->option[in->n_options++];
+        rc = spool_open(s, *named, e);
+        if (rc == 0) *named = spool_path(s);
+    }
+    return rc;
+}
+
 static void inputs_fini(struct inputs *in, struct err *e)
 {
+    for (int i = 0; i < in->n_options; i++) {
+        spool_name_err(&in->option[i], e);
+        spool_close(&in->option[i]);
+    }
     for (int i = 0; i < in->n; i++) {
         spool_name_err(&in->spool[i], e);
         spool_close(&in->spool[i]);
@@ -621,7 +670,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     struct parsed all, p = { 0 };
     struct inputs in = { 0 };
     const struct trace_format *format = NULL;
-    int rc = parse(&all, self, NULL, argc, argv, e);
+    int rc = parse(&all, self, help_on(argc, argv), argc, argv, e);
     if (rc != 0) {
         parsed_fini(&all);
         return rc == OPT_HELP_SHOWN ? 0 : rc;
@@ -639,6 +688,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         else if (o->capacity < 0 || o->capacity > 1e9)
             rc = err_set(e, ERR_USAGE, NULL, "import: --capacity: expected 0 to 1e9 GPUs");
     }
+    if (rc == 0 && format)
+        rc = inputs_of_options(&in, format, p.values + aligned(sizeof(struct options)), e);
     if (rc == 0 && format) {
         struct job j = {
             .format = format,
@@ -670,7 +721,7 @@ static void show_formats(command_show *show, void *ctx)
 const struct command cmd_import = {
     .name = "import",
     .args = "FORMAT FILE...",
-    .help = "turn a foreign trace into the native one, with an account of every row",
+    .help = HELP,
     .example = "gpusim import auto pods.csv -o trace.csv",
     .opts = common_opts,
     .run = run,

@@ -5,12 +5,16 @@
  * and are quarantined. Static fill (--static): file order, every pod at time 0, none ever leaves
  * (STATIC_DURATION), which is what the trace was published for and all that the five-column
  * variants allow. A pod asks for num_gpu x gpu_milli / 1000 cards; gpu_spec names the models it
- * may run on; qos is handed on as the group; pod_phase becomes the status (every phase has an end). */
+ * may run on; qos is handed on as the group; pod_phase becomes the status (every phase has an end).
+ *
+ * --nodes gives the capacity for the account, and the fleet. The list names some models that nobody
+ * has disclosed (G2, G3): --gpu-map says which card stands for them, in the fleet and in gpu_spec. */
 #include "traces/format.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "model/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +57,7 @@ static const struct import_reason start_before_creation = {
 
 struct options {
     bool is_static;
-    const char *nodes;
+    const char *nodes, *gpu_map;
 };
 
 static const struct opt opts[] = {
@@ -61,11 +65,40 @@ static const struct opt opts[] = {
       "openb: placement in file order without departures (submit 0, 1e9 s each)", NULL },
     { "nodes", 0, OPT_TEXT, offsetof(struct options, nodes), "FILE",
       "openb: node list; its fleet for a scenario is written to OUT.fleet.json", NULL },
+    { "gpu-map", 0, OPT_TEXT, offsetof(struct options, gpu_map), "MODEL=CARD,..",
+      "openb: cards of the catalogue by the models of --nodes and gpu_spec (G2=a10,G3=...)", NULL },
     { 0 },
 };
 
+/* The card that stands for a model; the model itself when the map (NULL: none) does not name it. */
+static struct csv_field mapped(const char *map, struct csv_field model)
+{
+    while (map && *map) {
+        const size_t n = strcspn(map, ","), from = strcspn(map, "=,");
+        if (from == model.len && memcmp(map, model.s, from) == 0 && from < n)
+            return (struct csv_field){ .s = map + from + 1, .len = n - from - 1 };
+        map += n + (map[n] == ',');
+    }
+    return model;
+}
+
+static int check_map(const char *map, struct err *e)
+{
+    while (map && *map) {
+        const size_t n = strcspn(map, ","), from = strcspn(map, "=,");
+        if (from == 0 || from + 1 >= n)
+            return err_set(e, ERR_USAGE, NULL, "--gpu-map: expected MODEL=CARD, found \"%.*s\"",
+                           (int)n, map);
+        map += n + (map[n] == ',');
+    }
+    return 0;
+}
+
+static int read_list(const struct options *o, struct import_info *info, struct err *e);
+
 struct openb {
     struct table t;
+    const char *map;
     struct symtab *names;
     bool is_static;
 };
@@ -85,13 +118,16 @@ static int openb_open(void **state, const char *path, const void *options, struc
     struct openb *s = xcalloc(1, sizeof *s);
     s->names = names;
     s->is_static = o->is_static;
-    int rc = table_open(&s->t, path, ',', "openb", columns, ALWAYS, COLUMNS, e);
+    s->map = o->gpu_map;
+    int rc = check_map(o->gpu_map, e);
+    if (rc == 0) rc = table_open(&s->t, path, ',', "openb", columns, ALWAYS, COLUMNS, e);
     for (int i = ALWAYS; rc == 0 && i < TIMED && !o->is_static; i++) {
         if (s->t.column_of[i] >= 0) continue;
         rc = csv_error(s->t.csv, &s->t.row, NULL, e,
                        "this variant has no \"%s\": it cannot be replayed by time", columns[i]);
         err_hint(e, "--static takes it as a list to place in file order");
     }
+    if (rc == 0 && o->nodes) rc = read_list(o, info, e);
     if (rc < 0) {
         openb_close(s);
         return rc;
@@ -177,6 +213,27 @@ static sym name_of(struct openb *s, int column)
     return cell_missing(&f) ? 0 : symtab_add(s->names, f.s, f.len);
 }
 
+/* "V100M16|G2", each by the map. */
+static sym allowed(struct openb *s)
+{
+    const struct csv_field f = table_cell(&s->t, COL_spec);
+    if (cell_missing(&f)) return 0;
+    if (!s->map) return symtab_add(s->names, f.s, f.len);
+    struct strbuf b = { 0 };
+    for (size_t at = 0; at <= f.len;) {
+        const char *bar = memchr(f.s + at, '|', f.len - at);
+        const size_t stop = bar ? (size_t)(bar - f.s) : f.len;
+        const struct csv_field to =
+            mapped(s->map, (struct csv_field){ .s = f.s + at, .len = stop - at });
+        if (at > 0) strbuf_addc(&b, '|');
+        strbuf_add(&b, to.s, to.len);
+        at = stop + 1;
+    }
+    const sym name = symtab_add(s->names, b.s, b.len);
+    strbuf_fini(&b);
+    return name;
+}
+
 static int openb_next(void *state, struct import_row *row, struct err *e)
 {
     struct openb *s = state;
@@ -187,7 +244,7 @@ static int openb_next(void *state, struct import_row *row, struct err *e)
     row->job.id_len = id.len;
     read_gpus(s, row);
     read_host(s, row);
-    row->job.gpu_allowed = name_of(s, COL_spec);
+    row->job.gpu_allowed = allowed(s);
     row->job.group = name_of(s, COL_qos);
     row->job.status = status_of(&phase);
     if (s->is_static)
@@ -213,7 +270,8 @@ struct node {
     sym model;
 };
 
-static int read_node(struct table *t, struct symtab *names, struct node *out, struct err *e)
+static int read_node(struct table *t, const char *map, struct symtab *names, struct node *out,
+                     struct err *e)
 {
     struct import_row row = { 0 };
     int rc = table_next(t, &row, e);
@@ -226,8 +284,46 @@ static int read_node(struct table *t, struct symtab *names, struct node *out, st
         import_quarantine(&row, &import_bad_value, "out of range");
     if (row.quarantined)
         return csv_error(t->csv, &t->row, NULL, e, "%s: %s", row.quarantined->text, row.detail);
-    out->model = cell_missing(&model) ? 0 : symtab_add(names, model.s, model.len);
+    const struct csv_field card = mapped(map, model);
+    out->model = cell_missing(&model) ? 0 : symtab_add(names, card.s, card.len);
     return 1;
+}
+
+/* Models that a scenario would refuse, in the order of the list, as a warning. */
+static void warn_unknown(const struct symtab *names, char *note, size_t size)
+{
+    struct gpu_catalogue *gpus;
+    struct strbuf list = { 0 };
+    if (gpu_catalogue_load(&gpus, NULL, NULL) < 0) return; /* no data folder: nothing can be said */
+    for (sym m = 1; m < symtab_count(names); m++)
+        if (!gpu_find(gpus, symtab_name(names, m), NULL))
+            strbuf_addf(&list, "%s%s", list.len ? ", " : "", symtab_name(names, m));
+    if (list.len)
+        snprintf(note, size,
+                 "the catalogue has no card for these models of --nodes: %.80s; "
+                 "--gpu-map MODEL=CARD,... says what stands for them", list.s);
+    strbuf_fini(&list);
+    gpu_catalogue_destroy(gpus);
+}
+
+/* What the account needs of the list: GPUs in all, and models without a card. */
+static int read_list(const struct options *o, struct import_info *info, struct err *e)
+{
+    struct table t = { 0 };
+    struct symtab *names = symtab_create();
+    struct node n;
+    int64_t gpus = 0;
+    int rc = table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS,
+                        e);
+    while (rc == 0 && (rc = read_node(&t, o->gpu_map, names, &n, e)) > 0) {
+        gpus += n.gpus; /* at most 1024 each */
+        rc = 0;
+    }
+    if (rc == 0) warn_unknown(names, info->note, sizeof info->note);
+    info->capacity_milli = gpus * 1000;
+    table_close(&t);
+    symtab_destroy(names);
+    return rc;
 }
 
 /* Equal nodes in a row make one entry: the order of the list is kept, placement depends on it. */
@@ -249,15 +345,15 @@ static void add_entry(json_t *fleet, const struct symtab *names, const struct no
     json_array_append_new(fleet, o);
 }
 
-static int write_fleet(const char *nodes, const char *out, struct err *e)
+static int write_fleet(const struct options *o, const char *out, struct err *e)
 {
     struct table t = { 0 };
     struct symtab *names = symtab_create();
     json_t *fleet = json_array();
     struct node n, last = { 0 };
     int64_t first = 0, count = 0, i = 0;
-    int rc = table_open(&t, nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS, e);
-    while (rc == 0 && (rc = read_node(&t, names, &n, e)) > 0) {
+    int rc = table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS, e);
+    while (rc == 0 && (rc = read_node(&t, o->gpu_map, names, &n, e)) > 0) {
         bool same = count > 0 && n.cpu == last.cpu && n.mib == last.mib && n.gpus == last.gpus &&
                     n.model == last.model;
         if (count > 0 && !same) add_entry(fleet, names, &last, first, count), count = 0;
@@ -290,7 +386,7 @@ static int openb_finish(const void *options, const char *out, struct err *e)
     if (!out)
         return err_set(e, ERR_USAGE, NULL,
                        "--nodes needs -o: the fleet is written beside the trace");
-    return write_fleet(o->nodes, out, e);
+    return write_fleet(o, out, e);
 }
 
 const struct trace_format fmt_openb = {

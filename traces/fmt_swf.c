@@ -51,7 +51,11 @@ static const struct import_reason no_gpus = { "no-gpus",
                                               "the GPU column is missing or -1 in this row",
                                               false };
 static const struct import_reason odd_gpus = {
-    "odd-gpus", "processors x ratio is neither a fraction of one card nor whole cards", false
+    "odd-gpus", "processors x ratio is neither a fraction of one card nor whole cards (--round)",
+    false
+};
+static const struct import_reason rounded = {
+    "rounded-gpus", "processors x ratio rounded to whole cards (--round)", true
 };
 static const struct import_reason used_requested = {
     "requested-processors", "allocated processors unknown: the requested ones count", true
@@ -63,13 +67,19 @@ static const struct import_reason ran_past_limit = {
 struct options {
     const char *ratio;
     int64_t gpu_column;
+    int round;
 };
+
+enum { ROUND_no, ROUND_up, ROUND_nearest };
+static const char *const rounds[] = { "no", "up", "nearest", NULL };
 
 static const struct opt opts[] = {
     { "gpus-per-processor", 0, OPT_TEXT, offsetof(struct options, ratio), "RATIO",
       "swf: GPUs for each processor, e.g. 0.125 (default 1)", NULL },
     { "gpu-column", 0, OPT_COUNT, offsetof(struct options, gpu_column), "N",
       "swf: field N (from 1) holds the job's GPUs; processors become cpus", NULL },
+    { "round", 0, OPT_CHOICE, offsetof(struct options, round), "HOW",
+      "swf: more than one card but not whole, such as 1.5: no (default) quarantines the job", rounds },
     { 0 },
 };
 
@@ -77,6 +87,7 @@ struct swf {
     struct csv *csv;
     struct symtab *names;
     int64_t ratio_milli, gpu_column;
+    int round;
     int64_t max_procs, max_nodes; /* header; 0: not said */
     struct import_info *info;     /* lent during open */
     struct csv_row first;         /* read by open, handed out by the first next */
@@ -192,6 +203,7 @@ static int read_options(struct swf *s, const struct options *o, struct err *e)
 {
     s->ratio_milli = 1000;
     s->gpu_column = o->gpu_column;
+    s->round = o->round;
     if (o->ratio && o->gpu_column)
         return err_set(e, ERR_USAGE, NULL,
                        "--gpus-per-processor and --gpu-column exclude each other");
@@ -318,6 +330,10 @@ static void read_gpus(struct swf *s, const struct csv_row *r, int64_t procs, str
         if (procs <= INT32_MAX / 1000) row->job.cpus_milli = (int32_t)(procs * 1000);
     } else if (__builtin_mul_overflow(procs, s->ratio_milli, &milli)) {
         milli = INT64_MAX;
+    }
+    if (s->round != ROUND_no && milli > 1000 && milli % 1000 != 0 && milli < INT32_MAX) {
+        milli = (milli + (s->round == ROUND_up ? 999 : 500)) / 1000 * 1000;
+        import_repair(row, &rounded);
     }
     if (milli > INT32_MAX || !job_gpus_ok((int32_t)milli)) {
         char text[32];

@@ -315,6 +315,115 @@ static void swf_first_row_counts(void **state)
     assert_account("facts.0.header_line", 1);
 }
 
+/* The trace of the last import behind its first line, which names the file. */
+static void assert_jobs(const char *want)
+{
+    char *text = read_file(last_run.out);
+    assert_non_null(strchr(text, '\n'));
+    assert_string_equal(strchr(text, '\n') + 1, want);
+    free(text);
+}
+
+/* 0.125 of a card for a processor: 4 make half a card, 12 make 1.5, which is no number of cards. */
+static void swf_rounding(void **state)
+{
+    const char *log = temp_file(".swf", "1 0 0 5 4 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                        "2 0 0 5 12 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                        "3 0 0 5 10 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    (void)state;
+    assert_int_equal(import_run("swf", log, "--gpus-per-processor", "0.125"), ERR_INPUT);
+    assert_string_equal(account_word("rows.quarantine.0.reason"), "odd-gpus");
+    assert_account("rows.quarantined", 2);
+    assert_import("swf", log, "--gpus-per-processor", "0.125", "--round", "up");
+    assert_jobs("job_id,submit_s,duration_s,gpus,user,group,walltime_s,status\n"
+                "1,0,5,0.5,1,1,20,completed\n"
+                "2,0,5,2,1,1,20,completed\n"
+                "3,0,5,2,1,1,20,completed\n");
+    assert_account("rows.repairs.0.rows", 2);
+    assert_import("swf", log, "--gpus-per-processor", "0.125", "--round", "nearest");
+    assert_jobs("job_id,submit_s,duration_s,gpus,user,group,walltime_s,status\n"
+                "1,0,5,0.5,1,1,20,completed\n"
+                "2,0,5,2,1,1,20,completed\n"
+                "3,0,5,1,1,1,20,completed\n");
+}
+
+/* ---- openb: the node list ------------------------------------------------------------------- */
+
+static const char openb_nodes[] = "sn,cpu_milli,memory_mib,gpu,model\n"
+                                  "n-0,64000,262144,2,P100\n"
+                                  "n-1,96000,262144,8,G2\n"
+                                  "n-2,96000,262144,0,\n"
+                                  "n-3,96000,262144,4,G3\n";
+#define PODS "traces/samples/openb/pods.csv"
+
+static void openb_capacity_and_unknown_cards(void **state)
+{
+    const char *nodes = temp_file(".csv", openb_nodes);
+    char path[300];
+    json_t *fleet;
+    (void)state;
+    assert_import("openb", PODS, "--nodes", nodes);
+    assert_account("capacity_gpus", 14);
+    /* 1 x 998 + 0.385 x 30 + 0 x 25 + 2 x 97 GPU-seconds over 14 cards for 1000 s */
+    assert_close(account_num("offered_load"), (998 + 0.385 * 30 + 2 * 97) / 14000, 1e-12);
+    assert_true(account_warns("--nodes: G2, G3;"));
+
+    assert_import("openb", PODS, "--nodes", nodes, "--gpu-map", "G2=a10,G3=t4,T4=l4");
+    assert_false(account_warns("--nodes"));
+    snprintf(path, sizeof path, "%s.fleet.json", last_run.out);
+    fleet = json_load_file(path, 0, NULL);
+    static const char *const want[] = { "P100", "a10", "generic", "t4" };
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "fleet.%zu.gpu", i);
+        assert_string_equal(json_string_value(json_path_get(fleet, path)), want[i]);
+    }
+    json_decref(fleet);
+    char *trace = read_file(last_run.out);
+    assert_contains(trace, ",l4|P100,"); /* what a pod may use is mapped too */
+    free(trace);
+
+    static const char *const bad[] = { "G2", "=a10", "G2=", "G2=a10,x" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(import_run("openb", PODS, "--gpu-map", bad[i]), ERR_USAGE);
+}
+
+/* --nodes is read twice: for the capacity, and for the fleet. */
+static void files_of_options_may_be_pipes(void **state)
+{
+    char fifo[300];
+    (void)state;
+    snprintf(fifo, sizeof fifo, "%s/nodes", temp_dir());
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    struct feed f = { fifo, openb_nodes, sizeof openb_nodes - 1, -1 };
+    pthread_t t;
+    assert_int_equal(pthread_create(&t, NULL, feed_main, &f), 0);
+    assert_import("openb", PODS, "--nodes", fifo);
+    pthread_join(t, NULL);
+    assert_account("capacity_gpus", 14);
+    snprintf(fifo, sizeof fifo, "%s.fleet.json", last_run.out);
+    assert_int_equal(access(fifo, F_OK), 0);
+}
+
+/* ---- help ----------------------------------------------------------------------------------- */
+
+static void help_of_shared_options(void **state)
+{
+    char out[300], *text;
+    (void)state;
+    snprintf(out, sizeof out, "%s/help", temp_dir());
+    assert_int_equal(run_words(&cmd_import, out, (const char *const[]){ "--help", NULL }), 0);
+    text = read_file(out);
+    assert_contains(text, "OUT.fleet.json; also openb, slurm-json");
+    assert_contains(text, "`gpusim import FORMAT --help`");
+    free(text);
+    assert_int_equal(run_words(&cmd_import, out, (const char *const[]){ "openb", "-h", NULL }), 0);
+    text = read_file(out);
+    assert_contains(text, "openb: node list");
+    assert_null(strstr(text, "kubernetes"));
+    assert_null(strstr(text, "--gpus-per-processor"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +436,10 @@ int main(void)
         cmocka_unit_test(the_input_is_not_overwritten),
         cmocka_unit_test(no_stale_trace_is_left),
         cmocka_unit_test(swf_first_row_counts),
+        cmocka_unit_test(swf_rounding),
+        cmocka_unit_test(openb_capacity_and_unknown_cards),
+        cmocka_unit_test(files_of_options_may_be_pipes),
+        cmocka_unit_test(help_of_shared_options),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     json_decref(last_run.account);
