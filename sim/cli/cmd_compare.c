@@ -192,8 +192,7 @@ const struct command cmd_compare = {
     .name = "compare",
     .args = "DIR DIR",
     .help = "differences of two runs with intervals; exit 1 when one is significant",
-    .example = "gpusim run scenarios/mixed.json -o out/a; gpusim run scenarios/mixed.json --set "
-               "fleet.a100.nodes=5 -o out/b; gpusim compare out/a out/b",
+    .example = "gpusim compare out/before out/after",
     .opts = opts,
     .run = run,
 };

@@ -73,9 +73,7 @@ const struct command cmd_merge = {
     .name = "merge",
     .args = "DIR...",
     .help = "join the shards of a sweep into one table",
-    .example =
-        "for i in 1 2; do gpusim sweep scenarios/sizing-erlang.json --vary fleet.pool.nodes=4..7 "
-        "--shard $i/2 -o out/$i; done; gpusim merge out/1 out/2 -o out/joined",
+    .example = "gpusim merge out/shard-1 out/shard-2 -o out/sweep",
     .opts = opts,
     .run = run,
 };

@@ -101,7 +101,7 @@ static int answer(void *ctx, int64_t nodes, struct size_trial *out, struct err *
     r->tried++;
     out->nodes = nodes;
     out->verdict = c == '+' ? SIZE_MET : c == '?' ? SIZE_UNDECIDED : SIZE_MISSED;
-    out->cost_usd = r->usd_per_node > 0 ? r->usd_fixed + r->usd_per_node * (double)nodes : NAN;
+    out->cost_usd = r->usd_per_node != 0 ? r->usd_fixed + r->usd_per_node * (double)nodes : NAN;
     return 0;
 }
 
