@@ -88,7 +88,8 @@ void scenario_fini(struct scenario *s); /* harmless on {0} */
 extern const struct cfg_field schedule_fields[];
 extern const size_t schedule_fields_n;
 
-/* Paths inside a scenario are relative to its file. */
+/* Paths inside a scenario are relative to its file; one that came through a pipe has no folder, and the
+ * current one counts. */
 const char *scenario_path(struct arena *a, const char *scenario_file, const char *path);
 
 /* The file with every default filled in, except the share parameters, which only the policies know:

@@ -366,6 +366,9 @@ static void paths(void **state)
     assert_string_equal(scenario_path(a, "s.json", "t.csv"), "t.csv");
     assert_string_equal(scenario_path(a, "/x/s.json", "../t.csv"), "/x/../t.csv");
     assert_string_equal(scenario_path(a, "dir/s.json", "/t.csv"), "/t.csv");
+    /* from a pipe: the current folder counts */
+    assert_string_equal(scenario_path(a, "/proc/self/fd/3", "t.csv"), "t.csv");
+    assert_string_equal(scenario_path(a, "/dev/fd/63", "t.csv"), "t.csv");
     arena_destroy(a);
 }
 
