@@ -161,9 +161,14 @@ static void count_job(struct account *a, const struct import_row *row)
 
 void account_add(struct account *a, const struct import_row *row, int file_no)
 {
-    a->read++;
     a->kind = row->kind;
     if (row->asked && row->kind == IMPORT_JOBS) count_gpus(&a->asked, row->job.gpus_milli);
+    if (row->further) {
+        a->further++;
+        count_job(a, row);
+        return;
+    }
+    a->read++;
     if (row->quarantined) {
         a->quarantined++;
         a->not_benign += !row->quarantined->benign;
@@ -356,7 +361,7 @@ static void warn_facts(struct account *a)
 static void warn_all(struct account *a, const char *note)
 {
     const struct account_facts *f = &a->facts;
-    const uint64_t jobs = a->kept + a->repaired;
+    const uint64_t jobs = a->kept + a->repaired + a->further;
     if (note[0]) warn(a, "%s", note);
     warn_facts(a);
     if (jobs == 0) {
@@ -504,6 +509,7 @@ static json_t *rows_json(const struct account *a, int n_files, const char *const
     json_object_set_new(o, "read", count(a->read));
     json_object_set_new(o, "kept", count(a->kept));
     json_object_set_new(o, "repaired", count(a->repaired));
+    if (a->further) json_object_set_new(o, "further_jobs", count(a->further));
     json_object_set_new(o, "quarantined", count(a->quarantined));
     json_object_set_new(o, "repairs", reasons_json(a, false, n_files, files));
     json_object_set_new(o, "quarantine", reasons_json(a, true, n_files, files));
@@ -551,7 +557,7 @@ static json_t *requests_json(const struct account *a)
 
 static json_t *missing_json(const struct account *a)
 {
-    const double jobs = (double)(a->kept + a->repaired);
+    const double jobs = (double)(a->kept + a->repaired + a->further);
     json_t *o = json_object();
     for (int i = 0; i < TRACE_COLUMNS; i++)
         if (!(TRACE_REQUIRED >> i & 1) && jobs > 0)
@@ -622,7 +628,9 @@ static void print_reasons(const struct account *a, const char *const *files, int
         const struct account_reason *r = &a->reason[i];
         fprintf(to, "  %-11s %8llu  %s: %s%s\n", r->quarantined ? "quarantined" : "repaired",
                 (unsigned long long)r->rows, r->why->key, r->why->text,
-                r->why->benign ? "" : " (not benign)");
+                r->why->benign   ? ""
+                : r->quarantined ? " (not benign)"
+                                 : " (doubtful: look at these)");
         fprintf(to, "  %20s  line", "");
         for (uint64_t k = 0; k < r->rows && k < ACCOUNT_LINES; k++) {
             fprintf(to, "%s", k ? ", " : " ");
@@ -656,7 +664,7 @@ static const char *time_text(char *buf, simtime t)
 /* Columns that no job has, then those that some lack. */
 static void print_missing(const struct account *a, FILE *to)
 {
-    const double jobs = (double)(a->kept + a->repaired);
+    const double jobs = (double)(a->kept + a->repaired + a->further);
     const char *none[TRACE_COLUMNS];
     char list[300];
     size_t n = 0;
@@ -731,6 +739,9 @@ void account_print(const struct account *a, const char *const *files, int n_file
     fprintf(to, "%-13s %llu read = %llu kept + %llu repaired + %llu quarantined\n", "rows",
             (unsigned long long)a->read, (unsigned long long)a->kept,
             (unsigned long long)a->repaired, (unsigned long long)a->quarantined);
+    if (a->further)
+        fprintf(to, "%-13s %llu more than rows: a row of several instances is as many jobs\n", "jobs",
+                (unsigned long long)a->further);
     print_reasons(a, files, n_files, to);
     if (a->from_zero)
         fprintf(to, "%-13s %s s on the file's own clock\n", "time zero",

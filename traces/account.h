@@ -61,7 +61,8 @@ struct account_facts {                           /* filled by account_finish() *
 };
 
 struct account {
-    uint64_t read, kept, repaired, quarantined, not_benign;
+    uint64_t read, kept, repaired, quarantined, not_benign; /* rows of the files */
+    uint64_t further; /* jobs beyond the first of rows that stand for several */
     struct account_reason reason[ACCOUNT_REASONS];
     size_t reasons;
     struct account_gpus asked, jobs; /* all rows whose request is readable; those that count */

@@ -445,6 +445,14 @@ static void set_demand(struct kube *s, const json_t *pod, struct import_row *row
     struct k8s_demand d;
     uint64_t n;
     if (!k8s_demand_read(&d, pod, &card, catalogue(s), row)) return;
+    if (d.shares < 0) {
+        import_quarantine(row, &k8s_odd_share, "several shares of a card beside others");
+        return;
+    }
+    if (d.shares > 1) {
+        row->instances = d.shares;
+        d.gpu_milli /= d.shares;
+    }
     if (d.gpu_milli > INT32_MAX || !job_gpus_ok((int32_t)d.gpu_milli)) {
         import_quarantine(row, &k8s_odd_share, "%lld thousandths of a card",
                           (long long)d.gpu_milli);

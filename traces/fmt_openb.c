@@ -145,13 +145,14 @@ static void read_gpus(struct openb *s, struct import_row *row)
     int64_t num, milli;
     if (!table_number(&s->t, COL_num, "num_gpu", 0, &num, row)) return;
     if (!table_number(&s->t, COL_milli, "gpu_milli", 0, &milli, row)) return;
-    if (num < 0 || num > 1000 || milli < 0 || milli > 1000 ||
-        !job_gpus_ok((int32_t)(num * milli)) || (num > 0 && milli == 0)) {
+    if (num < 0 || num > 1000 || milli < 0 || milli > 1000 || (num > 0 && milli == 0)) {
         import_quarantine(row, &odd_share, "num_gpu %lld, gpu_milli %lld", (long long)num,
                           (long long)milli);
         return;
     }
-    row->job.gpus_milli = (int32_t)(num * milli);
+    const bool shares = num > 1 && milli < 1000; /* of several cards: a job for each */
+    row->instances = shares ? num : 0;
+    row->job.gpus_milli = (int32_t)(shares ? milli : num * milli);
     row->asked = true;
 }
 

@@ -35,7 +35,7 @@ enum { NODE_model, NODE_gpus, NODE_COLUMNS };
 static const char *const node_columns[NODE_COLUMNS] = { "gpu_model", "gpu_capacity_num" };
 
 static const struct import_reason odd_share = {
-    "odd-share", "gpu_request x worker_num is neither a fraction of one card nor whole cards", false
+    "odd-share", "gpu_request is neither a fraction of one card nor whole cards", false
 };
 static const struct import_reason odd_type = { "odd-type", "job_type is neither HP nor Spot",
                                                false };
@@ -150,7 +150,12 @@ static void read_shape(struct spot *s, struct import_row *row)
     if (!table_whole(&s->t, COL_workers, "worker_num", 1000000, &workers, row) ||
         !product(s, COL_gpu, workers, &gpus, row))
         return;
-    if (!job_gpus_ok((int32_t)gpus)) {
+    const int64_t each = workers > 0 ? gpus / workers : gpus;
+    if (workers > 1 && each > 0 && each < 1000) {
+        row->instances = workers; /* a job for each */
+        gpus = each;
+    }
+    if (!job_gpus_ok((int32_t)each) || !job_gpus_ok((int32_t)gpus)) {
         import_quarantine(row, &odd_share, "%lld thousandths", (long long)gpus);
         return;
     }
@@ -177,12 +182,13 @@ static sym name_of(struct spot *s, int column)
     return cell_missing(&f) ? 0 : symtab_add(s->names, f.s, f.len);
 }
 
-static void count(struct spot *s, const struct job_row *j)
+static void count(struct spot *s, const struct job_row *j, int64_t jobs)
 {
     const simtime end = j->submit > INT64_MAX - j->duration ? INT64_MAX : j->submit + j->duration;
     s->hp += j->priority == 1;
     s->spot += j->priority == 0;
-    model(s, j->gpu_model)->gpu_s += (double)j->gpus_milli / 1e3 * simtime_s(j->duration);
+    model(s, j->gpu_model)->gpu_s +=
+        (double)j->gpus_milli / 1e3 * simtime_s(j->duration) * (double)(jobs > 1 ? jobs : 1);
     if (j->submit < s->first_submit) s->first_submit = j->submit;
     if (end > s->last_end) s->last_end = end, s->services = 0;
     s->services += j->submit == 0 && end == s->last_end;
@@ -203,7 +209,7 @@ static int spot_next(void *state, struct import_row *row, struct err *e)
     read_type(s, row);
     table_number(&s->t, COL_submit, "submit_time", 9, &row->job.submit, row);
     table_number(&s->t, COL_duration, "duration", 9, &row->job.duration, row);
-    if (!row->quarantined && !job_row_problem(&row->job)) count(s, &row->job);
+    if (!row->quarantined && !job_row_problem(&row->job)) count(s, &row->job, row->instances);
     return 1;
 }
 

@@ -49,6 +49,7 @@ struct import_row {
     /* 2 or more: so many equal jobs, named ID#1, ID#2 ..., each with the GPUs in `job` (a fraction of one
      * card) and its part of the cores and the memory there. import_next() gives them one by one. */
     int64_t instances;
+    bool further; /* another job of the row before: not one more row of the file */
     int file; /* set by import_next(): which file of the import, from 0 */
     /* Set by a format whose exports can overlap, on the record of a job that had not ended (or that may
      * come again in another way): the hash of what makes it the same run of the same job. Such rows

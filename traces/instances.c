@@ -27,6 +27,7 @@ static void name_instance(struct instances *s, struct import_row *row)
     strbuf_add(&s->id, s->row.job.id, s->row.job.id_len);
     strbuf_addf(&s->id, "#%lld", (long long)++s->k);
     *row = s->row;
+    row->further = s->k > 1;
     row->job.id = s->id.s;
     row->job.id_len = s->id.len;
 }

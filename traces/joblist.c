@@ -38,7 +38,13 @@ bool joblist_time(const struct joblist *l, const char *s, size_t len, const char
 static void read_gpus(struct joblist *l, struct import_row *row)
 {
     int64_t milli;
-    if (!table_number(&l->t, JOBLIST_gpus, "num_gpu", 3, &milli, row)) return;
+    const struct csv_field f = table_cell(&l->t, JOBLIST_gpus);
+    const enum dec_status st = dec_fixed_exact(f.s, f.len, 3, &milli);
+    if (st != DEC_OK) {
+        import_quarantine(row, &import_bad_value, "num_gpu: %s",
+                          st == DEC_INEXACT ? "finer than a thousandth of a card" : dec_why(st));
+        return;
+    }
     row->asked = milli >= 0 && milli <= INT32_MAX && job_gpus_ok((int32_t)milli);
     if (row->asked)
         row->job.gpus_milli = (int32_t)milli;

@@ -12,7 +12,7 @@ const struct import_reason k8s_unknown_key = {
     "unknown-key", "a resource or annotation that nobody reads: a misspelt request?", false
 };
 const struct import_reason k8s_odd_share = {
-    "odd-share", "neither one share of one card, nor one slice, nor whole cards", false
+    "odd-share", "neither equal shares of cards, nor slices of one kind, nor whole cards", false
 };
 const struct import_reason k8s_share_unknown = {
     "share-unknown", "the request is a share whose size depends on the card, which is not known",
@@ -281,12 +281,13 @@ static bool add_cards(struct k8s_demand *d, const struct asked *a, const struct 
         n = a->shared;
         milli = card->replicas > 1 ? 1000 / (int64_t)card->replicas : 1000;
     }
-    if ((n > 1 && milli < 1000) || (n > 0 && a->slices > 0) || a->slices > 1 || milli == 0) {
+    if ((n > 0 && a->slices > 0) || milli == 0) {
         import_quarantine(row, &k8s_odd_share, "%lld shares of %lld thousandths, %lld slices",
                           (long long)n, (long long)milli, (long long)a->slices);
         return false;
     }
     d->gpu_milli += n * milli;
+    if (n > 1 && milli < 1000) d->shares = n;
     if (n > 0 && a->mem_mib > 0) {
         const uint64_t bytes = (uint64_t)a->mem_mib << 20;
         if (milli < 1000)
@@ -294,7 +295,11 @@ static bool add_cards(struct k8s_demand *d, const struct asked *a, const struct 
         else if (bytes > d->gpu_mem_bytes)
             d->gpu_mem_bytes = bytes;
     }
-    return a->slices <= 0 || add_slice(d, a->slice, card, c, row);
+    if (a->slices <= 0) return true;
+    if (!add_slice(d, a->slice, card, c, row)) return false;
+    if (a->slices > 1 && d->gpu_milli < 1000) d->shares = a->slices;
+    d->gpu_milli *= a->slices;
+    return true;
 }
 
 static bool container_demand(struct k8s_demand *d, const json_t *container,
@@ -316,6 +321,8 @@ static void add(struct k8s_demand *to, const struct k8s_demand *d)
 {
     to->cpu += d->cpu;
     to->mem += d->mem;
+    if (d->shares || (to->shares && d->gpu_milli > 0))
+        to->shares = to->gpu_milli > 0 ? -1 : d->shares;
     if (to->gpu_milli < 1000 && d->gpu_milli < 1000) /* shares of one card add up */
         to->gpu_mem_bytes += d->gpu_mem_bytes;
     else if (d->gpu_mem_bytes > to->gpu_mem_bytes)
@@ -327,7 +334,7 @@ static void raise_to(struct k8s_demand *to, const struct k8s_demand *d)
 {
     if (d->cpu > to->cpu) to->cpu = d->cpu;
     if (d->mem > to->mem) to->mem = d->mem;
-    if (d->gpu_milli > to->gpu_milli) to->gpu_milli = d->gpu_milli;
+    if (d->gpu_milli > to->gpu_milli) to->gpu_milli = d->gpu_milli, to->shares = d->shares;
     if (d->gpu_mem_bytes > to->gpu_mem_bytes) to->gpu_mem_bytes = d->gpu_mem_bytes;
 }
 
@@ -403,13 +410,15 @@ static bool fraction_notes(struct k8s_demand *out, const json_t *notes, const st
         return false;
     if (milli < 0 && mib < 0) return true;
     if (milli < 0 && !share_of_mib(mib, card, "gpu-memory", &milli, row)) return false;
-    if (out->gpu_milli > 0 || milli > 1000 || (devices > 1 && milli < 1000)) {
+    if (out->gpu_milli > 0 || milli > 1000) {
         import_quarantine(row, &k8s_odd_share, "annotation: %lld thousandths on %lld cards%s",
                           (long long)milli, (long long)(devices > 0 ? devices : 1),
                           out->gpu_milli > 0 ? ", beside a request in a resource block" : "");
         return false;
     }
-    out->gpu_milli = milli * (devices > 1 && devices < 100000 ? devices : 1);
+    if (devices <= 1 || devices >= 100000) devices = 1;
+    out->gpu_milli = milli * devices;
+    if (devices > 1 && milli < 1000) out->shares = devices;
     if (mib > 0 && mib < INT64_C(1) << 40) out->gpu_mem_bytes = (uint64_t)mib << 20;
     return true;
 }

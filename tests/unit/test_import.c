@@ -351,8 +351,8 @@ static void openb_malformed(void **state)
     } cases[] = {
         { "p,1,1,1,1000,,LS,Running,0,9,", "no-start" },
         { "p,1,1,1,1000,,LS,Running,0,9,10", "ends-before-start" },
-        { "p,1,1,2,500,,LS,Running,0,9,1", "kept" }, /* one whole card in all */
-        { "p,1,1,3,500,,LS,Running,0,9,1", "odd-share" },
+        { "p,1,1,2,500,,LS,Running,0,9,1", "shared-instances" }, /* of two cards */
+        { "p,1,1,3,500,,LS,Running,0,9,1", "shared-instances" },
         { "p,1,1,1,0,,LS,Running,0,9,1", "odd-share" },
         { "p,1,1,-1,1000,,LS,Running,0,9,1", "odd-share" },
         { "p,1,1,x,1000,,LS,Running,0,9,1", "bad-value" },

@@ -189,7 +189,7 @@ static void pai_flat(void **state)
                  "2#1,10,60,0.5,4,u2,failed\n"
                  "2#2,10,60,0.5,4,u2,failed\n"
                  "2#3,10,60,0.5,4,u2,failed\n");
-    assert_int_equal(rows_for("shared-instances"), 3);
+    assert_int_equal(rows_for("shared-instances"), 1);
     assert_int_equal(rows_for("submit-1"), 1);
     assert_int_equal(rows_for("one-second"), 1);
     static const struct {

@@ -231,8 +231,6 @@ static void demand_of_shares(void **state)
     (void)state;
     assert_demand("\"gpu-fraction\": \"0.25\"", LIMITS(""), "0.25");
     assert_demand("\"gpu-fraction\": \"1\"", LIMITS(""), "1");
-    assert_demand("\"gpu-fraction\": \"0.5\", \"gpu-fraction-num-devices\": \"2\"", LIMITS(""),
-                  "odd-share");
     assert_demand("\"gpu-fraction\": \"0.5\"", LIMITS("\"nvidia.com/gpu\": 1"), "odd-share");
     assert_demand("\"gpu-fraction\": \"1.5\"", LIMITS(""), "odd-share");
     assert_demand("\"gpu-fraction\": \"0.0005\"", LIMITS(""), "bad-value");
@@ -241,7 +239,14 @@ static void demand_of_shares(void **state)
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 1, \"nvidia.com/gpucores\": 30"), "0.3");
     assert_demand("", LIMITS("\"nvidia.com/gpucores\": 30"), "0.3"); /* HAMi: one share */
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 1, \"nvidia.com/gpumem-percentage\": 50"), "0.5");
-    assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 50"), "odd-share");
+    assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 50"), "1");
+    assert_account("rows.further_jobs", 1); /* two jobs of a half */
+    assert_account("jobs.histogram.fraction", 2);
+    assert_int_equal(rows_for("shared-instances"), 1);
+    assert_demand("\"gpu-fraction\": \"0.5\", \"gpu-fraction-num-devices\": \"2\"", LIMITS(""), "1");
+    assert_account("jobs.histogram.fraction", 2);
+    assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 50") ", \"initContainers\": [{\"restartPolicy\": \"Always\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 1}}}]",
+                  "odd-share");
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 100"), "2");
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 1, \"nvidia.com/gpumem\": 3000"),
                   "share-unknown");
@@ -264,7 +269,9 @@ static void demand_of_slices(void **state)
     assert_demand("", LIMITS("\"nvidia.com/mig-1g.5gb\": 1"), "0.125");
     assert_demand("\"nvidia.com/mig-1g.5gb\": \"1\"", LIMITS(""), "0.125");
     assert_demand("", LIMITS("\"nvidia.com/mig-2g.10gb\": 1"), "0.25"); /* 2 of 8 memory units */
-    assert_demand("", LIMITS("\"nvidia.com/mig-1g.5gb\": 2"), "odd-share");
+    assert_demand("", LIMITS("\"nvidia.com/mig-1g.5gb\": 2"), "0.25");
+    assert_account("jobs.histogram.fraction", 2); /* two jobs of one slice */
+    assert_demand("", LIMITS("\"nvidia.com/mig-7g.40gb\": 2"), "2");
     assert_demand("", LIMITS("\"nvidia.com/mig-1g.5gb\": 1, \"nvidia.com/mig-2g.10gb\": 1"),
                   "odd-share");
     assert_demand("", LIMITS("\"nvidia.com/mig-9g.1gb\": 1"), "share-unknown");
@@ -438,10 +445,8 @@ static void replicas_without_a_name(void **state)
                  n);
         struct textfile f = textfile_of(pod_text("", spec));
         assert_import("kubernetes", f.path, "--nodes", PODS "nodes/nodes.yaml", "--lenient");
-        if (n == 1)
-            assert_account("jobs.gpus", 0.25);
-        else
-            assert_int_equal(rows_for("odd-share"), 1);
+        assert_account("jobs.gpus", 0.25 * n);
+        assert_account("jobs.histogram.fraction", n);
         textfile_close(&f);
     }
 }

@@ -242,9 +242,21 @@ static void rates_by_hand(void **state)
     json_doc_fini(&doc);
 }
 
+/* As in the native trace: not rounded. */
+static void finer_than_a_thousandth(void **state)
+{
+    (void)state;
+    assert_string_equal(fate_of("tiresias",
+                                "job_id,num_gpu,submit_time,duration\n0,1,1000,2000\n"
+                                "1,0.2505,1000,2000\n",
+                                NULL),
+                        "bad-value");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finer_than_a_thousandth),
         cmocka_unit_test(muri_is_in_milliseconds),
         cmocka_unit_test(muri_real),
         cmocka_unit_test(chronus_steps),

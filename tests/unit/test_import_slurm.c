@@ -693,7 +693,9 @@ static void mig_devices(void **state)
                                 "2#1,0,60,0.5,,,running\n"
                                 "2#2,0,60,0.5,,,running\n"));
     free(got);
-    assert_int_equal(rows_for("shared-instances"), 4);
+    assert_int_equal(rows_for("shared-instances"), 2);
+    assert_account("rows.read", 2);
+    assert_account("rows.further_jobs", 2);
 }
 
 int main(void)
