@@ -66,16 +66,16 @@ static void count_reason(struct account *a, const struct import_reason *why, boo
     r->rows++;
 }
 
-static void count_gpus(struct account_gpus *g, int32_t milli)
+static void count_gpus(struct account_gpus *g, int32_t milli, uint64_t times)
 {
     int32_t cards = milli / 1000;
     if (milli == 0)
-        g->cpu_only++;
+        g->cpu_only += times;
     else if (milli < 1000)
-        g->fraction++;
+        g->fraction += times;
     else
-        g->whole[cards < ACCOUNT_CARDS ? cards : ACCOUNT_CARDS]++;
-    g->total_milli += (unsigned)milli;
+        g->whole[cards < ACCOUNT_CARDS ? cards : ACCOUNT_CARDS] += times;
+    g->total_milli += (account_sum)(unsigned)milli * times;
 }
 
 static simtime add_time(simtime a, simtime b) /* both >= 0 */
@@ -143,7 +143,7 @@ static void count_job(struct account *a, const struct import_row *row)
     const struct job_row *j = &row->job;
     struct account_store *s = a->store;
     const simtime start = row->start != JOB_NO_TIME ? row->start : j->submit;
-    count_gpus(&a->jobs, j->gpus_milli);
+    count_gpus(&a->jobs, j->gpus_milli, 1);
     count_present(a, j);
     count_wait(a, row);
     a->by_class[j->klass]++;
@@ -162,7 +162,9 @@ static void count_job(struct account *a, const struct import_row *row)
 void account_add(struct account *a, const struct import_row *row, int file_no)
 {
     a->kind = row->kind;
-    if (row->asked && row->kind == IMPORT_JOBS) count_gpus(&a->asked, row->job.gpus_milli);
+    if (row->asked && row->kind == IMPORT_JOBS)
+        count_gpus(&a->asked, row->job.gpus_milli,
+                   row->quarantined && row->instances > 1 ? (uint64_t)row->instances : 1);
     if (row->further) {
         a->further++;
         count_job(a, row);

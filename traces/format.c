@@ -199,11 +199,7 @@ static void split(struct import_stream *s, struct import_row *row)
 {
     const int64_t n = row->instances;
     struct job_row *j = &row->job;
-    if (n < 2) return;
-    if (row->quarantined) { /* what it asks for stands in one row */
-        j->gpus_milli = n <= INT32_MAX / (j->gpus_milli + 1) ? (int32_t)n * j->gpus_milli : 0;
-        return;
-    }
+    if (n < 2 || row->quarantined) return;
     if (j->cpus_milli != JOB_NO_INT) j->cpus_milli = (int32_t)(j->cpus_milli / n);
     if (j->mem_bytes != JOB_NO_BYTES) j->mem_bytes /= (uint64_t)n;
     instances_start(&s->instances, row, j->gpus_milli, n);

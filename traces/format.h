@@ -47,7 +47,8 @@ struct import_row {
     const char *raw; /* the row as it stands in the file; lent */
     size_t raw_len;
     /* 2 or more: so many equal jobs, named ID#1, ID#2 ..., each with the GPUs in `job` (a fraction of one
-     * card) and its part of the cores and the memory there. import_next() gives them one by one. */
+     * card) and its part of the cores and the memory there. import_next() gives them one by one, unless the row
+     * is quarantined: then they are only counted in what is asked for. */
     int64_t instances;
     bool further; /* another job of the row before: not one more row of the file */
     int file; /* set by import_next(): which file of the import, from 0 */

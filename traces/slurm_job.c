@@ -453,10 +453,48 @@ static void read_limit(struct slurm_file *f, const struct slurm_record *r, struc
     j->walltime = j->duration > limit ? j->duration : limit;
 }
 
+/* "123_[1-5,7,10-20:5%2]": 5 + 1 + 3; at least 1. */
+static int64_t tasks_of(const char *id, size_t len)
+{
+    const char *p = memchr(id, '[', len), *end = id + len;
+    int64_t tasks = 0;
+    while (p && p + 1 < end && *p != ']' && *p != '%') {
+        int64_t v[3] = { 0 }; /* from, to, step */
+        int k = 0;
+        for (p++; p < end && !memchr(",]%", *p, 3); p++) {
+            if ((*p == '-' || *p == ':') && k < 2)
+                k = *p == '-' ? 1 : 2;
+            else if (*p >= '0' && *p <= '9' && v[k] < INT32_MAX)
+                v[k] = v[k] * 10 + (*p - '0');
+        }
+        if (k == 0) v[1] = v[0];
+        tasks += v[1] >= v[0] ? (v[1] - v[0]) / (v[2] > 0 ? v[2] : 1) + 1 : 1;
+    }
+    return tasks > 0 ? tasks : 1;
+}
+
+/* What a job that waits asks for; a list that cannot be read is no fault of a job that is none. */
+static void note_request(struct slurm_file *f, const struct slurm_record *r, struct import_row *row)
+{
+    struct slurm_record record = *r;
+    struct import_row asks = *row;
+    const uint64_t with_gpu = f->seen->with_gpu, other_ids = f->other_ids;
+    read_gpus(f, &record, &asks);
+    f->seen->with_gpu = with_gpu;
+    f->other_ids = other_ids;
+    if (!asks.asked) return;
+    const int64_t each = asks.instances > 1 ? asks.instances : 1;
+    row->asked = true;
+    row->job.gpus_milli = asks.job.gpus_milli;
+    row->instances = tasks_of(r->id, r->id_len) * each;
+}
+
 /* A job that never ran; true when the row is settled by that. */
-static bool never_ran(const struct slurm_record *r, enum slurm_state state, struct import_row *row)
+static bool never_ran(struct slurm_file *f, const struct slurm_record *r, enum slurm_state state,
+                      struct import_row *row)
 {
     if (waits(state) || slurm_is_task_range(r->id, r->id_len)) {
+        note_request(f, r, row);
         import_quarantine(row, &never_started, "%s", slurm_state_names[state]);
         return true;
     }
@@ -540,7 +578,7 @@ void slurm_convert(struct slurm_file *f, const struct slurm_record *record, stru
         import_quarantine(row, &import_bad_value, "State: no state of Slurm: \"%.*s\"",
                           (int)(r.state_len < 40 ? r.state_len : 40), r.state);
     if (row->quarantined) return;
-    if (never_ran(&r, state, row)) return;
+    if (never_ran(f, &r, state, row)) return;
     if (r.submit == JOB_NO_TIME) import_quarantine(row, &no_submit, "%s", "");
     j->submit = r.submit == JOB_NO_TIME ? 0 : r.submit;
     read_gpus(f, &r, row);

@@ -576,6 +576,28 @@ static void sacct_lines(void **state)
     assert_int_equal(rows_for("field-count"), 1);
 }
 
+/* Tasks of an array that wait together are as many requests. */
+static void waiting_arrays(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        int tasks;
+    } cases[] = { { "12_[1-5]", 5 }, { "12_[1-5,7,10-20:5%2]", 9 }, { "12_[7]", 1 }, { "12", 1 },
+                  { "12_[0-10:11]", 1 }, { "12_[0-11:11]", 2 }, { "12_[1-5,...]", 6 }, { "12_[", 1 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "%s1|COMPLETED|%s%s%s|PENDING|2024-03-01T08:00:00|Unknown|Unknown|00:00:00||"
+                 "gres/gpu=2|\n",
+                 HEADER, TIMES, ONE, cases[i].id);
+        assert_import("sacct", temp_file(".txt", text));
+        assert_account("rows.read", 2);
+        assert_account("asked.gpus", 1 + 2 * cases[i].tasks);
+        assert_account("jobs.gpus", 1);
+    }
+}
+
 static void sacct_column_names(void **state)
 {
     (void)state;
@@ -710,6 +732,7 @@ int main(void)
         cmocka_unit_test(helios),          cmocka_unit_test(acme),
         cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
         cmocka_unit_test(overlapping_exports), cmocka_unit_test(mig_devices),
+        cmocka_unit_test(waiting_arrays),
         cmocka_unit_test(json_states),
         cmocka_unit_test(sacct_lines), cmocka_unit_test(sacct_column_names),
     };
