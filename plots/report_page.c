@@ -793,6 +793,47 @@ static void effective(struct strbuf *out, const struct result *r)
     strbuf_addz(out, "</tbody></table></div>\n");
 }
 
+static bool seen_before(const struct result *r, size_t policy, size_t param)
+{
+    const struct param_result *p = &r->policy[policy].param[param];
+    for (size_t i = 0; i < policy; i++)
+        for (size_t k = 0; k < r->policy[i].n_params; k++) {
+            const struct param_result *o = &r->policy[i].param[k];
+            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 && strcmp(o->fleet, p->fleet) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* The parameters that some policy used, each once. */
+static void parameters(struct strbuf *out, const struct result *r)
+{
+    strbuf_addz(out, "<h3>Each parameter, with its range</h3>\n<div class=\"scroll\"><table><thead><tr>"
+                     "<th scope=\"col\">parameter</th><th class=\"text\" scope=\"col\">cards</th>"
+                     "<th scope=\"col\">value</th><th scope=\"col\">low</th><th scope=\"col\">high</th>"
+                     "<th class=\"text\" scope=\"col\">unit</th><th class=\"text\" scope=\"col\">known"
+                     "</th><th class=\"text\" scope=\"col\">source</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_params; k++) {
+            const struct param_result *p = &r->policy[i].param[k];
+            if (isnan(p->value) || seen_before(r, i, k)) continue;
+            const char *const text[] = { p->name, p->fleet, p->unit, p->provenance, p->source };
+            const double number[] = { p->value, p->low, p->high };
+            strbuf_addz(out, "<tr><th scope=\"row\">");
+            html_text(out, text[0]);
+            strbuf_addz(out, "</th>");
+            text_cell(out, text[1]);
+            for (size_t n = 0; n < 3; n++) {
+                strbuf_addz(out, "<td>");
+                html_figure(out, number[n]);
+                strbuf_addz(out, "</td>");
+            }
+            for (size_t t = 2; t < 5; t++) text_cell(out, text[t]);
+            strbuf_addz(out, "</tr>\n");
+        }
+    strbuf_addz(out, "</tbody></table></div>\n");
+}
+
 static void assumptions(struct strbuf *out, const struct result *r)
 {
     static const struct column columns[] = {
@@ -814,9 +855,9 @@ static void assumptions(struct strbuf *out, const struct result *r)
         out, r,
         "How the device parameters that each policy used are known. Measured: by calibrate on such "
         "a card. Published: by others, with a source. Assumed: a default that nobody measured, or "
-        "a value set in the scenario; those stand in the scenario at the end of this page. The "
-        "result does not say which parameters they are.",
+        "a value set in the scenario; those stand in the scenario at the end of this page.",
         NULL, columns, sizeof columns / sizeof *columns);
+    parameters(out, r);
     for (size_t i = 0; i < r->n_policies; i++)
         for (int p = 0; p < PREC_COUNT; p++)
             any = any || isfinite(r->policy[i].gpu.effective_ops[p]);

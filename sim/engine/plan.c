@@ -260,21 +260,42 @@ static void resolve_group(struct builder *b, struct plan_group *out, const struc
     diag_fini(&unheard);
 }
 
-/* Which kind of knowledge decided: what the scenario sets counts as assumed. */
-static void count_provenance(struct plan *p)
+/* One parameter that the policy uses on a group, and how it is known: what the scenario sets itself
+ * counts as assumed. */
+static void note_param(struct plan *p, struct param_result *list, const struct plan_group *g,
+                       enum profile_param which, bool set)
 {
-    static const enum profile_param common[] = { PROFILE_base_context_bytes };
+    const struct profile_field *field = &profile_fields[which];
+    const struct param *known = &g->type.profile->param[which];
+    const enum provenance provenance = set ? PROV_ASSUMED : known->provenance;
+    p->provenance[provenance]++;
+    list[p->n_params++] = (struct param_result){
+        .fleet = g->spec->name,
+        .name = arena_printf(p->arena, "%s.%s", field->group, field->key),
+        .unit = field->unit,
+        .provenance = provenance_names[provenance],
+        .source = set ? "set in the scenario" : known->source,
+        .value = set ? NAN : known->value,
+        .low = set ? NAN : known->low,
+        .high = set ? NAN : known->high,
+    };
+}
+
+static void note_params(struct plan *p)
+{
+    struct param_result *list =
+        arena_array(p->arena, p->n_groups * (p->share->uses_n + 1), sizeof *list);
     for (size_t g = 0; g < p->n_groups; g++) {
-        const struct gpu_profile *profile = p->group[g].type.profile;
-        if (!profile) continue;
-        for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-            p->provenance[profile->param[common[i]].provenance]++;
+        const struct plan_group *group = &p->group[g];
+        if (!group->type.profile) continue;
+        note_param(p, list, group, PROFILE_base_context_bytes, false);
         for (size_t i = 0; i < p->share->uses_n; i++) {
             const char *key = p->share->fields[p->share->overrides[i]].name;
-            const bool set = json_object_get(p->spec->share, key) != NULL;
-            p->provenance[set ? PROV_ASSUMED : profile->param[p->share->uses[i]].provenance]++;
+            note_param(p, list, group, p->share->uses[i],
+                       json_object_get(p->spec->share, key) != NULL);
         }
     }
+    p->param = list;
 }
 
 static void resolve_signatures(struct builder *b)
@@ -323,7 +344,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
     resolve_signatures(&b);
     resolve_prices(&b);
-    if (d->count == 0) count_provenance(out);
+    if (d->count == 0) note_params(out);
 }
 
 void plan_fini(struct plan *p)

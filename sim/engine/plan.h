@@ -10,6 +10,7 @@
 #include "engine/place.h"
 #include "engine/share.h"
 #include "model/price.h"
+#include "model/result.h"
 #include "model/scenario.h"
 #include "model/worklib.h"
 
@@ -65,6 +66,8 @@ struct plan {
     bool priced;
     struct price_book prices;
     uint64_t provenance[PROV_COUNT];
+    const struct param_result *param; /* what was counted, one by one */
+    size_t n_params;
 };
 
 /* Problems (unknown names, a card that cannot be shared this way, files that cannot be read) are

@@ -303,6 +303,8 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->events = t->events;
     out->trace_rows = t->rows;
     memcpy(out->provenance, p->provenance, sizeof out->provenance);
+    out->param = p->param;
+    out->n_params = p->n_params;
     const double waiting =
         t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
     if (t->has_queue_batches &&

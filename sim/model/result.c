@@ -86,6 +86,16 @@ static const struct num_field tenant_nums[] = {
     NUM(struct usage_tenant, useful_h),
     NUM(struct usage_tenant, energy_kwh),
 };
+static const struct num_field param_texts[] = {
+    NUM(struct param_result, fleet),      NUM(struct param_result, name),
+    NUM(struct param_result, unit),       NUM(struct param_result, provenance),
+    NUM(struct param_result, source),
+};
+static const struct num_field param_nums[] = {
+    NUM(struct param_result, value),
+    NUM(struct param_result, low),
+    NUM(struct param_result, high),
+};
 static const struct num_field comparison_nums[] = {
     NUM(struct comparison_row, first),      NUM(struct comparison_row, value),
     NUM(struct comparison_row, difference), NUM(struct comparison_row, low),
@@ -209,6 +219,18 @@ static json_t *gpu_json(const struct gpu_result *g)
     return o;
 }
 
+static json_t *params_json(const struct policy_result *p)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->n_params; i++) {
+        json_t *one = json_object();
+        put_texts(one, &p->param[i], param_texts, COUNT_OF(param_texts));
+        put_nums(one, &p->param[i], param_nums, COUNT_OF(param_nums));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
 static json_t *tco_json(const struct tco_result *t)
 {
     if (!t->priced) return json_null();
@@ -283,6 +305,7 @@ static json_t *policy_json(const struct policy_result *p)
     if (p->unstable_reason) put(o, "stable_reason", text(p->unstable_reason));
     for (int i = 0; i < PROV_COUNT; i++) put(known, provenance_names[i], count(p->provenance[i]));
     put(o, "provenance", known);
+    put(o, "parameters", params_json(p));
     put(o, "window_s", json_num(p->window_s));
     put(o, "end_s", json_num(p->end_s));
     return o;
@@ -501,6 +524,23 @@ static void read_gpu(const struct reader *r, json_t *policy, const char *at, str
     }
 }
 
+/* Absent in results written before the field was. */
+static void read_params(const struct reader *r, json_t *policy, const char *at,
+                        struct policy_result *p)
+{
+    char list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *one;
+    if (!json_object_get(policy, "parameters")) return;
+    json_t *list = get_child(r, policy, at, "parameters", JSON_ARRAY, list_at);
+    struct param_result *param = arena_array(r->a, json_array_size(list), sizeof *param);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        get_texts(r, one, one_at, &param[p->n_params], param_texts, COUNT_OF(param_texts));
+        get_nums(r, one, one_at, &param[p->n_params++], param_nums, COUNT_OF(param_nums));
+    }
+    p->param = param;
+}
+
 static void read_tco(const struct reader *r, json_t *policy, const char *at, struct tco_result *t)
 {
     char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
@@ -591,6 +631,7 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
     if ((child = get_child(r, o, at, "provenance", JSON_OBJECT, here)))
         for (int i = 0; i < PROV_COUNT; i++)
             p->provenance[i] = get_count(r, child, here, provenance_names[i]);
+    read_params(r, o, at, p);
     p->window_s = get_num(r, o, at, "window_s");
     p->end_s = get_num(r, o, at, "end_s");
 }

@@ -73,6 +73,13 @@ struct gpu_result {
     bool effective_is_upper_bound;    /* some job had no flops_per_s */
 };
 
+/* A device parameter that a policy used, and how it is known. */
+struct param_result {
+    const char *fleet, *name, *unit; /* group of the fleet; "timeslice.quantum_us" */
+    const char *provenance, *source; /* provenance_names[]; "set in the scenario" has no value here */
+    double value, low, high;
+};
+
 struct policy_result {
     const char *name, *kind;
     struct gpu_result gpu;
@@ -88,6 +95,8 @@ struct policy_result {
     bool stable;
     const char *unstable_reason;   /* NULL when stable */
     uint64_t events, trace_rows;
+    const struct param_result *param;
+    size_t n_params;
     uint64_t provenance[PROV_COUNT]; /* parameters the policy used, by how they are known */
     double window_s, end_s;        /* measured window; end of the run */
     const char *rejected_reason;   /* commonest reason; NULL: nothing rejected */
