@@ -398,7 +398,8 @@ enum slurm_state slurm_state(const char *s, size_t len)
 
 bool slurm_is_step(const char *id, size_t len)
 {
-    return memchr(id, '.', len) != NULL;
+    const char *list = memchr(id, '[', len); /* "123_[1-5,...]" was cut, and is no step */
+    return memchr(id, '.', list ? (size_t)(list - id) : len) != NULL;
 }
 
 bool slurm_is_task_range(const char *id, size_t len)
