@@ -57,6 +57,8 @@ struct sched {
     size_t shapes;              /* request shapes of the candidates */
     VEC(struct placed) placed;  /* preemption: who starts; entries beyond n_placed keep memory */
     size_t n_placed;
+    const struct job *worst;    /* the running job of largest rank */
+    bool sorted;                /* `list` is, smallest rank first */
     simtime look;               /* when a running job's rank changes by itself; SIM_NEVER */
     struct profile *profile;    /* conservative */
 };

@@ -13,18 +13,19 @@ static int by_rank(const void *a, const void *b)
     return queue_compare(*(struct job *const *)a, *(struct job *const *)b);
 }
 
-/* Running jobs with their ranks of now, smallest first. */
+/* Running jobs with their ranks of now, and the worst of them. */
 static void rank_running(struct sched *s)
 {
     const struct order_ops *order = s->plan->order;
     struct job *j;
-    s->list.n = 0;
+    s->worst = NULL;
+    s->sorted = false;
     RB_FOREACH(j, releases, &s->running)
     {
         j->rank = order->rank(&s->view, j);
         vec_push(&s->list, j);
+        if (!s->worst || queue_compare(s->worst, j) < 0) s->worst = j;
     }
-    if (s->list.n > 1) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
 }
 
 /* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
@@ -34,6 +35,9 @@ static bool make_room(struct sched *s, const struct job *j, struct placed *out)
     bool fits = false;
     s->released.n = 0;
     if (s->list.n == 0) rank_running(s);
+    if (!s->worst || queue_compare(j, s->worst) > 0) return false;
+    if (!s->sorted) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
+    s->sorted = true;
     size_t i = s->list.n;
     while (!fits && i > 0 && queue_compare(j, s->list.v[i - 1]) < 0) {
         struct job *victim = s->list.v[--i];
@@ -145,6 +149,7 @@ static void look_ahead(struct sched *s)
 void sched_preempt(struct sched *s)
 {
     s->list.n = 0;
+    s->worst = NULL;
     s->n_placed = 0;
     decide(s);
     carry_out(s);

@@ -181,19 +181,19 @@ static void bench_cards(long rows)
 }
 
 /* All jobs but the last tenth arrive at once: that many wait, then one leaves as one comes. */
-static void bench_waiting(long rows, const char *backfill)
+static void bench_waiting(long rows, const char *name_of, const char *backfill)
 {
     static const long waiting[] = { 10, 1000, 100000 };
-    const bool easy = strcmp(backfill, "easy") == 0;
+    const bool fewer = strcmp(backfill, "none") != 0;
     double first = 0;
-    printf("-- %s with this many waiting, 1,000 cards; ratio to 10\n", backfill);
+    printf("-- %s with this many waiting, 1,000 cards; ratio to 10\n", name_of);
     for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
         char trace[PATH], path[PATH], name[64];
         struct setup s;
         uint64_t done;
         uint64_t x = 2685821657736338717u;
         double at = 0;
-        const long n = easy ? rows / 100 : rows, more = n > 1000 ? n : 1000;
+        const long n = fewer ? rows / 100 : rows, more = n > 1000 ? n : 1000;
         FILE *f = memory_file(trace);
         fprintf(f, "job_id,submit_s,duration_s,gpus,walltime_s\n");
         for (long k = 0; k < waiting[i] + 1000 + more; k++) {
@@ -205,7 +205,7 @@ static void bench_waiting(long rows, const char *backfill)
         write_scenario(path, trace, 1000, "\"kind\": \"whole\"", backfill);
         set_up(&s, path);
         const double took = run_s(&s.plan, &done);
-        snprintf(name, sizeof name, "%s, %ld waiting", backfill, waiting[i]);
+        snprintf(name, sizeof name, "%s, %ld waiting", name_of, waiting[i]);
         bench_print(name, (double)done / took, "jobs/s", first);
         if (i == 0) first = (double)done / took;
         tear_down(&s);
@@ -275,8 +275,13 @@ int main(int argc, char **argv)
     bench_load("fifo, 1,000 cards, load 0.9", rows, &pool, 1000, "\"kind\": \"whole\"", "none",
                1e6);
     bench_cards(rows);
-    bench_waiting(rows / 2, "none");
-    bench_waiting(rows / 2, "easy");
+    bench_waiting(rows / 2, "none", "none");
+    bench_waiting(rows / 2, "easy", "easy");
+    bench_waiting(rows / 2, "greedy", "greedy");
+    bench_waiting(rows / 2, "conservative", "conservative");
+    bench_waiting(rows / 2, "srtf", "greedy\", \"order\": \"srtf");
+    bench_waiting(rows / 2, "las", "greedy\", \"order\": \"las");
+    bench_waiting(rows / 2, "fair", "none\", \"order\": \"fair");
     bench_speeds();
     world_fini(&world);
     return 0;
