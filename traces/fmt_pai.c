@@ -3,11 +3,13 @@
  * pai_task_table.csv and perhaps pai_job_table.csv and pai_instance_table.csv.
  *
  * A task is a job of inst_num instances of plan_gpu percent of a card each. Submit: the job's
- * start_time (--job), else the task's, which is its launch. Run: from the first start to the last
- * end of its instances (--instance), else the task's own. 0 and empty mean unknown. Seconds minus a
+ * start_time (--job), else the task's, which is its launch. Run: of instances with a fraction of a card
+ * their own times (--instance); of whole cards, which start all or nothing, from the first start to
+ * the last end, while the account's GPU-seconds are the sum of their own; else the task's. 0 and empty mean unknown. Seconds minus a
  * secret constant: hour and weekday are right in UTC+8, the date is not, so none is printed.
- * Memory: 40 bytes for each job and each task of the other tables. */
+ * Memory: 40 bytes for each job of the job table, 24 for each task of the instance table. */
 #include "traces/instances.h"
+#include "traces/pai_instances.h"
 
 #include "base/dec.h"
 #include "base/mem.h"
@@ -45,6 +47,12 @@ static const struct import_reason ends_first = { "ends-before-start", "the end i
 static const struct import_reason repeated_header = { "header", "the names of the columns", true };
 static const struct import_reason no_job = {
     "no-job", "its job is not in the job table: submitted when the task was launched", false
+};
+static const struct import_reason instances_differ = {
+    "instances-differ",
+    "instances ran for different times: the job lasts from the first start to the last end, the "
+    "account's GPU-seconds are their own",
+    true
 };
 
 struct options {
@@ -135,8 +143,11 @@ struct pai {
     struct csv *csv;
     struct csv_row row;
     struct symtab *names;
-    struct join jobs, tasks;
-    bool has_jobs, has_tasks, gpu_types;
+    struct join jobs;
+    struct pai_instances *instances; /* NULL: no such table */
+    const struct pai_span *spans;    /* of the task at hand */
+    size_t n_spans;
+    bool has_jobs, gpu_types;
     struct instances inst;
     struct strbuf id;
     uint64_t jobs_missing, tasks_missing;
@@ -156,13 +167,20 @@ static void add_job(struct pai *s, const struct csv_row *r)
     at->user = symtab_add(s->names, r->f[J_user].s, r->f[J_user].len);
 }
 
+static enum pai_rank rank_of(const struct csv_field *f)
+{
+    if (csv_is(f, "Terminated")) return PAI_TERMINATED;
+    if (csv_is(f, "Failed")) return PAI_FAILED;
+    return csv_is(f, "Running") ? PAI_RUNS : PAI_WAITS;
+}
+
 static void add_instance(struct pai *s, const struct csv_row *r)
 {
-    simtime start, end;
-    if (!seconds(&r->f[I_start], &start) || !seconds(&r->f[I_end], &end)) return;
-    struct entry *at = join_put(&s->tasks, key_of(&r->f[I_job], &r->f[I_task]));
-    if (start != JOB_NO_TIME && (at->first == JOB_NO_TIME || start < at->first)) at->first = start;
-    if (end != JOB_NO_TIME && (at->last == JOB_NO_TIME || end > at->last)) at->last = end;
+    const struct csv_field *f = r->f;
+    struct pai_span span;
+    if (!seconds(&f[I_start], &span.start) || !seconds(&f[I_end], &span.end)) return;
+    pai_instances_add(s->instances, key_of(&f[I_job], &f[I_task]),
+                      f[I_worker].len ? key_of(&f[I_worker], NULL) : 0, rank_of(&f[I_status]), span);
 }
 
 static int load(struct pai *s, const char *path, size_t fields,
@@ -193,7 +211,7 @@ static void pai_close(void *state)
     if (!s) return;
     csv_close(s->csv);
     free(s->jobs.v);
-    free(s->tasks.v);
+    pai_instances_destroy(s->instances);
     instances_fini(&s->inst);
     strbuf_fini(&s->id);
     free(s);
@@ -224,9 +242,10 @@ static int open_tables(struct pai *s, const char *path, const struct options *o,
     if (o->job) free(job), job = xstrdup(o->job);
     if (o->instance) free(instance), instance = xstrdup(o->instance);
     if (rc == 0 && job) rc = load(s, job, JOB_FIELDS, add_job, e);
+    if (rc == 0 && instance && !(s->instances = pai_instances_create(e))) rc = ERR_IO;
     if (rc == 0 && instance) rc = load(s, instance, INST_FIELDS, add_instance, e);
+    if (rc == 0 && instance) rc = pai_instances_sort(s->instances, e);
     s->has_jobs = job != NULL;
-    s->has_tasks = instance != NULL;
     if (rc == 0) rc = csv_open(&s->csv, task ? task : path, &fmt, e);
     free(job);
     free(instance);
@@ -281,19 +300,58 @@ static void read_status(const struct csv_field *f, struct import_row *row)
     if (csv_is(f, "Waiting")) import_quarantine(row, &waiting, "%s", "");
 }
 
+/* From the first start to the last end. */
+static struct pai_span envelope(const struct pai *s)
+{
+    struct pai_span all = { JOB_NO_TIME, JOB_NO_TIME };
+    for (size_t i = 0; i < s->n_spans; i++) {
+        const struct pai_span *v = &s->spans[i];
+        if (v->start != JOB_NO_TIME && (all.start == JOB_NO_TIME || v->start < all.start))
+            all.start = v->start;
+        if (v->end != JOB_NO_TIME && (all.end == JOB_NO_TIME || v->end > all.end)) all.end = v->end;
+    }
+    return all;
+}
+
+static bool known(const struct pai_span *v)
+{
+    return v->start != JOB_NO_TIME && v->end != JOB_NO_TIME && v->end >= v->start;
+}
+
+/* The k-th of the jobs that a task became, from 1: its own times, where they are known. */
+static void own_times(const struct pai *s, int64_t k, struct import_row *row)
+{
+    if (row->quarantined || k < 1 || (uint64_t)k > s->n_spans || !known(&s->spans[k - 1])) return;
+    row->start = s->spans[k - 1].start;
+    row->job.duration = s->spans[k - 1].end - row->start;
+}
+
+/* A gang of whole cards: what its n instances held by their own times, when all of them are known. */
+static void sum_times(const struct pai *s, int64_t per_milli, int64_t n, struct import_row *row)
+{
+    import_sum ns = 0;
+    if (row->quarantined || n < 1 || (uint64_t)n != s->n_spans || per_milli < 1000) return;
+    for (size_t i = 0; i < s->n_spans; i++) {
+        if (!known(&s->spans[i])) return;
+        ns += (import_sum)(uint64_t)(s->spans[i].end - s->spans[i].start);
+    }
+    if (ns == (import_sum)(uint64_t)row->job.duration * (uint64_t)n) return;
+    row->gpu_milli_ns = ns * (uint64_t)per_milli;
+    import_repair(row, &instances_differ);
+}
+
 static void read_times(struct pai *s, struct import_row *row)
 {
     const struct csv_field *f = s->row.f;
     const struct entry *job = join_find(&s->jobs, key_of(&f[T_job], NULL));
-    const struct entry *task = join_find(&s->tasks, key_of(&f[T_job], &f[T_task]));
     simtime start, end, launched;
     if (!seconds(&f[T_start], &start) || !seconds(&f[T_end], &end)) {
         import_quarantine(row, &import_bad_value, "start_time, end_time: expected seconds");
         return;
     }
     launched = start;
-    if (task) start = task->first, end = task->last;
-    s->tasks_missing += s->has_tasks && !task;
+    if (s->n_spans) start = envelope(s).start, end = envelope(s).end;
+    s->tasks_missing += s->instances && !s->n_spans;
     if (start == JOB_NO_TIME)
         import_quarantine(row, &no_start, "%s", "");
     else if (end == JOB_NO_TIME)
@@ -303,7 +361,7 @@ static void read_times(struct pai *s, struct import_row *row)
     else
         row->job.duration = end - start;
     if (row->quarantined) return;
-    row->start = s->has_jobs || s->has_tasks ? start : JOB_NO_TIME;
+    row->start = s->has_jobs || s->instances ? start : JOB_NO_TIME;
     row->job.submit = launched != JOB_NO_TIME ? launched : start;
     if (job && job->first != JOB_NO_TIME) row->job.submit = job->first;
     if (job) row->job.user = job->user;
@@ -336,14 +394,22 @@ static void read_task(struct pai *s, struct import_row *row)
     if (s->gpu_types && gpu > 0 && !cell_missing(&f[T_gpu_type]) && !csv_is(&f[T_gpu_type], "CPU"))
         row->job.gpu_allowed = symtab_add(s->names, f[T_gpu_type].s, f[T_gpu_type].len);
     instances_start(&s->inst, row, gpu, n);
+    if (s->inst.n > 1)
+        own_times(s, 1, row);
+    else
+        sum_times(s, gpu, n, row);
 }
 
 static int pai_next(void *state, struct import_row *row, struct err *e)
 {
     struct pai *s = state;
-    if (instances_next(&s->inst, row)) return 1;
+    if (instances_next(&s->inst, row)) {
+        own_times(s, s->inst.k, row);
+        return 1;
+    }
     int rc = csv_next(s->csv, &s->row, e);
     if (rc <= 0) return rc;
+    s->n_spans = 0;
     row->line = s->row.line;
     row->raw = s->row.text;
     row->raw_len = s->row.len;
@@ -352,6 +418,10 @@ static int pai_next(void *state, struct import_row *row, struct err *e)
     else if (s->row.n != TASK_FIELDS)
         import_quarantine(row, &import_field_count, "%zu fields, a task has %d", s->row.n,
                           TASK_FIELDS);
+    else if (s->instances &&
+             (rc = pai_instances_of(s->instances, key_of(&s->row.f[T_job], &s->row.f[T_task]),
+                                    &s->spans, &s->n_spans, e)) < 0)
+        return rc;
     else
         read_task(s, row);
     return 1;
@@ -362,9 +432,13 @@ static void pai_facts(const void *state, json_t *into)
     const struct pai *s = state;
     if (s->has_jobs)
         json_object_set_new(into, "tasks_without_job", json_integer((json_int_t)s->jobs_missing));
-    if (s->has_tasks)
-        json_object_set_new(into, "tasks_without_instances",
-                            json_integer((json_int_t)s->tasks_missing));
+    if (!s->instances) return;
+    json_object_set_new(into, "tasks_without_instances",
+                        json_integer((json_int_t)s->tasks_missing));
+    json_object_set_new(into, "instances_without_task",
+                        json_integer((json_int_t)pai_instances_orphans(s->instances)));
+    json_object_set_new(into, "duplicate_instances",
+                        json_integer((json_int_t)pai_instances_duplicates(s->instances)));
 }
 
 /* A header, or ten fields whose fourth is a status. */
@@ -392,7 +466,7 @@ const struct trace_format fmt_pai = {
     .name = "pai",
     .help =
         "Alibaba PAI 2020: its task table, joined with --job and --instance (40 bytes of memory "
-        "for each of their jobs and tasks), or a folder",
+        "for each of their jobs, 24 for each task), or a folder",
     .opts = opts,
     .options_size = sizeof(struct options),
     .sniff = pai_sniff,

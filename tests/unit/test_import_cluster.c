@@ -142,6 +142,40 @@ static void pai_tables(void **state)
     refused(ERR_IO, "No such file", "pai", task, "--job", "/nowhere");
 }
 
+/* Instances have their own times; of a worker that comes again the last by status and time counts. */
+static void pai_instance_times(void **state)
+{
+    (void)state;
+    char *task = strdup(temp_file("-task.csv", "a,w,3,Terminated,100,200,600,1,50,V100\n"
+                                               "b,w,2,Terminated,100,200,600,1,100,V100\n"));
+    char *inst = strdup(temp_file(
+        "-inst.csv", "a,w,x,n1,i,Terminated,110,120,m\n"
+                     "a,w,x,n2,i,Terminated,110,150,m\n"
+                     "a,w,x,n1,i,Failed,130,190,m\n"     /* an earlier state of n1 */
+                     "a,w,x,n2,i,Terminated,115,145,m\n" /* a later start of n2 */
+                     "b,w,x,n3,i,Terminated,110,120,m\n"
+                     "b,w,x,n4,i,Terminated,110,160,m\n"
+                     "lost,w,x,n5,i,Terminated,110,120,m\n"));
+    assert_import("pai", task, "--instance", inst);
+    char *got = read_file(last_run.out);
+    assert_string_equal(strchr(got, '\n') + 1,
+                 "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,status\n"
+                 "a/w#1,0,10,0.5,6,1000000000,completed\n"
+                 "a/w#2,0,30,0.5,6,1000000000,completed\n"
+                 "a/w#3,0,35,0.5,6,1000000000,completed\n" /* not in the table: first to last */
+                 "b/w,0,50,2,12,2000000000,completed\n");
+    free(got);
+    assert_account("rows.read", 2); /* lines of the file */
+    assert_account("rows.further_jobs", 2);
+    assert_word("gpu_seconds_exact", "97.500"); /* 0.5 x (10 + 30 + 35), and 10 + 50 */
+    assert_int_equal(rows_for("instances-differ"), 1);
+    assert_account("facts.0.duplicate_instances", 2);
+    assert_account("facts.0.instances_without_task", 1);
+    assert_account("facts.0.tasks_without_instances", 0);
+    free(task);
+    free(inst);
+}
+
 static void pai_rows(void **state)
 {
     (void)state;
@@ -249,7 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philly_sample), cmocka_unit_test(philly_attempts),
-        cmocka_unit_test(philly_held),
+        cmocka_unit_test(philly_held), cmocka_unit_test(pai_instance_times),
         cmocka_unit_test(philly_rows),   cmocka_unit_test(pai_tables),
         cmocka_unit_test(pai_rows),      cmocka_unit_test(pai_flat),
     };
