@@ -742,8 +742,8 @@ void account_print(const struct account *a, const char *const *files, int n_file
             (unsigned long long)a->read, (unsigned long long)a->kept,
             (unsigned long long)a->repaired, (unsigned long long)a->quarantined);
     if (a->further)
-        fprintf(to, "%-13s %llu more than rows: a row of several instances is as many jobs\n", "jobs",
-                (unsigned long long)a->further);
+        fprintf(to, "%-13s %llu more than rows: a row of several instances is as many jobs\n",
+                "jobs", (unsigned long long)a->further);
     print_reasons(a, files, n_files, to);
     if (a->from_zero)
         fprintf(to, "%-13s %s s on the file's own clock\n", "time zero",

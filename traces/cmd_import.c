@@ -14,6 +14,7 @@
 #include "base/spool.h"
 #include "cli/command.h"
 #include "traces/account.h"
+#include "traces/format_opts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,86 +50,6 @@ static const struct opt common_opts[] = {
 
 /* ---- command line: common options, then those of the format --------------------------------- */
 
-enum { MAX_OPTS = 128 };
-
-struct parsed {
-    struct command command; /* the command with the options that apply */
-    struct opt opts[MAX_OPTS];
-    char **argv;  /* opt_parse() moves operands: a copy */
-    char *values; /* struct options, then the format's */
-    char *shared[MAX_OPTS]; /* help of options that several formats have; owned */
-    size_t size;
-    char **operand;
-    int operands;
-};
-
-static size_t aligned(size_t n)
-{
-    return (n + 15) / 16 * 16;
-}
-
-/* `of`: the format that has them, NULL for none. */
-static void add_opts(struct parsed *p, size_t *n, const struct opt *from, size_t base,
-                     const char *of)
-{
-    for (; from && from->name; from++) {
-        size_t i = 0;
-        while (i < *n && strcmp(p->opts[i].name, from->name) != 0) i++;
-        if (i < *n && of) { /* the first one's help, and who else has it */
-            char *help = xasprintf("%s%s %s", p->opts[i].help, p->shared[i] ? "," : "; also", of);
-            free(p->shared[i]);
-            p->opts[i].help = p->shared[i] = help;
-        }
-        if (i < *n || *n == MAX_OPTS - 1) continue;
-        p->opts[*n] = *from;
-        p->opts[(*n)++].offset += base;
-    }
-}
-
-#define HELP "turn a foreign trace into the native one, with an account of every row"
-
-/* With the options of `only`, or of all formats. */
-static int parse(struct parsed *p, const struct command *self, const struct trace_format *only,
-                 int argc, char **argv, struct err *e)
-{
-    size_t n = 0, base = aligned(sizeof(struct options));
-    memset(p, 0, sizeof *p);
-    add_opts(p, &n, common_opts, 0, NULL);
-    for (const struct trace_format *const *f = fmt_all; *f; f++) {
-        if (only && *f != only) continue;
-        add_opts(p, &n, (*f)->opts, base, (*f)->name);
-        base += aligned((*f)->options_size);
-    }
-    p->size = base + 16;
-    p->values = xcalloc(1, p->size);
-    p->argv = xcalloc((size_t)argc + 1, sizeof *p->argv);
-    memcpy(p->argv, argv, (size_t)argc * sizeof *argv);
-    p->command = *self;
-    if (!only)
-        p->command.help = HELP "\n       (`gpusim import FORMAT --help`: the options of one format)";
-    p->command.opts = p->opts;
-    return opt_parse(&p->command, argc, p->argv, p->values, &p->operand, &p->operands, e);
-}
-
-static void parsed_fini(struct parsed *p)
-{
-    for (size_t i = 0; i < MAX_OPTS; i++) free(p->shared[i]);
-    free(p->values);
-    free(p->argv);
-}
-
-/* `import FORMAT --help` shows the options of that format alone. */
-static const struct trace_format *help_on(int argc, char **argv)
-{
-    bool help = false;
-    const struct trace_format *f = NULL;
-    for (int i = 1; i < argc; i++) {
-        help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
-        if (!f && argv[i][0] != '-') f = format_find(argv[i]);
-    }
-    return help ? f : NULL;
-}
-
 static int list_formats(void)
 {
     for (const struct trace_format *const *f = fmt_all; *f; f++)
@@ -138,7 +59,8 @@ static int list_formats(void)
 }
 
 /* NULL: whichever the file looks like. */
-static int choose_format(const struct trace_format **out, const struct parsed *p, struct err *e)
+static int choose_format(const struct trace_format **out, const struct format_opts *p,
+                         struct err *e)
 {
     const char *names[64];
     size_t n = 0;
@@ -667,34 +589,35 @@ out:
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-    struct parsed all, p = { 0 };
+    struct format_opts all, p = { 0 };
     struct inputs in = { 0 };
     const struct trace_format *format = NULL;
-    int rc = parse(&all, self, help_on(argc, argv), argc, argv, e);
+    int rc = format_opts_parse(&all, self, common_opts, sizeof(struct options),
+                               format_opts_help_on(argc, argv), argc, argv, e);
     if (rc != 0) {
-        parsed_fini(&all);
+        format_opts_fini(&all);
         return rc == OPT_HELP_SHOWN ? 0 : rc;
     }
-    if (((const struct options *)(const void *)all.values)->answer == ANSWER_LIST)
+    if (((const struct options *)all.own)->answer == ANSWER_LIST)
         rc = list_formats();
     else if ((rc = choose_format(&format, &all, e)) == 0 &&
              (rc = inputs_open(&in, all.operand + 1, all.operands - 1, e)) == 0 &&
              (format || (rc = format_sniff(&format, in.path[0], e)) == 0))
-        rc = parse(&p, self, format, argc, argv, e);
+        rc =
+            format_opts_parse(&p, self, common_opts, sizeof(struct options), format, argc, argv, e);
     if (rc == 0 && format) {
-        const struct options *o = (const void *)p.values;
+        const struct options *o = p.own;
         if (o->strict && o->lenient)
             rc = err_set(e, ERR_USAGE, NULL, "import: --strict and --lenient exclude each other");
         else if (o->capacity < 0 || o->capacity > 1e9)
             rc = err_set(e, ERR_USAGE, NULL, "import: --capacity: expected 0 to 1e9 GPUs");
     }
-    if (rc == 0 && format)
-        rc = inputs_of_options(&in, format, p.values + aligned(sizeof(struct options)), e);
+    if (rc == 0 && format) rc = inputs_of_options(&in, format, p.of_format, e);
     if (rc == 0 && format) {
         struct job j = {
             .format = format,
-            .o = (const void *)p.values,
-            .format_options = p.values + aligned(sizeof(struct options)),
+            .o = p.own,
+            .format_options = p.of_format,
             .files = (const char *const *)(void *)(p.operand + 1),
             .paths = in.path,
             .n_files = p.operands - 1,
@@ -708,8 +631,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         symtab_destroy(j.names);
     }
     inputs_fini(&in, e);
-    parsed_fini(&p);
-    parsed_fini(&all);
+    format_opts_fini(&p);
+    format_opts_fini(&all);
     return rc;
 }
 
@@ -721,7 +644,7 @@ static void show_formats(command_show *show, void *ctx)
 const struct command cmd_import = {
     .name = "import",
     .args = "FORMAT FILE...",
-    .help = HELP,
+    .help = "turn a foreign trace into the native one, with an account of every row",
     .example = "gpusim import auto pods.csv -o trace.csv",
     .opts = common_opts,
     .run = run,

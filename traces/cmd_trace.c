@@ -48,7 +48,8 @@ struct summary {
 };
 
 static int read_all(struct summary *s, const struct trace_format *f, const void *options,
-                    const char *path, const char *shown, struct symtab *names, struct import_info *info, struct err *e)
+                    const char *path, const char *shown, struct symtab *names,
+                    struct import_info *info, struct err *e)
 {
     struct import_stream *in;
     struct import_row row;
@@ -165,7 +166,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     struct format_opts all, p = { 0 };
     const char *named = NULL;
     struct spool spool = { 0 };
-    int rc = format_opts_parse(&all, self, opts, sizeof(struct options), NULL, argc, argv, e);
+    int rc = format_opts_parse(&all, self, opts, sizeof(struct options),
+                               format_opts_help_on(argc, argv), argc, argv, e);
     if (rc == 0) rc = operands(&all, self, &named, e);
     if (rc == 0) {
         const char *shown = all.operand[all.operands - 1];

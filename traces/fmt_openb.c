@@ -302,7 +302,8 @@ static void warn_unknown(const struct symtab *names, char *note, size_t size)
     if (list.len)
         snprintf(note, size,
                  "the catalogue has no card for these models of --nodes: %.80s; "
-                 "--gpu-map MODEL=CARD,... says what stands for them", list.s);
+                 "--gpu-map MODEL=CARD,... says what stands for them",
+                 list.s);
     strbuf_fini(&list);
     gpu_catalogue_destroy(gpus);
 }
@@ -314,8 +315,8 @@ static int read_list(const struct options *o, struct import_info *info, struct e
     struct symtab *names = symtab_create();
     struct node n;
     int64_t gpus = 0;
-    int rc = table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS,
-                        e);
+    int rc =
+        table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS, e);
     while (rc == 0 && (rc = read_node(&t, o->gpu_map, names, &n, e)) > 0) {
         gpus += n.gpus; /* at most 1024 each */
         rc = 0;
@@ -353,7 +354,8 @@ static int write_fleet(const struct options *o, const char *out, struct err *e)
     json_t *fleet = json_array();
     struct node n, last = { 0 };
     int64_t first = 0, count = 0, i = 0;
-    int rc = table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS, e);
+    int rc =
+        table_open(&t, o->nodes, ',', "openb nodes", node_columns, NODE_COLUMNS, NODE_COLUMNS, e);
     while (rc == 0 && (rc = read_node(&t, o->gpu_map, names, &n, e)) > 0) {
         bool same = count > 0 && n.cpu == last.cpu && n.mib == last.mib && n.gpus == last.gpus &&
                     n.model == last.model;

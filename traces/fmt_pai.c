@@ -180,7 +180,8 @@ static void add_instance(struct pai *s, const struct csv_row *r)
     struct pai_span span;
     if (!seconds(&f[I_start], &span.start) || !seconds(&f[I_end], &span.end)) return;
     pai_instances_add(s->instances, key_of(&f[I_job], &f[I_task]),
-                      f[I_worker].len ? key_of(&f[I_worker], NULL) : 0, rank_of(&f[I_status]), span);
+                      f[I_worker].len ? key_of(&f[I_worker], NULL) : 0, rank_of(&f[I_status]),
+                      span);
 }
 
 static int load(struct pai *s, const char *path, size_t fields,

@@ -88,6 +88,7 @@ static const struct {
 
 /* The other fields of `sacct --helpformat`, so that a misspelt one in --columns is told. */
 static const char *const other_names[] = {
+    /* clang-format off */
     "-", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages", "averss",
     "avevmsize", "blockid", "cluster", "constraints", "consumedenergy", "consumedenergyraw",
     "cputime", "cputimeraw", "dbindex", "derivedexitcode", "eligible", "exitcode", "flags", "gid",
@@ -98,11 +99,12 @@ static const char *const other_names[] = {
     "partition", "planned", "plannedcpu", "plannedcpuraw", "qos", "qosraw", "qosreq", "reason",
     "reqcpufreq", "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqnodes", "reservation",
     "reservationid", "reserved", "resvcpu", "resvcpuraw", "restarts", "segmentsize", "sluid",
-    "suspended", "systemcpu", "totalcpu", "tresusageinave", "tresusageinmax", "tresusageinmaxnode",
-    "tresusageinmaxtask", "tresusageinmin", "tresusageinminnode", "tresusageinmintask",
-    "tresusageintot", "tresusageoutave", "tresusageoutmax", "tresusageoutmaxnode",
-    "tresusageoutmaxtask", "tresusageoutmin", "tresusageoutminnode", "tresusageoutmintask",
-    "tresusageouttot", "uid", "usercpu", "wckey", "wckeyid",
+    "suspended", "systemcpu", "totalcpu", "tresusageinave", "tresusageinmax",
+    "tresusageinmaxnode", "tresusageinmaxtask", "tresusageinmin", "tresusageinminnode",
+    "tresusageinmintask", "tresusageintot", "tresusageoutave", "tresusageoutmax",
+    "tresusageoutmaxnode", "tresusageoutmaxtask", "tresusageoutmin", "tresusageoutminnode",
+    "tresusageoutmintask", "tresusageouttot", "uid", "usercpu", "wckey", "wckeyid",
+    /* clang-format on */
 };
 
 static const struct import_reason repeated_header = { "repeated-header",
@@ -195,8 +197,10 @@ static int add_column(struct sacct *s, const char *name, size_t len, struct err 
 /* A name of --columns must be one of sacct's. */
 static int known_name(const char *name, size_t len, struct err *e)
 {
-    enum { KNOWN = sizeof column_names / sizeof *column_names,
-           OTHERS = sizeof other_names / sizeof *other_names };
+    enum {
+        KNOWN = sizeof column_names / sizeof *column_names,
+        OTHERS = sizeof other_names / sizeof *other_names
+    };
     const char *all[KNOWN + OTHERS];
     char text[80];
     if (column_of(name, len) != COL_other) return 0;

@@ -37,8 +37,8 @@ struct import_row {
     struct request_row request; /* unused when the rows are jobs */
     enum import_kind kind;      /* set by import_next() from import_info */
     simtime start;              /* as recorded, JOB_NO_TIME: not known */
-    import_sum gpu_milli_ns;    /* what it held in all, where that is not GPUs x duration; 0: it is */
-    bool asked;                 /* job.gpus_milli is what the row asks for, even when quarantined */
+    import_sum gpu_milli_ns; /* what it held in all, where that is not GPUs x duration; 0: it is */
+    bool asked;              /* job.gpus_milli is what the row asks for, even when quarantined */
     const struct import_reason *quarantined; /* NULL: the job counts */
     const struct import_reason *repaired[IMPORT_REPAIRS];
     size_t repairs;
@@ -51,7 +51,7 @@ struct import_row {
      * is quarantined: then they are only counted in what is asked for. */
     int64_t instances;
     bool further; /* another job of the row before: not one more row of the file */
-    int file; /* set by import_next(): which file of the import, from 0 */
+    int file;     /* set by import_next(): which file of the import, from 0 */
     /* Set by a format whose exports can overlap, on the record of a job that had not ended (or that may
      * come again in another way): the hash of what makes it the same run of the same job. Such rows
      * are held back until the last file has ended; of those with one key one that ended stays before
@@ -63,8 +63,8 @@ struct import_row {
 struct import_shared { /* starts as {0} */
     void *data;        /* the format's, made when it opens the first file */
     void (*destroy)(void *data);
-    int files; /* opened so far */
-    bool last; /* no file follows the one that is open: set by the caller */
+    int files;                /* opened so far */
+    bool last;                /* no file follows the one that is open: set by the caller */
     struct import_held *held; /* unfinished rows; NULL: none */
 };
 
@@ -91,7 +91,7 @@ struct import_document {
     FILE
         *quarantine; /* given: where lines that do not count go, as "file,line,reason,detail,row" */
     const char *const *names; /* given: what the document calls the files */
-    json_t *json;    /* owned by the caller */
+    json_t *json;             /* owned by the caller */
     uint64_t quarantined, not_benign;
 };
 

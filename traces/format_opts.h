@@ -12,9 +12,12 @@ enum { FORMAT_OPTS = 128 };
 struct format_opts {
     struct command command; /* the command with the options that apply */
     struct opt opts[FORMAT_OPTS];
-    char **argv;                 /* opt_parse() moves operands: a copy */
-    char *values;                /* the command's own, then the format's */
-    const void *own, *of_format; /* in values; of_format only when one format was named */
+    char **argv;               /* opt_parse() moves operands: a copy */
+    char *values;              /* the command's own, then the format's */
+    char *shared[FORMAT_OPTS]; /* help of options that several formats have; owned */
+    char help[400];
+    const void *own; /* in values */
+    void *of_format; /* in values; NULL unless one format was named */
     char **operand;
     int operands;
 };
@@ -24,6 +27,8 @@ struct format_opts {
 int format_opts_parse(struct format_opts *p, const struct command *self, const struct opt *common,
                       size_t common_size, const struct trace_format *only, int argc, char **argv,
                       struct err *e);
+/* `import FORMAT --help` shows the options of that format alone: the one to parse for; NULL: all. */
+const struct trace_format *format_opts_help_on(int argc, char **argv);
 void format_opts_fini(struct format_opts *p); /* accepts {0} */
 
 #endif

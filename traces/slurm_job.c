@@ -23,7 +23,8 @@ static const struct import_reason duplicate = {
     "duplicate", "the same record again, as overlapping exports have it", true
 };
 static const struct import_reason conflict = {
-    "conflicting-record", "a job with the same start ended before in another way, which counts", false
+    "conflicting-record", "a job with the same start ended before in another way, which counts",
+    false
 };
 static const struct import_reason unnamed_tres = {
     "gpus-unnamed", "a resource with a number above 1000: --gpu-tres says which are GPUs", false
@@ -100,7 +101,7 @@ struct slurm_file {
     struct zone zone;
     struct slurm_gpu_ids ids;
     VEC(struct card) cards;
-    simtime partition_limit, as_of;     /* JOB_NO_TIME: not said */
+    simtime partition_limit, as_of; /* JOB_NO_TIME: not said */
     const struct import_shared *shared;
     struct seen *seen; /* owned by `shared` */
     uint64_t states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
@@ -606,8 +607,7 @@ int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e)
     char files[32] = "";
     if (!f->shared->last) return 0;
     if (s->rows == 0 || s->with_gpu > 0 || f->o->cpu_jobs == CPU_JOBS_keep) return 0;
-    if (f->shared->files > 1)
-        snprintf(files, sizeof files, " in %d files", f->shared->files);
+    if (f->shared->files > 1) snprintf(files, sizeof files, " in %d files", f->shared->files);
     int rc = err_set(e, ERR_INPUT, files[0] ? NULL : &at,
                      "none of %llu jobs%s has a GPU: does this cluster track gres/gpu "
                      "(AccountingStorageTRES), and are AllocTRES and ReqTRES exported?",
@@ -652,7 +652,8 @@ static void edge_warnings(const struct slurm_file *f, json_t *list)
                     "window cuts them (right-censored)",
                     (unsigned long long)f->last_end.n);
     if (f->running)
-        add_warning(list, "%llu records show a job still running: right-censored unless a later one "
+        add_warning(list,
+                    "%llu records show a job still running: right-censored unless a later one "
                     "ends it",
                     (unsigned long long)f->running);
 }

@@ -179,8 +179,8 @@ static void check_document(const struct trace_format *f, const char *path, const
     assert_num("account.read",
                num("account.kept") + num("account.repaired") + num("account.quarantined"));
     assert_true(json_is_object(json_path_get(account, "profiles")));
-    assert_int_equal(
-        command(&cmd_trace, NULL, &e2, (const char *const[]){ "stat", path, NULL }), ERR_INPUT);
+    assert_int_equal(command(&cmd_trace, NULL, &e2, (const char *const[]){ "stat", path, NULL }),
+                     ERR_INPUT);
     assert_non_null(strstr(e2.msg, "measurements"));
 }
 
@@ -684,16 +684,16 @@ static void stat_with_options(void **state)
     json_decref(account);
     account = json_load_file(out, 0, NULL);
     assert_string_equal(word("source_format"), "gavel");
-    assert_int_equal(command(&cmd_trace, NULL, &e2,
-                             (const char *const[]){ "stat", "gavle", gavel, NULL }),
-                     ERR_USAGE);
+    assert_int_equal(
+        command(&cmd_trace, NULL, &e2, (const char *const[]){ "stat", "gavle", gavel, NULL }),
+        ERR_USAGE);
     assert_non_null(strstr(e2.msg, "unknown format"));
     /* an option of another format */
-    assert_int_equal(command(&cmd_trace, NULL, &e3,
-                             (const char *const[]){ "stat", "native",
-                                                    "traces/samples/native/unsorted.csv",
-                                                    "--throughputs", "x", NULL }),
-                     ERR_USAGE);
+    assert_int_equal(
+        command(&cmd_trace, NULL, &e3,
+                (const char *const[]){ "stat", "native", "traces/samples/native/unsorted.csv",
+                                       "--throughputs", "x", NULL }),
+        ERR_USAGE);
 }
 
 static void exact_decimals(void **state)

@@ -148,22 +148,23 @@ static void pai_instance_times(void **state)
     (void)state;
     char *task = strdup(temp_file("-task.csv", "a,w,3,Terminated,100,200,600,1,50,V100\n"
                                                "b,w,2,Terminated,100,200,600,1,100,V100\n"));
-    char *inst = strdup(temp_file(
-        "-inst.csv", "a,w,x,n1,i,Terminated,110,120,m\n"
-                     "a,w,x,n2,i,Terminated,110,150,m\n"
-                     "a,w,x,n1,i,Failed,130,190,m\n"     /* an earlier state of n1 */
-                     "a,w,x,n2,i,Terminated,115,145,m\n" /* a later start of n2 */
-                     "b,w,x,n3,i,Terminated,110,120,m\n"
-                     "b,w,x,n4,i,Terminated,110,160,m\n"
-                     "lost,w,x,n5,i,Terminated,110,120,m\n"));
+    char *inst =
+        strdup(temp_file("-inst.csv", "a,w,x,n1,i,Terminated,110,120,m\n"
+                                      "a,w,x,n2,i,Terminated,110,150,m\n"
+                                      "a,w,x,n1,i,Failed,130,190,m\n" /* an earlier state of n1 */
+                                      "a,w,x,n2,i,Terminated,115,145,m\n" /* a later start of n2 */
+                                      "b,w,x,n3,i,Terminated,110,120,m\n"
+                                      "b,w,x,n4,i,Terminated,110,160,m\n"
+                                      "lost,w,x,n5,i,Terminated,110,120,m\n"));
     assert_import("pai", task, "--instance", inst);
     char *got = read_file(last_run.out);
-    assert_string_equal(strchr(got, '\n') + 1,
-                 "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,status\n"
-                 "a/w#1,0,10,0.5,6,1000000000,completed\n"
-                 "a/w#2,0,30,0.5,6,1000000000,completed\n"
-                 "a/w#3,0,35,0.5,6,1000000000,completed\n" /* not in the table: first to last */
-                 "b/w,0,50,2,12,2000000000,completed\n");
+    assert_string_equal(
+        strchr(got, '\n') + 1,
+        "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,status\n"
+        "a/w#1,0,10,0.5,6,1000000000,completed\n"
+        "a/w#2,0,30,0.5,6,1000000000,completed\n"
+        "a/w#3,0,35,0.5,6,1000000000,completed\n" /* not in the table: first to last */
+        "b/w,0,50,2,12,2000000000,completed\n");
     free(got);
     assert_account("rows.read", 2); /* lines of the file */
     assert_account("rows.further_jobs", 2);
@@ -249,16 +250,16 @@ static void philly_held(void **state)
 {
     (void)state;
 #define ATTEMPT(from, to, gpus)                                                                    \
-    "{\"start_time\": \"2017-10-09 07:00:" from "\", \"end_time\": " to                              \
+    "{\"start_time\": \"2017-10-09 07:00:" from "\", \"end_time\": " to                            \
     ", \"detail\": [{\"gpus\": [" gpus "]}]}"
 #define JOB(attempts)                                                                              \
-    "[{\"jobid\": \"a\", \"status\": \"Pass\", \"submitted_time\": \"2017-10-09 07:00:00\", "           \
+    "[{\"jobid\": \"a\", \"status\": \"Pass\", \"submitted_time\": \"2017-10-09 07:00:00\", "      \
     "\"attempts\": [" attempts "]}]"
 #define FIRST ATTEMPT("00", "\"2017-10-09 07:00:10\"", "\"g0\"")
     char *early = strdup(temp_file("-early.json", JOB(FIRST ", " ATTEMPT("20", "null", "\"g0\""))));
-    char *late = strdup(temp_file(
-        "-late.json", JOB(FIRST ", " ATTEMPT("20", "\"2017-10-09 07:00:30\"",
-                                            "\"g0\", \"g1\", \"g2\", \"g3\""))));
+    char *late =
+        strdup(temp_file("-late.json", JOB(FIRST ", " ATTEMPT("20", "\"2017-10-09 07:00:30\"",
+                                                              "\"g0\", \"g1\", \"g2\", \"g3\""))));
     assert_import("philly", late);
     assert_word("gpu_seconds_exact", "50.000");
     assert_int_equal(rows_for("attempts-differ"), 1);
@@ -271,9 +272,9 @@ static void philly_held(void **state)
         assert_word("gpu_seconds_exact", "50.000");
     }
     /* an attempt that names no GPU held those of the first that does */
-    assert_import("philly", temp_file(".json", JOB(ATTEMPT("00", "\"2017-10-09 07:00:10\"", "") ", "
-                                                   ATTEMPT("20", "\"2017-10-09 07:00:30\"",
-                                                           "\"g0\", \"g1\""))));
+    assert_import("philly",
+                  temp_file(".json", JOB(ATTEMPT("00", "\"2017-10-09 07:00:10\"", "") ", " ATTEMPT(
+                                         "20", "\"2017-10-09 07:00:30\"", "\"g0\", \"g1\""))));
     assert_word("gpu_seconds_exact", "40.000");
     free(early);
     free(late);
@@ -283,7 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philly_sample), cmocka_unit_test(philly_attempts),
-        cmocka_unit_test(philly_held), cmocka_unit_test(pai_instance_times),
+        cmocka_unit_test(philly_held),   cmocka_unit_test(pai_instance_times),
         cmocka_unit_test(philly_rows),   cmocka_unit_test(pai_tables),
         cmocka_unit_test(pai_rows),      cmocka_unit_test(pai_flat),
     };

@@ -243,10 +243,14 @@ static void demand_of_shares(void **state)
     assert_account("rows.further_jobs", 1); /* two jobs of a half */
     assert_account("jobs.histogram.fraction", 2);
     assert_int_equal(rows_for("shared-instances"), 1);
-    assert_demand("\"gpu-fraction\": \"0.5\", \"gpu-fraction-num-devices\": \"2\"", LIMITS(""), "1");
+    assert_demand("\"gpu-fraction\": \"0.5\", \"gpu-fraction-num-devices\": \"2\"", LIMITS(""),
+                  "1");
     assert_account("jobs.histogram.fraction", 2);
-    assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 50") ", \"initContainers\": [{\"restartPolicy\": \"Always\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 1}}}]",
-                  "odd-share");
+    assert_demand(
+        "",
+        LIMITS(
+            "\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 50") ", \"initContainers\": [{\"restartPolicy\": \"Always\", \"resources\": {\"limits\": {\"nvidia.com/gpu\": 1}}}]",
+        "odd-share");
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 2, \"nvidia.com/gpucores\": 100"), "2");
     assert_demand("", LIMITS("\"nvidia.com/gpu\": 1, \"nvidia.com/gpumem\": 3000"),
                   "share-unknown");
@@ -476,18 +480,12 @@ static void real_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantities_are_exact),
-        cmocka_unit_test(objects_of_all_shapes),
-        cmocka_unit_test(objects_refused),
-        cmocka_unit_test(demand_of_cards),
-        cmocka_unit_test(demand_of_shares),
-        cmocka_unit_test(demand_of_slices),
-        cmocka_unit_test(misspelt_keys),
-        cmocka_unit_test(sample_json),
-        cmocka_unit_test(sample_yaml),
-        cmocka_unit_test(dumps_over_time),
-        cmocka_unit_test(dumps_in_files),
-        cmocka_unit_test(replicas_without_a_name),
+        cmocka_unit_test(quantities_are_exact), cmocka_unit_test(objects_of_all_shapes),
+        cmocka_unit_test(objects_refused),      cmocka_unit_test(demand_of_cards),
+        cmocka_unit_test(demand_of_shares),     cmocka_unit_test(demand_of_slices),
+        cmocka_unit_test(misspelt_keys),        cmocka_unit_test(sample_json),
+        cmocka_unit_test(sample_yaml),          cmocka_unit_test(dumps_over_time),
+        cmocka_unit_test(dumps_in_files),       cmocka_unit_test(replicas_without_a_name),
         cmocka_unit_test(real_files),
     };
     return cmocka_run_group_tests_name("import_kubernetes", tests, NULL, free_last_run);

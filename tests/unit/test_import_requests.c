@@ -538,12 +538,17 @@ static void spot(void **state)
     assert_import("auto", SAMPLE "spot/jobs.csv");
     assert_true(json_is_null(json_path_get(last_run.account, "capacity_gpus")));
     static const struct fate fates[] = {
-        { "j,A10,1,2,0,5,HP", "kept" },          { "j,A10,0.5,2,0,5,Spot", "shared-instances" },
+        { "j,A10,1,2,0,5,HP", "kept" },
+        { "j,A10,0.5,2,0,5,Spot", "shared-instances" },
         { "j,A10,0.5,3,0,5,Spot", "shared-instances" },
-        { "j,A10,1.5,2,0,5,Spot", "odd-share" }, { "j,A10,1,1.5,0,5,HP", "bad-value" },
-        { "j,A10,1,-1,0,5,HP", "bad-value" },    { "j,A10,1e9,1000000,0,5,HP", "bad-value" },
-        { "j,A10,1,1,0,5,LP", "odd-type" },      { "j,A10,1,1,x,5,HP", "bad-value" },
-        { "j,A10,1,1,-1,5,HP", "refused" },      { "j,A10,1,1,0,-5,HP", "refused" },
+        { "j,A10,1.5,2,0,5,Spot", "odd-share" },
+        { "j,A10,1,1.5,0,5,HP", "bad-value" },
+        { "j,A10,1,-1,0,5,HP", "bad-value" },
+        { "j,A10,1e9,1000000,0,5,HP", "bad-value" },
+        { "j,A10,1,1,0,5,LP", "odd-type" },
+        { "j,A10,1,1,x,5,HP", "bad-value" },
+        { "j,A10,1,1,-1,5,HP", "refused" },
+        { "j,A10,1,1,0,-5,HP", "refused" },
         { "j,A10,1,1,0", "field-count" },
     };
     FATES("spot",

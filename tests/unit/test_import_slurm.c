@@ -583,8 +583,10 @@ static void waiting_arrays(void **state)
     static const struct {
         const char *id;
         int tasks;
-    } cases[] = { { "12_[1-5]", 5 }, { "12_[1-5,7,10-20:5%2]", 9 }, { "12_[7]", 1 }, { "12", 1 },
-                  { "12_[0-10:11]", 1 }, { "12_[0-11:11]", 2 }, { "12_[1-5,...]", 6 }, { "12_[", 1 } };
+    } cases[] = { { "12_[1-5]", 5 },     { "12_[1-5,7,10-20:5%2]", 9 },
+                  { "12_[7]", 1 },       { "12", 1 },
+                  { "12_[0-10:11]", 1 }, { "12_[0-11:11]", 2 },
+                  { "12_[1-5,...]", 6 }, { "12_[", 1 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[600];
         snprintf(text, sizeof text,
@@ -663,8 +665,8 @@ static void overlapping_exports(void **state)
                        "1,0,60,1,3600,completed\n"
                        "2,0,900,1,3600,running\n"
                        "2,0,30,1,3600,failed\n";
-    const char *early = HEADER "1|RUNNING|" RUNNING "00:00:20|" ONE "2|RUNNING|" RUNNING
-                               "00:10:00|" ONE;
+    const char *early =
+        HEADER "1|RUNNING|" RUNNING "00:00:20|" ONE "2|RUNNING|" RUNNING "00:10:00|" ONE;
     const char *late = HEADER "2|RUNNING|" RUNNING "00:15:00|" ONE "1|COMPLETED|" TIMES ONE
                               "1|COMPLETED|" TIMES ONE
                               "2|FAILED|2024-03-01T08:00:00|2024-03-01T07:00:10|2024-03-01T07:00:"
@@ -704,10 +706,9 @@ static void overlapping_exports(void **state)
 static void mig_devices(void **state)
 {
     (void)state;
-    assert_import("sacct", temp_file(".txt", HEADER "1|COMPLETED|" TIMES
-                                                    "cpu=8,mem=8G,gres/gpu:1g.5gb=2||\n"
-                                                    "2|RUNNING|" RUNNING
-                                                    "00:01:00|gres/gpu:3g.20gb=2||\n"));
+    assert_import("sacct",
+                  temp_file(".txt", HEADER "1|COMPLETED|" TIMES "cpu=8,mem=8G,gres/gpu:1g.5gb=2||\n"
+                                           "2|RUNNING|" RUNNING "00:01:00|gres/gpu:3g.20gb=2||\n"));
     char *got = read_file(last_run.out);
     assert_non_null(strstr(got, "job_id,submit_s,duration_s,gpus,cpus,mem_bytes,status\n"
                                 "1#1,0,60,0.125,4,4294967296,completed\n"
@@ -723,18 +724,28 @@ static void mig_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sacct_sample),    cmocka_unit_test(sacct_real),
-        cmocka_unit_test(sacct_rows),      cmocka_unit_test(sacct_options),
-        cmocka_unit_test(sacct_headers),   cmocka_unit_test(window_edges),
-        cmocka_unit_test(clock_changes),   cmocka_unit_test(json_samples),
-        cmocka_unit_test(json_real_files), cmocka_unit_test(json_nodes),
-        cmocka_unit_test(json_documents),  cmocka_unit_test(eagle),
-        cmocka_unit_test(helios),          cmocka_unit_test(acme),
-        cmocka_unit_test(supercloud),      cmocka_unit_test(several_files),
-        cmocka_unit_test(overlapping_exports), cmocka_unit_test(mig_devices),
+        cmocka_unit_test(sacct_sample),
+        cmocka_unit_test(sacct_real),
+        cmocka_unit_test(sacct_rows),
+        cmocka_unit_test(sacct_options),
+        cmocka_unit_test(sacct_headers),
+        cmocka_unit_test(window_edges),
+        cmocka_unit_test(clock_changes),
+        cmocka_unit_test(json_samples),
+        cmocka_unit_test(json_real_files),
+        cmocka_unit_test(json_nodes),
+        cmocka_unit_test(json_documents),
+        cmocka_unit_test(eagle),
+        cmocka_unit_test(helios),
+        cmocka_unit_test(acme),
+        cmocka_unit_test(supercloud),
+        cmocka_unit_test(several_files),
+        cmocka_unit_test(overlapping_exports),
+        cmocka_unit_test(mig_devices),
         cmocka_unit_test(waiting_arrays),
         cmocka_unit_test(json_states),
-        cmocka_unit_test(sacct_lines), cmocka_unit_test(sacct_column_names),
+        cmocka_unit_test(sacct_lines),
+        cmocka_unit_test(sacct_column_names),
     };
     return cmocka_run_group_tests_name("import of what Slurm recorded", tests, NULL, free_last_run);
 }
