@@ -88,7 +88,7 @@ static inline void fuzz_document(const struct trace_format *format, const uint8_
 {
     struct textfile f = textfile_bytes(data, size);
     const char *files[] = { f.path };
-    struct import_document d = { 0 };
+    struct import_document d = { .names = files };
     struct strbuf text = { 0 };
     struct json_doc back = { 0 };
     struct err e = { 0 };

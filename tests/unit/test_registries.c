@@ -468,11 +468,12 @@ static void formats(void **state)
         if (i < 4) assert_true(sure < 100);
     }
     void *options = calloc(1, f->options_size + 1), *open = NULL;
-    struct import_document document = { 0 };
     struct symtab *names = symtab_create();
-    struct import_info info = { .origin = "" };
+    struct import_shared shared = { 0 };
+    struct import_info info = { .origin = "", .shared = &shared };
     struct err e = { 0 };
     const char *missing = "/nowhere/at/all.csv";
+    struct import_document document = { .names = &missing };
     if (f->document) {
         assert_int_equal(f->document(&document, &missing, 1, options, &e), ERR_IO);
         assert_null(document.json);
@@ -482,6 +483,7 @@ static void formats(void **state)
         f->close(NULL);
     }
     assert_contains(e.where, missing);
+    import_shared_fini(&shared);
     symtab_destroy(names);
     free(options);
 }
