@@ -690,6 +690,34 @@ static void overlapping_exports(void **state)
         assert_int_equal(rows_for("duplicate"), 1);
         assert_int_equal(rows_for("attempt"), 1);
     }
+    /* the same of JSON and of Helios */
+    char *running = strdup(temp_file(
+        "-running.json", "{\"jobs\": [{\"job_id\": 1, \"job_state\": \"RUNNING\", \"submit_time\": "
+                         "1700000000, \"start_time\": 1700000010, \"tres_alloc_str\": "
+                         "\"gres/gpu=1\"}], \"last_update\": 1700000020}"));
+    char *ended = strdup(
+        temp_file("-ended.json",
+                  "{\"jobs\": [{\"job_id\": 1, \"job_state\": [\"COMPLETED\"], \"submit_time\": "
+                  "1700000000, \"start_time\": 1700000010, \"end_time\": 1700000070, "
+                  "\"tres_alloc_str\": \"gres/gpu=1\"}], \"last_update\": 1700000100}"));
+    assert_import("slurm-json", running, ended);
+    assert_word("gpu_seconds_exact", "60.000");
+    assert_int_equal(rows_for("superseded"), 1);
+    assert_word("rows.quarantine.0.reason", "superseded");
+    assert_non_null(strstr(account_word("rows.quarantine.0.lines.0"), "-running.json:1"));
+    assert_import("slurm-json", running, running);
+    assert_word("gpu_seconds_exact", "10.000");
+    assert_import("helios",
+                  temp_file(".csv", "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,"
+                                    "start_time,end_time,duration,queue\n"
+                                    "1,u,v,8,1,1,RUNNING,2020-04-01 00:00:00,2020-04-01 00:00:00,,"
+                                    "10,0\n"
+                                    "1,u,v,8,1,1,COMPLETED,2020-04-01 00:00:00,2020-04-01 00:00:00,"
+                                    "2020-04-01 00:01:00,60,0\n"));
+    assert_word("gpu_seconds_exact", "480.000");
+    assert_int_equal(rows_for("superseded"), 1);
+    free(running);
+    free(ended);
     /* two ends of one run */
     assert_string_equal(fate_of("sacct",
                                 HEADER "1|COMPLETED|" TIMES ONE
