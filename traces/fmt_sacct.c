@@ -400,10 +400,10 @@ static bool starts_row(const struct sacct *s, const struct csv_row *r)
     return (size_t)id < s->text_from && r->n > 1 && (size_t)id < r->n && is_job_id(&r->f[id]);
 }
 
-/* Free text in the last column: any row may go on in the next line. */
+/* Free text in the last column: any row may go on in the next line. With commas quotes say where. */
 static bool open_end(const struct sacct *s)
 {
-    return s->text_from < s->text_to && s->text_to == s->width;
+    return s->delimiter != ',' && s->text_from < s->text_to && s->text_to == s->width;
 }
 
 /* The row goes on in the next lines when it breaks off inside the free text. */

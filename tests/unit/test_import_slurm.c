@@ -576,6 +576,19 @@ static void sacct_lines(void **state)
     assert_int_equal(rows_for("field-count"), 1);
 }
 
+/* Commas come with quotes, which hold delimiters and line breaks of any column. */
+static void sacct_commas(void **state)
+{
+    (void)state;
+    assert_import("sacct",
+                  temp_file(".csv",
+                            "JobID,State,Submit,Start,End,Elapsed,AllocTRES,JobName\n"
+                            "1,COMPLETED,2024-03-01T08:00:00,2024-03-01T08:00:10,"
+                            "2024-03-01T08:01:10,00:01:00,\"cpu=4,gres/gpu=2\",\"a,\nb\"\n"));
+    assert_account("rows.kept", 1);
+    assert_word("gpu_seconds_exact", "120.000");
+}
+
 /* Tasks of an array that wait together are as many requests. */
 static void waiting_arrays(void **state)
 {
@@ -771,6 +784,7 @@ int main(void)
         cmocka_unit_test(overlapping_exports),
         cmocka_unit_test(mig_devices),
         cmocka_unit_test(waiting_arrays),
+        cmocka_unit_test(sacct_commas),
         cmocka_unit_test(json_states),
         cmocka_unit_test(sacct_lines),
         cmocka_unit_test(sacct_column_names),
