@@ -376,15 +376,10 @@ static json_t *parse(const char *text)
     return v;
 }
 
-/* A scenario with these sections is valid in the schema and loads, or neither. */
-static void both(bool good, const char *fleet, const char *share, const char *more)
+/* The scenario is valid in the schema and loads, or neither. */
+static void both_text(bool good, const char *text)
 {
-    char text[1000], said[600] = "";
-    snprintf(text, sizeof text,
-             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', %s } ],"
-             "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
-             "  'policies': [ { 'name': 'p', 'share': { %s } } ] %s }",
-             fleet, share, more);
+    char said[600] = "";
     json_t *v = parse(text);
     if (valid(v, doc.root) != good) fail_msg("the schema: %d expected for %s", good, text);
     json_decref(v);
@@ -392,18 +387,30 @@ static void both(bool good, const char *fleet, const char *share, const char *mo
         fail_msg("the program: %d expected for %s: %s", good, text, said);
 }
 
-#define A100  "'gpu': 'a100-sxm4-80gb'"
-#define WHOLE "'kind': 'whole'"
+/* The same with these sections in one that is good. */
+static void both(bool good, const char *fleet, const char *share, const char *more)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', %s } ],"
+             "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+             "  'policies': [ { 'name': 'p', 'share': { %s } } ] %s }",
+             fleet, share, more);
+    both_text(good, text);
+}
+
+#define A100   "'gpu': 'a100-sxm4-80gb'"
+#define WHOLE  "'kind': 'whole'"
+#define STATIC "'kind': 'mig', 'layout': 'static', 'slices': "
 
 static void both_accept(void **state)
 {
     static const char *const share[] = {
         "'kind': 'timeslice', 'slots': 8.0, 'quantum': '.5ms', 'switch': '1e2 us'",
-        "'kind': 'mig', 'layout': 'static', 'slices': ['3g.40gb', '2g.20gb']",
-        "'kind': 'mig', 'layout': 'static', 'slices': { '1g.10gb': 7 }",
-        "'kind': 'mig', 'layout': 'static', 'slices': 'off'",
-        "'kind': 'mig', 'layout': 'static', 'slices': [ { 'cards': 2, 'slices': 'off' },"
-        " { 'cards': 6, 'slices': { '1g.10gb': 2 } } ]",
+        STATIC "['3g.40gb', '2g.20gb']",
+        STATIC "{ '1g.10gb': 7 }",
+        STATIC "'off'",
+        STATIC "[ { 'cards': 2, 'slices': 'off' }, { 'cards': 6, 'slices': { '1g.10gb': 2 } } ]",
         "'kind': 'remote', 'network': '3 GiB/s', 'rtt': '0 s'",
         "'kind': 'intercept', 'gain': 0, 'enforce': 'bucket'",
         "'kind': 'mps', 'cap': 1",
@@ -444,10 +451,15 @@ static void both_refuse(void **state)
         "'kind': 'timeslice', 'quantum': 2",
         "'kind': 'timeslice', 'memory': 'Reserve'",
         "'kind': 'remote', 'network': '1 GBps'",
-        "'kind': 'mig', 'layout': 'static', 'slices': []",
-        "'kind': 'mig', 'layout': 'static', 'slices': {}",
-        "'kind': 'mig', 'layout': 'static', 'slices': 'on'",
-        "'kind': 'mig', 'layout': 'static', 'slices': [ { 'slices': 'off' } ]",
+        STATIC "[]",
+        STATIC "{}",
+        STATIC "'on'",
+        STATIC "[ { 'slices': 'off' } ]",
+        STATIC "[ { 'cards': 8 } ]",
+        STATIC "[ { 'cards': 0, 'slices': 'off' } ]",
+        STATIC "[ { 'cards': '8', 'slices': 'off' } ]",
+        STATIC "{ '1g.10gb': 0 }",
+        STATIC "{ '1g.10gb': '1' }",
     };
     static const char *const more[] = {
         ", 'speed': 1",
@@ -471,6 +483,45 @@ static void both_refuse(void **state)
     for (size_t i = 0; i < sizeof fleet / sizeof *fleet; i++) both(false, fleet[i], WHOLE, "");
     for (size_t i = 0; i < sizeof share / sizeof *share; i++) both(false, A100, share[i], "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) both(false, A100, WHOLE, more[i]);
+}
+
+/* Name, fleet, work and policies of a scenario that is good but for one of them. */
+static void both_refuse_lists(void **state)
+{
+    static const char fleet[] = "[ { 'name': 'a', " A100 " } ]",
+                      policies[] = "[ { 'name': 'p', 'share': { " WHOLE " } } ]",
+                      work[] = "[ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ]";
+    static const char *const bad[][4] = {
+        { "", fleet, work, policies },
+        { "a b", fleet, work, policies },
+        { "a\\\\b", fleet, work, policies },
+        { "a\\tb", fleet, work, policies },
+        { "-a", fleet, work, policies },
+        { "a.b", fleet, work, policies },
+        { "s", "[]", work, policies },
+        { "s", "{}", work, policies },
+        { "s", "[ 'a' ]", work, policies },
+        { "s", fleet, "[]", policies },
+        { "s", fleet, "[ { 'name': 'w', 'kind': 'jobs' } ]", policies },
+        { "s", fleet, "[ { 'name': 'w', 'kind': 'jobs', 'spec': 'w.json' } ]", policies },
+        { "s", fleet, "[ { 'name': 'w', 'kind': 'generate', 'trace': 'trace.csv' } ]", policies },
+        { "s", fleet, "[ { 'name': 'w', 'kind': 'service', 'trace': 'trace.csv' } ]", policies },
+        { "s", fleet, "[ { 'name': 'w', 'trace': 'trace.csv' } ]", policies },
+        { "s", fleet, work, "[]" },
+        { "s", fleet, work, "[ { 'name': 'p' } ]" },
+        { "s", fleet, work, "[ { 'name': 'p', 'share': 'whole' } ]" },
+        { "s", fleet, work, "[ { 'name': 'p', 'share': { " WHOLE " }, 'seed': 1 } ]" },
+    };
+    char text[1000];
+    (void)state;
+    both(true, A100, WHOLE, "");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(text, sizeof text,
+                 "{ 'format': 'gpusim-scenario/1', 'name': '%s', 'fleet': %s, 'work': %s,"
+                 "  'policies': %s }",
+                 bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
+        both_text(false, text);
+    }
 }
 
 /* What the program says is valid in place of a word that it does not know. */
@@ -597,10 +648,11 @@ static void shipped_scenarios(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_table), cmocka_unit_test(every_sharing_policy),
-        cmocka_unit_test(every_order), cmocka_unit_test(both_accept),
-        cmocka_unit_test(both_refuse), cmocka_unit_test(words_of_rules),
-        cmocka_unit_test(quantities),  cmocka_unit_test(shipped_scenarios),
+        cmocka_unit_test(every_table),       cmocka_unit_test(every_sharing_policy),
+        cmocka_unit_test(every_order),       cmocka_unit_test(both_accept),
+        cmocka_unit_test(both_refuse),       cmocka_unit_test(both_refuse_lists),
+        cmocka_unit_test(words_of_rules),    cmocka_unit_test(quantities),
+        cmocka_unit_test(shipped_scenarios),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
