@@ -420,7 +420,7 @@ static void both_accept(void **state)
         ", 'seed': 0, 'horizon': '1 y', 'warmup': '2 w'",
         ", 'schedule': { 'order': 'fair', 'half_life': '1 d' }",
         ", 'schedule': { 'order': 'las', 'threshold': '3 min', 'backfill': 'greedy' }",
-        ", 'profiles': { 'x y': { 'compute': 0.5, 'host': 0.5, 'pcie': '8 Mbit/s', 'footprint': '1 kB' } }",
+        ", 'profiles': { 'x y': { 'compute': 0.5, 'host': 0.5, 'pcie': '8 Mbit/s' } }",
         ", 'output': { 'sample': '1 h', 'jobs': false, 'timeline': false }",
     };
     (void)state;
@@ -459,6 +459,7 @@ static void both_refuse(void **state)
         STATIC "[ { 'cards': 0, 'slices': 'off' } ]",
         STATIC "[ { 'cards': '8', 'slices': 'off' } ]",
         STATIC "{ '1g.10gb': 0 }",
+        "'kind': 'remote', 'network': 1e9",
         STATIC "{ '1g.10gb': '1' }",
     };
     static const char *const more[] = {
@@ -478,6 +479,7 @@ static void both_refuse(void **state)
         ", 'profiles': { 'x': { 'precision': 'fp33' } }",
         ", 'output': { 'timeline': true }",
         ", 'output': { 'jobs': 1 }",
+        ", 'output': []",
     };
     (void)state;
     for (size_t i = 0; i < sizeof fleet / sizeof *fleet; i++) both(false, fleet[i], WHOLE, "");
@@ -508,6 +510,7 @@ static void both_refuse_lists(void **state)
         { "s", fleet, "[ { 'name': 'w', 'kind': 'service', 'trace': 'trace.csv' } ]", policies },
         { "s", fleet, "[ { 'name': 'w', 'trace': 'trace.csv' } ]", policies },
         { "s", fleet, work, "[]" },
+        { "s", fleet, work, "[ 'p' ]" },
         { "s", fleet, work, "[ { 'name': 'p' } ]" },
         { "s", fleet, work, "[ { 'name': 'p', 'share': 'whole' } ]" },
         { "s", fleet, work, "[ { 'name': 'p', 'share': { " WHOLE " }, 'seed': 1 } ]" },
@@ -571,7 +574,7 @@ static void words_of_rules(void **state)
     }
 }
 
-/* Quantities: every unit of the schema's patterns is one of the program's, and the rest is refused by both. */
+/* Every unit of the schema's patterns is one of the program's; the rest is refused by both. */
 static void quantities(void **state)
 {
     static const char *const times[] = { "ns", "us", "ms", "s", "min", "h", "d", "w", "y" };
