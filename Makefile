@@ -126,7 +126,7 @@ C_FILES    := $(SRC) $(CAL_SRC) $(sort $(wildcard tests/*/*.c))
 SHARED := $(or $(GPUSIM_SHARED),$(abspath $(wildcard ../shared)))
 ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT=$(VARIANT) \
           $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE))) \
-          ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allocator_may_return_null=1 \
+          ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
           UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
 .PHONY: FORCE all deps deps-dev run check test asan ubsan sanitize tsan clang coverage bench validate fuzz soak mutants \

@@ -195,7 +195,7 @@ static void play(struct simulated *s, const struct random_run *r, const struct s
                   "{'name': 'card', 'driver': 'gpu_hour', 'amount': '%.9g USD/h'},"
                   "{'name': 'energy', 'driver': 'kwh', 'amount': '%.9g USD/kWh'},"
                   "{'name': 'rack', 'driver': 'constant', 'period': 'year', 'amount': %.9g}]}",
-                  o->usd ? o->usd : 3, (o->usd ? o->usd : 3) / 25, (o->usd ? o->usd : 3) * 400);
+                  o->usd > 0 ? o->usd : 3, (o->usd > 0 ? o->usd : 3) / 25, (o->usd > 0 ? o->usd : 3) * 400);
     const struct sim_file files[] = { { "prices.json", prices }, { NULL, NULL } };
     simulate_with(s, r->scenario.s, r->trace.s, files, o->threads ? (unsigned)o->threads : 1);
     free(prices);
