@@ -65,11 +65,15 @@ mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
 mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
     's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
-mutant easy-without-reservation oracle/test_scenarios sim/engine/sched.c 's/if \(held > r\.when - now\)/if (false)/'
-mutant last-come-first-served oracle/test_fcfs sim/engine/sched.c \
+mutant easy-without-reservation oracle/test_scenarios sim/engine/sched.c 's/if \(held > when - now\)/if (false)/'
+mutant easy-needs-the-very-cards property/test_easy sim/engine/sched.c \
+    's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
+mutant easy-head-takes-any-cards property/test_easy sim/engine/sched.c \
+    's/cluster_prefer_taken\(s->then, s->cluster, &r, &out->pick\);//'
+mutant last-come-first-served oracle/test_fcfs sim/engine/sched_inside.h \
     's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
 mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
-    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);/; s/(s->drop\(s->ctx, head\);\s*\} else \{\s*)break;/$1continue;/'
+    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);/; s/(s->call\.drop\(s->ctx, head\);\s*\} else \{\s*)break;/$1continue;/'
 mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
     's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
 mutant placement-ignores-node-limits property/test_runs sim/engine/cluster.c \
@@ -83,7 +87,7 @@ mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents.c \
 mutant work-credited-twice property/test_runs sim/engine/residents.c \
     's/work_left -= \(int64_t\)whole/work_left -= 2 * (int64_t)whole/'
 mutant finish-a-microsecond-early property/test_runs sim/engine/sim.c \
-    's/j->work_left = j->row\.duration;/j->work_left = j->row.duration > 1000 ? j->row.duration - 1000 : 0;/'
+    's/j->work_left = j->remaining;/j->work_left = j->remaining > 1000 ? j->remaining - 1000 : 0;/'
 mutant growth-before-ends oracle/test_scenarios sim/engine/evq.h \
     's/enum ev_class \{ EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY,/enum ev_class { EV_POLICY, EV_FINISH, EV_FAULT, EV_ARRIVE,/'
 mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster.c \
@@ -91,12 +95,12 @@ mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster.c \
 mutant slots-counted-once property/test_runs sim/policy/share_timeslice.c 's/units = request->slots;/units = 1;/'
 mutant percentile-off-by-one property/test_runs sim/metrics/dist.c 's/\(uint64_t\)ceil\(exact - slip\)/1 + (uint64_t)ceil(exact - slip)/'
 mutant warm-up-ignored property/test_runs sim/metrics/collect.c \
-    's/const bool covered = j->row\.submit >= plan->scenario->warmup;/const bool covered = plan->scenario->warmup >= 0;/'
+    's/const bool covered = j->row\.submit >= warmup;/const bool covered = warmup >= 0;/'
 mutant pack-and-spread-swapped unit/test_place sim/policy/place_pack.c 's/1 - \(double\)slot_free_units/0 + (double)slot_free_units/'
 mutant change-of-a-node-unnoticed unit/test_place sim/policy/nodescore.c 's/s->changes\+\+ & /s->changes & /'
 mutant fragments-without-cpus unit/test_place sim/policy/place_fgd.c 's/demands_within\(f, cpus\);/demands_within(f, cpus + 64000);/'
 if [ "${LONG-}" ]; then # tens of seconds
-    mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return growth < 1\.0 \|\|/return true || growth < 1.0 ||/'
+    mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(growth < 1\.0 \|\|/return true || (growth < 1.0 ||/'
 fi
 echo "1..$n"
 [ "$bad" = 0 ]
