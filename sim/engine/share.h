@@ -73,6 +73,13 @@ struct instance_rules {
     bool off;                        /* ... or MIG off */
 };
 
+/* Whom the fatal fault of one process on a card ends. A fault of the hardware ends all on it. */
+enum blast {
+    BLAST_JOB,  /* its job, on every card the job holds */
+    BLAST_CARD, /* and everyone else on those cards: they share one server */
+    BLAST_NODE, /* and everyone on the cards of those nodes */
+};
+
 struct share_ops {
     const char *name, *help;
     const struct cfg_field *fields; /* parameters: parsing, defaults, help, resolved form */
@@ -103,6 +110,8 @@ struct share_ops {
     void (*instance_rules)(const void *params, int64_t card, struct instance_rules *out);
     /* Delay between a job's start and its first work, with n residents already there. NULL: none. */
     simtime (*startup)(const void *params, const struct card_type *type, size_t residents);
+    /* How far a fault reaches. NULL: BLAST_JOB. */
+    enum blast (*blast)(const void *params, const struct card_type *type);
 };
 
 extern const struct share_ops *const share_all[]; /* NULL-terminated, sorted by name */

@@ -16,7 +16,7 @@
  *   none   memory quota only
  * Cost: every launch takes launch_ns on the host side, every start takes the start-up time, which
  * grows with the processes already on the card (a lock is taken in turn). */
-#include "engine/share.h"
+#include "policy/blast.h"
 #include "policy/bytes.h"
 #include "policy/timeshare.h"
 
@@ -28,7 +28,7 @@ enum unset_memory { UNSET_SHARE, UNSET_CARD };
 static const char *const unset_memory_names[] = { "share", "card", NULL };
 
 struct intercept {
-    int enforce, unset_memory;
+    int enforce, unset_memory, fault;
     simtime launch, startup, startup_per_process, quantum, switch_;
     double gain;
     double launch_s, switch_ratio; /* bound */
@@ -57,6 +57,7 @@ static const struct cfg_field fields[] = {
                "bucket gives them), hard"),
     CFG_ONE_OF(struct intercept, unset_memory, unset_memory_names, "share",
                "a job that names no memory claims its share of the card, or the whole card"),
+    CFG_ONE_OF(struct intercept, fault, blast_names, "job", BLAST_HELP),
 };
 static const enum profile_param uses[] = {
     PROFILE_intercept_launch_ns, PROFILE_intercept_startup_ms,
@@ -151,6 +152,12 @@ static simtime startup(const void *params, const struct card_type *type, size_t 
     return p->startup + p->startup_per_process * (simtime)residents;
 }
 
+static enum blast blast(const void *params, const struct card_type *type)
+{
+    (void)type;
+    return (enum blast)((const struct intercept *)params)->fault;
+}
+
 const struct share_ops share_intercept = {
     .name = "intercept",
     .help = "a preloaded library enforces memory and compute quotas over time slicing",
@@ -167,4 +174,5 @@ const struct share_ops share_intercept = {
     .demand = demand,
     .speeds = speeds,
     .startup = startup,
+    .blast = blast,
 };

@@ -24,14 +24,19 @@
  * stood here before. YOLOS on an A100 (nebuly-ai/nos) asks for 0.2 to 0.7.
  *
  * The cap holds on an idle card too: the Kubernetes plugin gives every client 1/slots of SMs and
- * memory (k8s-device-plugin PR 1655); `"cap": 1` leaves clients uncapped. */
+ * memory (k8s-device-plugin PR 1655); `"cap": 1` leaves clients uncapped.
+ *
+ * Clients share one server, so the fatal fault of one ends all: on Volta and later those of the cards it
+ * uses (CUDA MPS documentation, error containment), before that all of the server, which serves the
+ * node. */
 #include "base/err.h"
-#include "engine/share.h"
+#include "policy/blast.h"
 #include "policy/bytes.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <strings.h>
 
 enum {
     MAX_CLIENTS = 60,    /* CUDA 13.1; 48 before (reference overheads.csv) */
@@ -43,6 +48,7 @@ enum {
 struct mps {
     int64_t slots;
     double cap, overhead, interference;
+    int fault;
 };
 
 enum { FIELD_SLOTS, FIELD_CAP, FIELD_OVERHEAD, FIELD_INTERFERENCE };
@@ -56,9 +62,18 @@ static const struct cfg_field fields[] = {
     [FIELD_INTERFERENCE] = CFG_FIELD(struct mps, interference, CFG_RATIO, NULL, 0, 1,
                                      "slowdown per card's worth of busy neighbours below "
                                      "saturation; default from the profile"),
+    CFG_ONE_OF(struct mps, fault, blast_names, NULL,
+               BLAST_HELP "; default card, before Volta node"),
 };
 static const enum profile_param uses[] = { PROFILE_mps_overhead, PROFILE_mps_interference };
 static const size_t overrides[] = { FIELD_OVERHEAD, FIELD_INTERFERENCE };
+
+/* The first cards to contain a client's fault came with Volta. */
+static bool before_volta(const struct gpu_spec *gpu)
+{
+    return gpu->arch && (strcasecmp(gpu->arch, "Kepler") == 0 || strcasecmp(gpu->arch, "Maxwell") == 0 ||
+                         strcasecmp(gpu->arch, "Pascal") == 0);
+}
 
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
@@ -68,6 +83,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     if (isnan(p->overhead)) p->overhead = type->profile->param[PROFILE_mps_overhead].value;
     if (isnan(p->interference))
         p->interference = type->profile->param[PROFILE_mps_interference].value;
+    if (p->fault == CFG_NO_CHOICE) p->fault = before_volta(type->gpu) ? BLAST_NODE : BLAST_CARD;
     return NULL;
 }
 
@@ -306,6 +322,12 @@ static void speeds(const void *params, const struct share_view *v, double speed[
         for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }
 
+static enum blast blast(const void *params, const struct card_type *type)
+{
+    (void)type;
+    return (enum blast)((const struct mps *)params)->fault;
+}
+
 const struct share_ops share_mps = {
     .name = "mps",
     .help = "clients run at the same time; capped to 1/slots each unless \"cap\": 1",
@@ -321,4 +343,5 @@ const struct share_ops share_mps = {
     .capacity = capacity,
     .demand = demand,
     .speeds = speeds,
+    .blast = blast,
 };

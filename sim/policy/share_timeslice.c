@@ -2,8 +2,10 @@
  *
  * Slots limit admission and give neither a share nor memory (device-plugin semantics, USERS.md
  * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails), or
- * "reserve" (the scheduler counts bytes). `overhead` makes it a vGPU-style hypervisor. */
-#include "engine/share.h"
+ * "reserve" (the scheduler counts bytes). `overhead` makes it a vGPU-style hypervisor. `fault`:
+ * contexts have address spaces of their own, but the device plugin promises no fault isolation and
+ * reports disagree (USERS.md X09), so how far a fault reaches is a parameter. */
+#include "policy/blast.h"
 #include "policy/bytes.h"
 #include "policy/timeshare.h"
 
@@ -18,7 +20,7 @@ struct timeslice {
     int64_t slots;
     simtime quantum, switch_;
     double overhead;
-    int memory;
+    int memory, fault;
     double switch_ratio; /* bound: switch / quantum */
 };
 
@@ -35,6 +37,7 @@ static const struct cfg_field fields[] = {
               "part of the speed a hypervisor takes"),
     CFG_ONE_OF(struct timeslice, memory, memory_rules, "unchecked",
                "whether the scheduler counts bytes"),
+    CFG_ONE_OF(struct timeslice, fault, blast_names, "job", BLAST_HELP),
 };
 static const enum profile_param uses[] = { PROFILE_timeslice_quantum_us,
                                            PROFILE_timeslice_switch_us };
@@ -83,6 +86,12 @@ static void speeds(const void *params, const struct share_view *v, double speed[
     for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }
 
+static enum blast blast(const void *params, const struct card_type *type)
+{
+    (void)type;
+    return (enum blast)((const struct timeslice *)params)->fault;
+}
+
 const struct share_ops share_timeslice = {
     .name = "timeslice",
     .help = "tenants take turns on the whole card; slots give no share and no memory",
@@ -97,4 +106,5 @@ const struct share_ops share_timeslice = {
     .capacity = capacity,
     .demand = demand,
     .speeds = speeds,
+    .blast = blast,
 };
