@@ -90,7 +90,7 @@ mutant finish-a-microsecond-early property/test_runs sim/engine/sim.c \
     's/j->work_left = j->remaining;/j->work_left = j->remaining > 1000 ? j->remaining - 1000 : 0;/'
 mutant growth-before-ends oracle/test_scenarios sim/engine/evq.h \
     's/enum ev_class \{ EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY,/enum ev_class { EV_POLICY, EV_FINISH, EV_FAULT, EV_ARRIVE,/'
-mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster.c \
+mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster_mig.c \
     's/return g->compute_slices - used - reachable;/return 0 * (used + reachable);/'
 mutant slots-counted-once property/test_runs sim/policy/share_timeslice.c 's/units = request->slots;/units = 1;/'
 mutant percentile-off-by-one property/test_runs sim/metrics/dist.c 's/\(uint64_t\)ceil\(exact - slip\)/1 + (uint64_t)ceil(exact - slip)/'

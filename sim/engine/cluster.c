@@ -1,51 +1,11 @@
-#include "engine/cluster.h"
+#include "engine/cluster_inside.h"
 
 #include "base/err.h"
-#include "base/maxtree.h"
 
 #include <stdlib.h>
 
-/* Cards by (free units, free bytes, number): the first one at or after what is asked for is the
- * tightest, unless its bytes do not suffice. */
-static int room_compare(const struct card *a, const struct card *b)
-{
-    if (a->free_units != b->free_units) return a->free_units < b->free_units ? -1 : 1;
-    if (a->free_bytes != b->free_bytes) return a->free_bytes < b->free_bytes ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-RB_HEAD(room, card);
 TREE_GENERATE(room, card, by_room, room_compare)
-
-static int free_compare(const struct node *a, const struct node *b)
-{
-    if (a->eligible != b->eligible) return a->eligible < b->eligible ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-RB_HEAD(free_nodes, node);
 TREE_GENERATE(free_nodes, node, by_free, free_compare)
-
-struct group {
-    struct room room;             /* plain units: every card with free units */
-    struct free_nodes nodes;
-    struct bits eligible;         /* cards (within the group) that could take part in a gang */
-    int32_t gang_units;           /* free units a card needs for that */
-    struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
-    struct maxtree eligible_on;   /* by node: eligible cards */
-    /* MIG only */
-    const struct mig_geometry *mig;
-    struct bits *idle;            /* by profile: cards with a free instance of it */
-    struct bits *by_mask;         /* by busy mask: on-demand cards with MIG on (made when needed) */
-    struct bits masks;            /* busy masks that some such card has */
-    struct bits off;              /* empty cards with MIG off that may take a whole job */
-};
-
-struct cluster {
-    const struct plan *plan;
-    struct card *card;
-    struct node *node;
-    struct group *group;
-    void *place_state;
-};
 
 const struct plan *cluster_plan(const struct cluster *c)
 {
@@ -67,50 +27,14 @@ void *cluster_place_state(const struct cluster *c)
     return c->place_state;
 }
 
-static size_t in_group(const struct cluster *c, const struct card *card)
-{
-    return card->index - (size_t)c->plan->group[card->group].first_card;
-}
-
 /* ---- index upkeep: a card is taken out, changed, and put back ---- */
-
-static bool is_empty(const struct card *card, const struct plan_group *g)
-{
-    return card->tenants == 0 && card->free_units == g->capacity;
-}
 
 /* Cards a gang may use: a slot free (slots), or the whole card. */
 static bool is_eligible(const struct cluster *c, const struct card *card)
 {
     const struct group *g = &c->group[card->group];
     if (!card->mig) return card->free_units >= g->gang_units;
-    return is_empty(card, &c->plan->group[card->group]) && !(card->mig->fixed && card->mig->on);
-}
-
-static struct bits *mask_bits(struct cluster *c, int group, mig_mask mask)
-{
-    struct bits *b = &c->group[group].by_mask[mask];
-    if (!b->n) bits_init(b, (size_t)c->plan->group[group].cards);
-    return b;
-}
-
-static void list_instances(struct cluster *c, const struct card *card, bool in)
-{
-    struct group *g = &c->group[card->group];
-    const struct card_instances *m = card->mig;
-    const size_t at = in_group(c, card);
-    for (int i = 0; i < m->n; i++) {
-        if (m->instance[i].busy) continue;
-        struct bits *idle = &g->idle[m->instance[i].slice.profile];
-        in ? bits_set(idle, at) : bits_clear(idle, at);
-    }
-    if (!m->on && is_empty(card, &c->plan->group[card->group]))
-        in ? bits_set(&g->off, at) : bits_clear(&g->off, at);
-    if (m->on && !m->fixed) {
-        struct bits *b = mask_bits(c, card->group, m->busy);
-        in ? bits_set(b, at) : bits_clear(b, at);
-        b->count ? bits_set(&g->masks, m->busy) : bits_clear(&g->masks, m->busy);
-    }
+    return cluster_is_empty(card, &c->plan->group[card->group]) && !(card->mig->fixed && card->mig->on);
 }
 
 static void node_eligible(struct cluster *c, const struct card *card, int delta)
@@ -129,7 +53,7 @@ static void card_unlist(struct cluster *c, struct card *card)
 {
     struct group *g = &c->group[card->group];
     if (card->mig)
-        list_instances(c, card, false);
+        cluster_mig_list(c, card, false);
     else if (card->listed)
         RB_REMOVE(room, &g->room, card);
     card->listed = false;
@@ -138,10 +62,10 @@ static void card_unlist(struct cluster *c, struct card *card)
 static void card_list(struct cluster *c, struct card *card)
 {
     struct group *g = &c->group[card->group];
-    const size_t at = in_group(c, card);
+    const size_t at = cluster_in_group(c, card);
     const bool was = bits_has(&g->eligible, at), is = is_eligible(c, card);
     if (card->mig) {
-        list_instances(c, card, true);
+        cluster_mig_list(c, card, true);
     } else if (card->free_units > 0) {
         RB_INSERT(room, &g->room, card);
         card->listed = true;
@@ -153,18 +77,6 @@ static void card_list(struct cluster *c, struct card *card)
 }
 
 /* ---- creation ---- */
-
-static void card_instances_init(struct card *card, const struct plan *p, const struct plan_group *g)
-{
-    struct instance_rules r;
-    p->share->instance_rules(g->params, (int64_t)card->index - g->first_card, &r);
-    card->mig = xcalloc(1, sizeof *card->mig);
-    card->mig->fixed = !r.on_demand;
-    card->mig->on = !r.off;
-    if (!r.layout || r.off) return;
-    card->mig->n = r.layout->n;
-    for (int i = 0; i < r.layout->n; i++) card->mig->instance[i].slice = r.layout->slice[i];
-}
 
 static void group_init(struct cluster *c, size_t index)
 {
@@ -183,14 +95,7 @@ static void group_init(struct cluster *c, size_t index)
     const struct request whole = { .gpus_milli = 1000, .slots = 1, .bytes = JOB_NO_BYTES };
     struct demand d = { 0 };
     g->gang_units = p->share->demand(pg->params, &pg->type, &whole, &d) ? pg->capacity : d.units;
-    if (p->share->instances) {
-        g->mig = pg->type.gpu->mig;
-        g->idle = xcalloc((size_t)g->mig->n_profiles, sizeof *g->idle);
-        for (int i = 0; i < g->mig->n_profiles; i++) bits_init(&g->idle[i], cards);
-        g->by_mask = xcalloc((size_t)1 << g->mig->memory_units, sizeof *g->by_mask);
-        bits_init(&g->masks, (size_t)1 << g->mig->memory_units);
-        bits_init(&g->off, cards);
-    }
+    if (p->share->instances) cluster_mig_init(g, pg);
     for (int64_t n = 0; n < pg->nodes; n++) {
         struct node *node = &c->node[pg->first_node + n];
         *node = (struct node){ .index = (int32_t)(pg->first_node + n), .group = (int16_t)index,
@@ -204,7 +109,7 @@ static void group_init(struct cluster *c, size_t index)
                                .node = (int32_t)(pg->first_node + k / pg->per_node),
                                .group = (int16_t)index, .free_units = pg->capacity,
                                .free_bytes = pg->type.gpu->usable_bytes };
-        if (g->mig) card_instances_init(card, p, pg);
+        if (g->mig) cluster_mig_card_init(card, p, pg);
         card_list(c, card);
     }
 }
@@ -230,13 +135,7 @@ void cluster_destroy(struct cluster *c)
         bits_fini(&g->eligible);
         maxtree_fini(&g->units_of);
         maxtree_fini(&g->eligible_on);
-        if (!g->mig) continue;
-        for (int k = 0; k < g->mig->n_profiles; k++) bits_fini(&g->idle[k]);
-        for (size_t m = 0; m < (size_t)1 << g->mig->memory_units; m++) bits_fini(&g->by_mask[m]);
-        bits_fini(&g->masks);
-        bits_fini(&g->off);
-        free(g->idle);
-        free(g->by_mask);
+        if (g->mig) cluster_mig_fini(g);
     }
     for (int64_t i = 0; i < c->plan->cards; i++) free(c->card[i].mig);
     free(c->card);
@@ -275,25 +174,12 @@ bool cluster_node_holds(const struct cluster *c, int32_t node, const struct plac
     return node_holds(&c->node[node], r, on_node);
 }
 
-static void pick_reset(struct pick *out)
-{
-    out->card.n = 0;
-    out->node = -1;
-    out->slice = (struct mig_slice){ .profile = -1 };
-    out->prepare = 0;
-}
-
 bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct demand *d)
 {
     const struct card *card = &c->card[index];
     if (!card->mig) return card->free_units >= d->units && card->free_bytes >= d->reserve_bytes;
-    if (d->mig_profile < 0) return is_eligible(c, card);
-    for (int i = 0; i < card->mig->n; i++)
-        if (!card->mig->instance[i].busy && card->mig->instance[i].slice.profile == d->mig_profile)
-            return true;
-    if (card->mig->fixed) return false;
-    if (!card->mig->on) return is_eligible(c, card);
-    return mig_place(c->group[card->group].mig, card->mig->busy, d->mig_profile, MIG_LOWEST) >= 0;
+    const bool whole = is_eligible(c, card);
+    return d->mig_profile < 0 ? whole : cluster_mig_fits(c, card, d->mig_profile, whole);
 }
 
 /* Has the second state of the request room for this card, `on_node` of the job's cards on its node? */
@@ -365,7 +251,7 @@ static bool first_card(const struct cluster *c, const struct place_request *r, s
 bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                       struct pick *out)
 {
-    pick_reset(out);
+    cluster_pick_reset(out);
     switch (prefer) {
     case PREFER_TIGHTEST: return tightest_card(c, r, out);
     case PREFER_LOOSEST: return loosest_card(c, r, out);
@@ -488,115 +374,28 @@ static bool anywhere(const struct cluster *c, const struct place_request *r, str
     return out->card.n == want;
 }
 
-/* How long until MIG is off on every picked card. */
-static simtime mode_off_delay(const struct cluster *c, const struct pick *p)
-{
-    simtime delay = 0;
-    for (size_t i = 0; i < p->card.n; i++) {
-        const struct card *card = &c->card[p->card.v[i]];
-        const struct plan_group *pg = &c->plan->group[card->group];
-        struct instance_rules rules;
-        if (!card->mig || !card->mig->on) continue;
-        c->plan->share->instance_rules(pg->params, (int64_t)card->index - pg->first_card, &rules);
-        if (rules.mode_change > delay) delay = rules.mode_change;
-    }
-    return delay;
-}
-
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
     const struct group *g = &c->group[r->group];
     const int64_t want = r->demand->cards;
-    pick_reset(out);
+    cluster_pick_reset(out);
     if ((int64_t)g->eligible.count < want) return false;
-    bool found = false;
-    if (g->mig && want == 1) { /* a card with MIG off needs no mode change */
-        for (size_t at = bits_next(&g->off, 0); at != BITS_NONE && !found;
-             at = bits_next(&g->off, at + 1)) {
-            const uint32_t card = (uint32_t)(pg->first_card + (int64_t)at);
-            found = node_holds(&c->node[c->card[card].node], r, 1);
-            if (found) vec_push(&out->card, card);
-        }
-    }
+    bool found = g->mig && want == 1 && cluster_mig_off_card(c, r, out);
     if (!found && want <= pg->per_node) found = on_one_node(c, prefer, r, want, NULL, out);
     if (!found && r->any_node) found = anywhere(c, r, out);
     if (!found && !r->any_node && want > pg->per_node) found = on_whole_nodes(c, prefer, r, out);
     if (!found) return false;
     qsort(out->card.v, out->card.n, sizeof *out->card.v, by_number);
-    out->prepare = mode_off_delay(c, out);
-    return true;
-}
-
-/* A card of the set whose node has room for the job. */
-static bool first_with_room(const struct cluster *c, const struct bits *set,
-                            const struct place_request *r, struct pick *out)
-{
-    const int64_t first = c->plan->group[r->group].first_card;
-    for (size_t at = bits_next(set, 0); at != BITS_NONE; at = bits_next(set, at + 1)) {
-        const uint32_t card = (uint32_t)(first + (int64_t)at);
-        if (!node_holds(&c->node[c->card[card].node], r, 1)) continue;
-        vec_push(&out->card, card);
-        return true;
-    }
-    return false;
-}
-
-static int free_unit_count(const struct mig_geometry *g, mig_mask mask)
-{
-    return g->memory_units - __builtin_popcount(mask);
-}
-
-/* The on-demand card with the fewest free units on which the profile can be made. */
-static bool make_instance(const struct cluster *c, const struct place_request *r,
-                          const struct instance_rules *rules, struct pick *out)
-{
-    const struct group *g = &c->group[r->group];
-    const int profile = r->demand->mig_profile;
-    for (int left = g->mig->profile[profile].memory_units; left <= g->mig->memory_units; left++)
-        for (size_t m = bits_next(&g->masks, 0); m != BITS_NONE; m = bits_next(&g->masks, m + 1)) {
-            const mig_mask busy = (mig_mask)m;
-            if (free_unit_count(g->mig, busy) != left) continue;
-            const int start = mig_place(g->mig, busy, profile, rules->start);
-            if (start < 0 || !first_with_room(c, &g->by_mask[m], r, out)) continue;
-            out->slice = (struct mig_slice){ .profile = profile, .start = start };
-            out->prepare = rules->repartition;
-            return true;
-        }
-    return false;
-}
-
-bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out)
-{
-    const struct group *g = &c->group[r->group];
-    const struct plan_group *pg = &c->plan->group[r->group];
-    const int profile = r->demand->mig_profile;
-    struct instance_rules rules;
-    pick_reset(out);
-    if (first_with_room(c, &g->idle[profile], r, out)) {
-        const struct card_instances *m = c->card[out->card.v[0]].mig;
-        for (int i = 0; i < m->n; i++)
-            if (!m->instance[i].busy && m->instance[i].slice.profile == profile) {
-                out->slice = m->instance[i].slice;
-                return true;
-            }
-        BUG("index of free instances and card %u disagree", out->card.v[0]);
-    }
-    c->plan->share->instance_rules(pg->params, 0, &rules);
-    if (!rules.on_demand) return false;
-    if (make_instance(c, r, &rules, out)) return true;
-    if (!first_with_room(c, &g->off, r, out)) return false;
-    const int start = mig_place(g->mig, 0, profile, rules.start);
-    out->slice = (struct mig_slice){ .profile = profile, .start = start };
-    out->prepare = rules.mode_change + rules.repartition;
+    out->prepare = cluster_mig_off_delay(c, out);
     return true;
 }
 
 bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
-    pick_reset(out);
+    cluster_pick_reset(out);
     for (int64_t n = 0; n < pg->nodes; n++) {
         if (!node_holds(&c->node[pg->first_node + n], r, 1) ||
             (r->beside && !node_holds(&r->beside->node[pg->first_node + n], r, 1)))
@@ -673,45 +472,6 @@ static void node_change(struct cluster *c, int32_t index, const struct place_req
     n->free_host_bytes = sign > 0 ? n->free_host_bytes - bytes : n->free_host_bytes + bytes;
 }
 
-/* Destroy the free instances in the way, make the one that was picked. */
-static void instance_take(struct card_instances *m, const struct mig_geometry *g,
-                          struct mig_slice slice)
-{
-    const mig_mask wanted = mig_slice_mask(g, slice);
-    int kept = 0, found = -1;
-    for (int i = 0; i < m->n; i++) {
-        const struct mig_slice s = m->instance[i].slice;
-        const bool same = s.profile == slice.profile && s.start == slice.start;
-        if (!same && !m->fixed && (mig_slice_mask(g, s) & wanted)) continue;
-        if (same) found = kept;
-        m->instance[kept++] = m->instance[i];
-    }
-    m->n = kept;
-    if (found < 0) {
-        BUG_ON(m->n == MIG_MAX_UNITS);
-        found = m->n++;
-        m->instance[found] = (struct instance){ .slice = slice };
-    }
-    BUG_ON(m->instance[found].busy);
-    m->instance[found].busy = true;
-    m->busy |= wanted;
-    m->on = true;
-}
-
-static void instance_give(struct card_instances *m, const struct mig_geometry *g,
-                          struct mig_slice slice)
-{
-    for (int i = 0; i < m->n; i++) {
-        struct instance *x = &m->instance[i];
-        if (x->slice.profile != slice.profile || x->slice.start != slice.start) continue;
-        BUG_ON(!x->busy);
-        x->busy = false;
-        m->busy &= ~mig_slice_mask(g, slice);
-        return;
-    }
-    BUG("an instance that is given back does not exist");
-}
-
 static void card_change(struct cluster *c, uint32_t index, const struct place_request *r,
                         struct mig_slice slice, bool take)
 {
@@ -719,12 +479,7 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
     const struct group *g = &c->group[card->group];
     const struct demand *d = r->demand;
     card_unlist(c, card);
-    if (card->mig && slice.profile >= 0) {
-        take ? instance_take(card->mig, g->mig, slice) : instance_give(card->mig, g->mig, slice);
-    } else if (card->mig && take) { /* a whole job turns MIG off, and with it all instances */
-        card->mig->on = false;
-        card->mig->n = 0;
-    }
+    if (card->mig) cluster_mig_change(card, g->mig, slice, take);
     if (take) {
         BUG_ON(card->free_units < d->units || card->free_bytes < d->reserve_bytes);
         card->free_units -= d->units;
@@ -773,7 +528,7 @@ bool cluster_is_whole(const struct cluster *c)
 {
     for (int64_t i = 0; i < c->plan->cards; i++) {
         const struct card *card = &c->card[i];
-        if (!is_empty(card, &c->plan->group[card->group])) return false;
+        if (!cluster_is_empty(card, &c->plan->group[card->group])) return false;
         if (card->free_bytes != c->plan->group[card->group].type.gpu->usable_bytes) return false;
         if (card->mig && card->mig->busy) return false;
     }
@@ -790,18 +545,4 @@ int32_t cluster_used_units(const struct cluster *c, uint32_t index)
 {
     const struct card *card = &c->card[index];
     return c->plan->group[card->group].capacity - card->free_units;
-}
-
-int32_t cluster_stranded_units(const struct cluster *c, uint32_t index)
-{
-    const struct card *card = &c->card[index];
-    if (!card->mig || !card->mig->on) return 0;
-    const struct mig_geometry *g = c->group[card->group].mig;
-    const int used = cluster_used_units(c, index);
-    if (!card->mig->fixed) return mig_stranded_slices(g, card->mig->busy, used);
-    int reachable = 0; /* a fixed layout offers its free instances and nothing else */
-    for (int i = 0; i < card->mig->n; i++)
-        if (!card->mig->instance[i].busy)
-            reachable += g->profile[card->mig->instance[i].slice.profile].compute_slices;
-    return g->compute_slices - used - reachable;
 }

@@ -1,0 +1,84 @@
+/* engine/cluster_inside.h - the fleet's own state, shared by its parts: cluster.c (plain cards, nodes,
+ * gangs) and cluster_mig.c (cards that are divided into instances). For these files only. */
+#ifndef GPUSIM_ENGINE_CLUSTER_INSIDE_H
+#define GPUSIM_ENGINE_CLUSTER_INSIDE_H
+
+#include "base/maxtree.h"
+#include "engine/cluster.h"
+
+/* Cards by (free units, free bytes, number): the first one at or after what is asked for is the
+ * tightest, unless its bytes do not suffice. */
+static inline int room_compare(const struct card *a, const struct card *b)
+{
+    if (a->free_units != b->free_units) return a->free_units < b->free_units ? -1 : 1;
+    if (a->free_bytes != b->free_bytes) return a->free_bytes < b->free_bytes ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+RB_HEAD(room, card);
+
+static inline int free_compare(const struct node *a, const struct node *b)
+{
+    if (a->eligible != b->eligible) return a->eligible < b->eligible ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+RB_HEAD(free_nodes, node);
+
+struct group {
+    struct room room;             /* plain units: every card with free units */
+    struct free_nodes nodes;
+    struct bits eligible;         /* cards (within the group) that could take part in a gang */
+    int32_t gang_units;           /* free units a card needs for that */
+    struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
+    struct maxtree eligible_on;   /* by node: eligible cards */
+    /* MIG only */
+    const struct mig_geometry *mig;
+    struct bits *idle;            /* by profile: cards with a free instance of it */
+    struct bits *by_mask;         /* by busy mask: on-demand cards with MIG on (made when needed) */
+    struct bits masks;            /* busy masks that some such card has */
+    struct bits off;              /* empty cards with MIG off that may take a whole job */
+};
+
+struct cluster {
+    const struct plan *plan;
+    struct card *card;
+    struct node *node;
+    struct group *group;
+    void *place_state;
+};
+
+static inline size_t cluster_in_group(const struct cluster *c, const struct card *card)
+{
+    return card->index - (size_t)c->plan->group[card->group].first_card;
+}
+
+static inline bool cluster_is_empty(const struct card *card, const struct plan_group *g)
+{
+    return card->tenants == 0 && card->free_units == g->capacity;
+}
+
+static inline void cluster_pick_reset(struct pick *out)
+{
+    out->card.n = 0;
+    out->node = -1;
+    out->slice = (struct mig_slice){ .profile = -1 };
+    out->prepare = 0;
+}
+
+/* cluster_mig.c: the index and the instances of cards in groups with `mig`. */
+void cluster_mig_init(struct group *g, const struct plan_group *pg);
+void cluster_mig_fini(struct group *g);
+void cluster_mig_card_init(struct card *card, const struct plan *p, const struct plan_group *g);
+/* The card enters the group's index, or leaves it. */
+void cluster_mig_list(struct cluster *c, const struct card *card, bool in);
+/* Is there room for an instance of the profile on this card of a fleet in use? `empty`: the whole card
+ * is free, so MIG may be turned on. */
+bool cluster_mig_fits(const struct cluster *c, const struct card *card, int profile, bool empty);
+/* Any card with MIG off that may take a whole job: no mode change. */
+bool cluster_mig_off_card(const struct cluster *c, const struct place_request *r, struct pick *out);
+/* How long until MIG is off on every picked card. */
+simtime cluster_mig_off_delay(const struct cluster *c, const struct pick *p);
+/* Slice -1: a whole job. */
+void cluster_mig_change(struct card *card, const struct mig_geometry *g, struct mig_slice slice,
+                        bool take);
+
+#endif
