@@ -54,6 +54,7 @@ struct job {
 
     simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
     int32_t attempts;              /* times it was given cards */
+    int32_t preemptions;           /* times it was stopped for another */
     simtime remaining;             /* work, recorded, when it last began to wait */
     simtime held;                  /* time on its cards in earlier attempts */
     simtime settled;               /* progress is credited up to here */

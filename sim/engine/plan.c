@@ -109,6 +109,7 @@ static void resolve_order(struct builder *b)
     p->order_params = p->order->params_size ? arena_alloc(p->arena, p->order->params_size) : NULL;
     cfg_read(p->order->fields, p->order->fields_n, p->order_params, p->arena, b->doc, s->json,
              s->pointer, common, schedule_fields_n, b->d);
+    if (p->order->fields_n) p->order_json = cfg_write(p->order->fields, p->order->fields_n, p->order_params);
     if (strcmp(s->preempt, "order") == 0)
         p->preempts = p->order->preempts;
     else if (strcmp(s->preempt, "never") != 0)
@@ -347,9 +348,19 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     if (d->count == 0) note_params(out);
 }
 
+void plan_check_schedule(const struct world *w, const struct scenario *s, struct diag *d)
+{
+    const struct policy_spec nobody = { .schedule = s->schedule };
+    struct plan plan = { .arena = arena_create(), .world = w, .scenario = s, .spec = &nobody };
+    struct builder b = { &plan, d, &s->doc };
+    if (s->schedule_unused) resolve_schedule(&b);
+    plan_fini(&plan);
+}
+
 void plan_fini(struct plan *p)
 {
     json_decref(p->share_json);
+    json_decref(p->order_json);
     arena_destroy(p->arena);
     *p = (struct plan){ 0 };
 }

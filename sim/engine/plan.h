@@ -50,6 +50,7 @@ struct plan {
     json_t *share_json;        /* resolved parameters, owned */
     const struct order_ops *order;
     void *order_params; /* NULL: it has none */
+    json_t *order_json; /* its keys, resolved; owned, NULL: it has none */
     const struct place_ops *place;
     enum backfill backfill;
     uint64_t backfill_depth; /* conservative: waiting jobs looked at */
@@ -75,6 +76,8 @@ struct plan {
 void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,
                 struct diag *d);
 void plan_fini(struct plan *p); /* harmless on {0} */
+/* Problems of the scenario's own schedule when every policy has another, so that no plan shows them. */
+void plan_check_schedule(const struct world *w, const struct scenario *s, struct diag *d);
 
 /* A work signature by name: the scenario's first, then the library's. NULL: unknown. */
 const struct signature *plan_signature(const struct plan *p, const char *name);

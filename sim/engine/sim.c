@@ -155,6 +155,7 @@ static void stop(void *ctx, struct job *j)
     simtime left = job_remaining(j, r->now);
     const simtime held = job_held(j, r->now), done = j->row.duration - left;
     release(r, j);
+    j->preemptions++;
     if (r->plan->checkpoint > 0) left += done % r->plan->checkpoint;
     j->remaining = left;
     j->held = held;

@@ -40,7 +40,9 @@ static int advance(struct feed *f, struct err *e)
     const double submit = (double)f->next.submit / f->item->load;
     if (submit > SIM_MAX_S * 1e9)
         return row_error(f, "submit_s", e, "submit_s / load is beyond 9.2e9 s");
-    f->next.submit = (simtime)llround(submit);
+    const simtime at = (simtime)llround(submit);
+    if (f->next.deadline != JOB_NO_TIME) f->next.deadline += at - f->next.submit; /* keeps its distance */
+    f->next.submit = at;
     return 0;
 }
 

@@ -75,6 +75,11 @@ static struct tally *user_tally(struct collect *c, sym user)
 static void count_state(struct job_counts *n, const struct job *j)
 {
     n->submitted++;
+    n->preemptions += (uint64_t)j->preemptions;
+    if (j->row.deadline != JOB_NO_TIME && j->state >= JOB_COMPLETED) {
+        const bool met = j->state == JOB_COMPLETED && j->end <= j->row.deadline;
+        met ? n->deadlines_met++ : n->deadlines_missed++;
+    }
     switch (j->state) {
     case JOB_QUEUED: n->queued++; break;
     case JOB_STARTING:

@@ -41,6 +41,12 @@ static const struct num_field job_count_fields[] = {
     NUM(struct job_counts, rejected),  NUM(struct job_counts, running),
     NUM(struct job_counts, queued),    NUM(struct job_counts, failed_oom),
 };
+/* Came later: a stored result without them has none. */
+static const struct num_field job_more_fields[] = {
+    NUM(struct job_counts, preemptions),
+    NUM(struct job_counts, deadlines_met),
+    NUM(struct job_counts, deadlines_missed),
+};
 static const struct num_field gpu_nums[] = {
     NUM(struct gpu_result, allocated),     NUM(struct gpu_result, duty),
     NUM(struct gpu_result, sm_active),     NUM(struct gpu_result, memory),
@@ -177,6 +183,7 @@ static void put_job_figures(json_t *o, const struct job_counts *c, const struct 
                             double gpu_hours, double useful)
 {
     put_counts(o, c, job_count_fields, COUNT_OF(job_count_fields));
+    put_counts(o, c, job_more_fields, COUNT_OF(job_more_fields));
     put(o, "wait_s", stat_json(&s->wait_s));
     put(o, "turnaround_s", stat_json(&s->turnaround_s));
     put(o, "slowdown", stat_json(&s->slowdown));
@@ -475,6 +482,9 @@ static void read_job_figures(const struct reader *r, json_t *o, const char *at,
                              double *useful)
 {
     get_counts(r, o, at, c, job_count_fields, COUNT_OF(job_count_fields));
+    for (size_t i = 0; i < COUNT_OF(job_more_fields); i++)
+        if (json_object_get(o, job_more_fields[i].key))
+            get_counts(r, o, at, c, &job_more_fields[i], 1);
     s->wait_s = read_stat(r, o, at, "wait_s");
     s->turnaround_s = read_stat(r, o, at, "turnaround_s");
     s->slowdown = read_stat(r, o, at, "slowdown");

@@ -32,6 +32,9 @@ struct job_stats {
 struct job_counts {
     uint64_t submitted, completed, failed, killed, rejected, running, queued; /* sum holds: P01 */
     uint64_t failed_oom; /* part of failed */
+    uint64_t preemptions; /* times a running job was stopped for another */
+    /* Jobs with a deadline that completed in time; all others with one that ended, rejected or not. */
+    uint64_t deadlines_met, deadlines_missed;
 };
 
 /* The same figures for one class or one user. */

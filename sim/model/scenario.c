@@ -266,6 +266,8 @@ static void read_policies(struct reader *r, const struct top *top)
     r->s->fleet = fleet;
     r->s->n_fleet = n_fleet;
     const struct schedule schedule = read_schedule(r, top->schedule, "/schedule");
+    r->s->schedule = schedule;
+    r->s->schedule_unused = top->schedule != NULL;
     if (!is_named_list(r, top->policies, "/policies", "policy")) return;
     struct policy_spec *p =
         arena_array(r->s->arena, json_array_size(top->policies), sizeof *p);
@@ -285,6 +287,7 @@ static void read_policies(struct reader *r, const struct top *top)
         if (head.fleet)
             p[i].fleet = read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at),
                                     &p[i].n_fleet);
+        if (!head.schedule) r->s->schedule_unused = false;
         if (head.schedule)
             p[i].schedule = read_schedule(r, head.schedule,
                                           arena_printf(r->s->arena, "%s/schedule", at));
@@ -377,7 +380,7 @@ static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *a
     return list;
 }
 
-json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
+json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t *const *order)
 {
     json_t *root = json_deep_copy(s->doc.root), *work = json_array(), *policies = json_array();
     const struct top top = { .format = "gpusim-scenario/1", .name = s->name, .seed = s->seed,
@@ -399,6 +402,7 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share)
         json_object_set(item, "share", share[i]);
         json_t *schedule = cfg_write(schedule_fields, N(schedule_fields), &p->schedule);
         if (p->schedule.json) json_object_update_missing(schedule, p->schedule.json);
+        if (order[i]) json_object_update_missing(schedule, order[i]);
         json_object_set_new(item, "schedule", schedule);
         if (json_object_get(as_given, "fleet"))
             json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet,

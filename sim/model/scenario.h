@@ -66,6 +66,8 @@ struct scenario {
     simtime warmup;
     const struct fleet_group *fleet; /* of policies that do not override it */
     size_t n_fleet;
+    struct schedule schedule;
+    bool schedule_unused; /* there is one, and every policy overrides it */
     const struct work_item *work;
     size_t n_work;
     const struct policy_spec *policy;
@@ -92,8 +94,9 @@ extern const size_t schedule_fields_n;
  * current one counts. */
 const char *scenario_path(struct arena *a, const char *scenario_file, const char *path);
 
-/* The file with every default filled in, except the share parameters, which only the policies know:
- * share[i] (borrowed) stands for policy i. A new reference. */
-json_t *scenario_resolved(const struct scenario *s, json_t *const *share);
+/* The file with every default filled in, except what only the policies know: share[i] stands for the
+ * share of policy i, order[i] (NULL: none) holds the keys that its order adds to the schedule. Both are
+ * borrowed. A new reference. */
+json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t *const *order);
 
 #endif

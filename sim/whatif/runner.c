@@ -89,7 +89,8 @@ static bool can_plan(const struct scenario *s)
             if (!x->fleet[g].gpu || x->fleet[g].nodes < 1 || x->fleet[g].gpus_per_node < 0)
                 return false;
     }
-    return s->n_policies > 0;
+    return s->n_policies > 0 && s->schedule.order && s->schedule.place && s->schedule.backfill &&
+           s->schedule.gang && s->schedule.when_full;
 }
 
 int runner_load_with(struct runner *r, const char *path, const struct runner_options *o,
@@ -104,17 +105,20 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     const struct world *world = o->world ? o->world : &r->world;
     const struct scenario *s = &r->scenario;
     json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);
+    json_t **order = arena_array(r->arena, s->n_policies, sizeof *order);
     r->plan = xcalloc(s->n_policies, sizeof *r->plan);
     for (size_t p = 0; p < s->n_policies; p++) {
         struct plan *plan = &r->plan[r->n];
         plan_build(plan, world, s, p, d);
         if (d->count == 0) check_prices(plan, r->arena, d);
         share[p] = json_incref(plan->share_json);
+        order[p] = json_incref(plan->order_json);
         if (chosen(s->policy[p].name, o->only, o->n_only)) r->n++;
         else plan_fini(plan);
     }
-    if (d->count == 0) r->resolved = scenario_resolved(s, share);
-    for (size_t p = 0; p < s->n_policies; p++) json_decref(share[p]);
+    plan_check_schedule(world, s, d);
+    if (d->count == 0) r->resolved = scenario_resolved(s, share, order);
+    for (size_t p = 0; p < s->n_policies; p++) json_decref(share[p]), json_decref(order[p]);
     if (d->count > 0) return 0;
     r->result.scenario_name = s->name;
     r->result.scenario_sha256 = s->sha256;

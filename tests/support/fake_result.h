@@ -29,7 +29,7 @@ static struct job_group_result fake_group(const char *name, uint64_t n, double s
                    .completed = n,
                    .failed = 1,
                    .rejected = 2,
-                   .failed_oom = 1 },
+                   .failed_oom = 1, .preemptions = 3, .deadlines_met = 4, .deadlines_missed = 2 },
         .stats = fake_stats(n, scale),
         .gpu_hours = 1.9 * (double)n,
         .useful_gpu_hours = 1.25 * (double)n,

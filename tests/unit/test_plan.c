@@ -98,6 +98,35 @@ static void mistakes(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* A schedule that every policy overrides is looked at all the same. */
+static void unused_schedule(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ " T4 " ],"
+        "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        "  'schedule': { 'order': 'las', 'half_life': '1 d' },"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' }, 'schedule': {} } ] }";
+    char said[900];
+    (void)state;
+    assert_int_equal(sim_problems(text, TRACE, NULL, said, sizeof said), 2);
+    assert_contains(said, "/schedule/half_life"); /* and las does not go with easy */
+}
+
+/* The keys of the order stand in the resolved form with their defaults. */
+static void order_keys_are_resolved(void **state)
+{
+    char text[2000];
+    struct runner r;
+    (void)state;
+    snprintf(text, sizeof text, frame, T4, "'kind': 'whole'",
+             ", 'schedule': { 'order': 'fair', 'half_life': '3 d' }");
+    sim_load(&r, sim_write(text, TRACE, NULL));
+    const json_t *schedule = json_path_get(r.resolved, "policies.0.schedule");
+    assert_string_equal(json_string_value(json_object_get(schedule, "half_life")), "3 d");
+    assert_string_equal(json_string_value(json_object_get(schedule, "recalculate")), "300 s");
+    runner_fini(&r);
+}
+
 static void numbering_and_names(void **state)
 {
     char text[2000], name[64];
@@ -190,7 +219,9 @@ static void signatures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes),           cmocka_unit_test(numbering_and_names),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(unused_schedule),
+        cmocka_unit_test(order_keys_are_resolved),           cmocka_unit_test(numbering_and_names),
         cmocka_unit_test(a_pool_is_one_node), cmocka_unit_test(provenance),
         cmocka_unit_test(signatures),
     };

@@ -34,6 +34,9 @@ static void run(const char *fleet, const char *schedule, const char *rows, const
     snprintf(text, sizeof text, frame, fleet, schedule);
     snprintf(trace, sizeof trace, "%s%s", HEAD, rows);
     simulate(&s, text, trace);
+    uint64_t stopped = 0;
+    for (size_t i = 0; i < s.n_jobs; i++) stopped += (uint64_t)s.job[i].attempts - 1;
+    assert_int_equal(sim_policy(&s, "p")->jobs.preemptions, stopped);
     for (size_t i = 0; i < n; i++) {
         const struct sim_job *j = sim_job_of(&s, "p", w[i].id);
         if (!(fabs(j->start_s - w[i].start_s) < 1e-9) || !(fabs(j->end_s - w[i].end_s) < 1e-9) ||

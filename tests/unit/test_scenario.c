@@ -375,9 +375,9 @@ static void paths(void **state)
 static char *resolve(const struct scenario *s)
 {
     struct strbuf b = { 0 };
-    json_t *share[8];
+    json_t *share[8], *order[8] = { NULL };
     for (size_t i = 0; i < s->n_policies; i++) share[i] = s->policy[i].share;
-    json_t *v = scenario_resolved(s, share);
+    json_t *v = scenario_resolved(s, share, order);
     json_write(v, &b);
     json_decref(v);
     return b.s;

@@ -66,6 +66,21 @@ static void merged_by_time(void **state)
     fini(&o);
 }
 
+/* Under load 2 a job that comes at 4 s comes at 2 s; what was due 10 s later is due 10 s later. */
+static void a_deadline_moves_with_its_job(void **state)
+{
+    struct opened o;
+    struct job_row row;
+    (void)state;
+    open_with(&o, HEAD, "job_id,submit_s,duration_s,gpus,deadline_s\ny,4,5,1,14\nz,6,5,1,\n");
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_int_equal(row.submit, 2 * SIM_SECOND);
+    assert_int_equal(row.deadline, 12 * SIM_SECOND);
+    assert_int_equal(source_next(o.source, &row, &o.e), 1);
+    assert_true(row.deadline == JOB_NO_TIME);
+    fini(&o);
+}
+
 static void a_bad_row_in_the_middle(void **state)
 {
     struct opened o;
@@ -137,6 +152,7 @@ int main(void)
         cmocka_unit_test(opening_what_is_not_there),
         cmocka_unit_test(row_errors),
         cmocka_unit_test(load_beyond_the_clock),
+        cmocka_unit_test(a_deadline_moves_with_its_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
