@@ -72,7 +72,7 @@ static void a_deadline_moves_with_its_job(void **state)
     struct opened o;
     struct job_row row;
     (void)state;
-    open_with(&o, HEAD, "job_id,submit_s,duration_s,gpus,deadline_s\ny,4,5,1,14\nz,6,5,1,\n");
+    open_with(&o, HEAD "x,9,1,1\n", "job_id,submit_s,duration_s,gpus,deadline_s\ny,4,5,1,14\nz,6,5,1,\n");
     assert_int_equal(source_next(o.source, &row, &o.e), 1);
     assert_int_equal(row.submit, 2 * SIM_SECOND);
     assert_int_equal(row.deadline, 12 * SIM_SECOND);
