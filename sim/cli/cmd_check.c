@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
+#include "model/llm.h"
 #include "model/requests.h"
 #include "model/synth.h"
 #include "whatif/runner.h"
@@ -158,6 +159,12 @@ static void check_document(const struct json_doc *doc, const char *format, struc
     } else if (strcmp(format, "gpusim-workload/1") == 0) {
         struct worklib works;
         worklib_read(&works, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-llm/1") == 0) {
+        struct llm_model model;
+        llm_model_read(&model, a, doc, f->d);
+    } else if (strcmp(format, "gpusim-llm-steps/1") == 0) {
+        struct llm_steps steps;
+        llm_steps_read(&steps, a, doc, f->d);
     } else if (strcmp(format, "gpusim-result/1") == 0) {
         struct result result;
         result_read(&result, a, doc, f->d);
@@ -166,7 +173,7 @@ static void check_document(const struct json_doc *doc, const char *format, struc
     } else {
         struct err *e = json_problem(f->d, doc, "/format", "no such format: \"%s\"", format);
         err_hint(e, "known: gpusim-scenario/1, -profile/1, -prices/1, -generate/1, "
-                    "-workload/1, -gpu/1, -result/1, -tco/1");
+                    "-workload/1, -llm/1, -llm-steps/1, -gpu/1, -result/1, -tco/1");
     }
     arena_destroy(a);
 }
