@@ -53,7 +53,7 @@ static void refusals(void **state)
         { "{" TINY "}", "params" },
         { "{" TINY ", \"params\": -1}", "from 1000" },
         { "{" TINY ", \"params\": 1e9, \"precision\": \"fp64\"}", "fp64" },
-        { "{" TINY ", \"params\": 1e9, \"precision\": \"fp5\"}", "precision" },
+        { "{" TINY ", \"params\": 1e9, \"precision\": \"fp5\"}", "fp5" },
         { "{" TINY ", \"params\": 1e9, \"layer\": 3}", "layer" },
         { "{\"format\": \"gpusim-llm/1\", \"layers\": 10, \"hidden\": 800, \"heads\": 2, "
           "\"kv_heads\": 8, \"head_dim\": 100, \"params\": 1e9}",
