@@ -1,12 +1,10 @@
 /* cmd_import.c - `gpusim import FORMAT FILE...`: a foreign trace becomes the native one, with an
  * account of every row.
  *
- * Rows go, as they come, to an unnamed temporary file in the native form; once the last one is
- * there, the columns that have values and the order are known, and the trace is written: straight
- * on when the rows came sorted, else by a stable sort of (submit, file order) over an index that is
- * sorted outside of memory too. So neither the rows nor anything of their number lies in memory. */
+ * Rows go, as they come, to a store outside of memory that sorts them by (submit, file order)
+ * (rowstore.h); once the last one is there, the columns that have values and time zero are known,
+ * and the trace is written. So neither the rows nor anything of their number lies in memory. */
 #include "base/dec.h"
-#include "base/extsort.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,6 +13,7 @@
 #include "cli/command.h"
 #include "traces/account.h"
 #include "traces/format_opts.h"
+#include "traces/rowstore.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -146,9 +145,7 @@ static void inputs_fini(struct inputs *in, struct err *e)
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-/* Of a row in the body file: submit, offset (that is: file order), length. */
-enum { PLACE_submit, PLACE_at, PLACE_len, PLACE_WORDS };
-enum { INDEX_BYTES = 16 << 20 };
+enum { ROWS_BYTES = 8 << 20 }; /* in memory at once */
 
 struct job {
     const struct trace_format *format;
@@ -161,17 +158,11 @@ struct job {
     struct account account;
     struct import_info info; /* of the first file */
     struct import_shared shared;
-    FILE *body;       /* native rows in the order they came */
-    unsigned columns; /* of the body; 0: its header is not written yet */
+    struct rowstore *rows;
+    unsigned
+        columns; /* of requests: tokens or sizes, as the first row has it; 0: there is none yet */
     struct outfile quarantine;
-    bool sorted;
-    simtime last;
 };
-
-static int io_error(struct err *e, const char *what)
-{
-    return err_set(e, ERR_IO, NULL, "%s: %s", what, strerror(errno));
-}
 
 static void put_quarantined(struct job *j, const struct import_row *row, int file)
 {
@@ -190,34 +181,20 @@ static bool of_requests(const struct job *j)
     return j->info.kind == IMPORT_REQUESTS;
 }
 
-static void put_header(const struct job *j, FILE *to, unsigned columns, const char *comment)
+/* A request trace has tokens or sizes: what the first row has. */
+static int keep_row(struct job *j, const struct import_row *row, int file, struct err *e)
 {
-    if (of_requests(j))
-        requests_write_header(to, columns, comment);
-    else
-        trace_write_header(to, columns, comment);
-}
-
-/* Into the body. A request trace has tokens or sizes: what the first row has. */
-static int put_row(struct job *j, const struct import_row *row, int file, struct err *e)
-{
-    unsigned columns = ~0u;
-    if (of_requests(j))
-        columns = (row->request.size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED) |
-                  REQUESTS_COL(service) | REQUESTS_COL(session);
-    if (!j->columns) put_header(j, j->body, j->columns = columns, NULL);
-    if (columns != j->columns) {
-        const struct loc at = { .file = j->files[file], .line = row->line };
-        return err_set(e, ERR_INPUT, &at,
-                       "requests with tokens and requests with sizes cannot share a trace");
+    if (of_requests(j)) {
+        const unsigned columns =
+            row->request.size_nano == REQUEST_NONE ? REQUESTS_LLM : REQUESTS_SIZED;
+        if (!j->columns) j->columns = columns;
+        if (columns != j->columns) {
+            const struct loc at = { .file = j->files[file], .line = row->line };
+            return err_set(e, ERR_INPUT, &at,
+                           "requests with tokens and requests with sizes cannot share a trace");
+        }
     }
-    const simtime at = of_requests(j) ? row->request.arrival : row->job.submit;
-    if (at < j->last) j->sorted = false;
-    j->last = at;
-    if (of_requests(j))
-        requests_write_row(j->body, columns, &row->request, j->names);
-    else
-        trace_write_row(j->body, columns, &row->job, j->names);
+    rowstore_add(j->rows, row);
     return 1;
 }
 
@@ -238,7 +215,7 @@ static int read_file(struct job *j, int file, struct err *e)
         account_add(&j->account, &row, row.file);
         if (row.quarantined)
             put_quarantined(j, &row, row.file);
-        else if ((rc = put_row(j, &row, row.file, e)) < 0)
+        else if ((rc = keep_row(j, &row, row.file, e)) < 0)
             break;
     }
     if (rc == 0) account_add_facts(&j->account, j->files[file], import_facts(s));
@@ -247,109 +224,7 @@ static int read_file(struct job *j, int file, struct err *e)
     return rc;
 }
 
-/* ---- the body, read back -------------------------------------------------------------------- */
-
-struct rows {
-    struct trace_reader *jobs;
-    struct requests_reader *requests; /* one of the two */
-    struct job_row job;
-    struct request_row request;
-    simtime at; /* submit or arrival */
-};
-
-static void rows_close(struct rows *r)
-{
-    trace_close(r->jobs);
-    requests_close(r->requests);
-}
-
-/* Opens the native reader on the unnamed file. */
-static int rows_open(struct rows *r, const struct job *j, struct err *e)
-{
-    char path[40];
-    int rc;
-    *r = (struct rows){ 0 };
-    if (fflush(j->body) || ferror(j->body)) return io_error(e, "cannot write a temporary file");
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(j->body));
-    if (of_requests(j)) {
-        rc = requests_open(&r->requests, path, j->names, e);
-        if (rc == 0) requests_allow_unsorted(r->requests);
-    } else {
-        rc = trace_open(&r->jobs, path, j->names, e);
-        if (rc == 0) trace_allow_unsorted(r->jobs);
-    }
-    return rc;
-}
-
-static int rows_next(struct rows *r, struct err *e)
-{
-    int rc =
-        r->requests ? requests_next(r->requests, &r->request, e) : trace_next(r->jobs, &r->job, e);
-    r->at = r->requests ? r->request.arrival : r->job.submit;
-    return rc;
-}
-
-static uint64_t rows_bytes(const struct rows *r)
-{
-    return r->requests ? requests_bytes(r->requests) : trace_bytes(r->jobs);
-}
-
-/* An index of the body. */
-static int index_body(struct job *j, struct extsort *index, struct err *e)
-{
-    struct rows r;
-    int rc = rows_open(&r, j, e);
-    if (rc == 0) {
-        uint64_t at = rows_bytes(&r);
-        while ((rc = rows_next(&r, e)) > 0) {
-            const uint64_t end = rows_bytes(&r);
-            extsort_add(index, (int64_t[]){ r.at, (int64_t)at, (int64_t)(end - at) });
-            at = end;
-        }
-    }
-    rows_close(&r);
-    return rc < 0 ? rc : extsort_sort(index, e);
-}
-
-static int copy_sorted(struct job *j, struct extsort *index, FILE *to, struct err *e)
-{
-    int64_t place[PLACE_WORDS];
-    char *line = NULL;
-    size_t cap = 0;
-    int rc;
-    while ((rc = extsort_next(index, place, e)) > 0) {
-        const size_t len = (size_t)place[PLACE_len]; /* at most 16 MiB */
-        if (cap < len) line = xreallocarray(line, cap = 2 * len, 1);
-        if (pread(fileno(j->body), line, len, (off_t)place[PLACE_at]) != (ssize_t)len) {
-            rc = io_error(e, "cannot read a temporary file");
-            break;
-        }
-        fwrite(line, 1, len, to);
-    }
-    free(line);
-    return rc;
-}
-
-/* The body, sorted, in a new unnamed file that takes its place. */
-static int sort_body(struct job *j, struct err *e)
-{
-    struct extsort *index = extsort_create(PLACE_WORDS, INDEX_BYTES);
-    FILE *to = NULL;
-    int rc = index_body(j, index, e);
-    if (rc == 0 && !(to = outfile_temporary(e))) rc = ERR_IO;
-    if (rc == 0) {
-        put_header(j, to, j->columns, NULL);
-        rc = copy_sorted(j, index, to, e);
-    }
-    extsort_destroy(index);
-    if (rc == 0) {
-        FILE *old = j->body;
-        j->body = to;
-        to = old;
-    }
-    if (to) fclose(to);
-    return rc;
-}
+/* ---- the trace ---------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -361,11 +236,9 @@ static const char *base_name(const char *path)
 static unsigned used_columns(const struct job *j)
 {
     const struct request_facts *f = &j->account.requests;
-    unsigned columns = j->columns;
     if (!of_requests(j)) return account_columns(&j->account);
-    if (f->services.names == 0) columns &= ~REQUESTS_COL(service);
-    if (f->sessions.names == 0) columns &= ~REQUESTS_COL(session);
-    return columns;
+    return j->columns | (f->services.names ? REQUESTS_COL(service) : 0) |
+           (f->sessions.names ? REQUESTS_COL(session) : 0);
 }
 
 static bool own_format(const struct trace_format *f)
@@ -391,31 +264,36 @@ static void put_comment(char *to, size_t size, const struct job *j)
         if ((unsigned char)*c < 0x20) *c = '?';
 }
 
+static void write_job(struct job_row *row, simtime zero, FILE *to, unsigned columns,
+                      const struct symtab *names)
+{
+    row->submit -= zero;
+    if (row->deadline != JOB_NO_TIME)
+        row->deadline = row->deadline > zero ? row->deadline - zero : 0;
+    trace_write_row(to, columns, row, names);
+}
+
 static int write_trace(struct job *j, FILE *to, struct err *e)
 {
     const unsigned columns = used_columns(j);
     const simtime zero = j->account.facts.time_zero;
     char comment[640];
-    struct rows r;
-    int rc = 0;
-    if (!j->sorted) rc = sort_body(j, e);
-    if (rc == 0) rc = rows_open(&r, j, e);
+    struct import_row row;
+    int rc = rowstore_sort(j->rows, e);
     if (rc < 0) return rc;
     put_comment(comment, sizeof comment, j);
-    put_header(j, to, columns, comment);
-    while ((rc = rows_next(&r, e)) > 0) {
-        if (r.requests)
-            r.request.arrival -= zero;
-        else
-            r.job.submit -= zero;
-        if (r.job.deadline != JOB_NO_TIME)
-            r.job.deadline = r.job.deadline > zero ? r.job.deadline - zero : 0;
-        if (r.requests)
-            requests_write_row(to, columns, &r.request, j->names);
-        else
-            trace_write_row(to, columns, &r.job, j->names);
+    if (of_requests(j))
+        requests_write_header(to, columns, comment);
+    else
+        trace_write_header(to, columns, comment);
+    while ((rc = rowstore_next(j->rows, &row, e)) > 0) {
+        if (of_requests(j)) {
+            row.request.arrival -= zero;
+            requests_write_row(to, columns, &row.request, j->names);
+        } else {
+            write_job(&row.job, zero, to, columns, j->names);
+        }
     }
-    rows_close(&r);
     return rc;
 }
 
@@ -549,7 +427,6 @@ static int import(struct job *j, struct err *e)
         rc = import_document(j, e);
         goto out;
     }
-    if (rc == 0 && !(j->body = outfile_temporary(e))) rc = ERR_IO;
     for (int i = 0; i < j->n_files && rc == 0; i++) rc = read_file(j, i, e);
     if (rc < 0) goto out;
 
@@ -583,7 +460,6 @@ out:
     json_decref(doc);
     outfile_abandon(&out);
     outfile_abandon(&j->quarantine);
-    if (j->body) fclose(j->body);
     return rc;
 }
 
@@ -622,12 +498,13 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .paths = in.path,
             .n_files = p.operands - 1,
             .names = symtab_create(),
-            .sorted = true,
+            .rows = rowstore_create(ROWS_BYTES),
         };
         account_init(&j.account);
         rc = import(&j, e);
         account_fini(&j.account);
         import_shared_fini(&j.shared);
+        rowstore_destroy(j.rows);
         symtab_destroy(j.names);
     }
     inputs_fini(&in, e);

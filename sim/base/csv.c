@@ -95,7 +95,7 @@ static int fill(struct csv *c, struct err *e)
     size_t kept = c->end - c->at;
     if (kept == c->cap) {
         if (c->cap >= MAX_BYTES) {
-            const struct loc at = {.file = c->file, .line = c->line};
+            const struct loc at = { .file = c->file, .line = c->line };
             c->failed = err_set(e, ERR_INPUT, &at, "a row of more than 16 MiB starts here");
             err_hint(e, "is a closing quote missing, or is this not a text table?");
             return c->failed;
@@ -130,7 +130,7 @@ static int start(struct csv *c, struct err *e)
         c->at = 3;
     } else if (c->end >= 2 &&
                (memcmp(c->buf, "\xff\xfe", 2) == 0 || memcmp(c->buf, "\xfe\xff", 2) == 0)) {
-        const struct loc at = {.file = c->file, .line = 1};
+        const struct loc at = { .file = c->file, .line = 1 };
         c->failed = err_set(e, ERR_INPUT, &at, "expected UTF-8 text, found UTF-16");
         err_hint(e, "convert it: iconv -f UTF-16 -t UTF-8");
         return c->failed;
@@ -164,8 +164,9 @@ struct scanner {
 static enum scan fail_at(struct csv *c, const struct scanner *k, struct err *e, const char *what,
                          const char *hint)
 {
-    const struct loc at = {
-        .file = c->file, .line = k->line, .col = (int)(k->p - k->line_start) + 1};
+    const struct loc at = { .file = c->file,
+                            .line = k->line,
+                            .col = (int)(k->p - k->line_start) + 1 };
     c->failed = err_set(e, ERR_INPUT, &at, "%s", what);
     if (hint) err_hint(e, "%s", hint);
     return FAILED;
@@ -186,7 +187,7 @@ static enum scan quoted(struct csv *c, struct scanner *k, struct csv_field *f, s
         k->p = q;
         if (q == k->end) {
             if (!c->eof) return MORE;
-            const struct loc at = {.file = c->file, .line = f->line, .col = f->col};
+            const struct loc at = { .file = c->file, .line = f->line, .col = f->col };
             c->failed =
                 err_set(e, ERR_INPUT, &at, "a quoted field starts here and is never closed");
             return FAILED;
@@ -347,7 +348,7 @@ static int to_row_start(struct csv *c, struct err *e)
 int csv_next(struct csv *c, struct csv_row *row, struct err *e)
 {
     if (c->failed) {
-        const struct loc at = {.file = c->file, .line = c->line};
+        const struct loc at = { .file = c->file, .line = c->line };
         return err_set(e, (enum err_code)c->failed, &at, "reading failed before");
     }
     if (!c->started) {
@@ -358,7 +359,7 @@ int csv_next(struct csv *c, struct csv_row *row, struct err *e)
     if (rc <= 0) return rc;
     for (;;) {
         const char *s = c->buf + c->at;
-        struct scanner k = {.p = s, .end = c->buf + c->end, .line_start = s, .line = c->line};
+        struct scanner k = { .p = s, .end = c->buf + c->end, .line_start = s, .line = c->line };
         enum scan r = scan_row(c, &k, e);
         if (r == FAILED) return c->failed;
         if (r == MORE) {
@@ -368,7 +369,7 @@ int csv_next(struct csv *c, struct csv_row *row, struct err *e)
         }
         size_t len = (size_t)(k.p - s);
         if (k.escapes) unescape(c, k.n, len);
-        *row = (struct csv_row){.f = c->field, .n = k.n, .line = c->line, .text = s, .len = len};
+        *row = (struct csv_row){ .f = c->field, .n = k.n, .line = c->line, .text = s, .len = len };
         if (len > 0 && s[len - 1] == '\r') row->len--;
         c->at += len + (k.p < k.end);
         c->line = k.line + 1;
@@ -394,8 +395,9 @@ static void excerpt_line(const struct csv_row *row, int line_no, const char **s,
 int csv_verror(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
                struct err *e, const char *fmt, va_list ap)
 {
-    const struct loc where = {
-        .file = c->file, .line = at ? at->line : row->line, .col = at ? at->col : 0};
+    const struct loc where = { .file = c->file,
+                               .line = at ? at->line : row->line,
+                               .col = at ? at->col : 0 };
     bool fresh = e && e->code == ERR_OK;
     int rc = err_vset(e, ERR_INPUT, &where, fmt, ap);
     if (fresh) {
@@ -429,13 +431,13 @@ void csv_put(FILE *to, const char *s, size_t len)
     for (size_t i = 0; i < len && plain; i++)
         plain = s[i] != ',' && s[i] != '"' && s[i] != '\n' && s[i] != '\r';
     if (plain) {
-        fwrite(s, 1, len, to);
+        fwrite_unlocked(s, 1, len, to);
         return;
     }
-    putc('"', to);
+    putc_unlocked('"', to);
     for (size_t i = 0; i < len; i++) {
-        if (s[i] == '"') putc('"', to);
-        putc(s[i], to);
+        if (s[i] == '"') putc_unlocked('"', to);
+        putc_unlocked(s[i], to);
     }
-    putc('"', to);
+    putc_unlocked('"', to);
 }

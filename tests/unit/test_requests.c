@@ -100,6 +100,7 @@ static const struct {
     { "", ":1", "empty file", "" },
     { "  \n", ":1", "empty file", "" },
     { "# only a comment\n", ":1", "only comments", "" },
+    { "# gpusim-trace/99\n" HEAD "1,2,3\n", ":1", "found gpusim-trace/99", "version 1" },
     { "{\"timestamp\": 1}\n", ":1", "found JSON", "auto" },
     { "<html>", ":1", "XML or HTML", "auto" },
     { "job_id,submit_s,duration_s,gpus\n", ":1", "found a job trace", "" },
