@@ -67,15 +67,19 @@ static void print_line(const char *name, bool aside, const struct valid_score *m
     putchar('\n');
 }
 
+static bool in_percent(const struct valid_check *c)
+{
+    return c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST || c->bar->of == VALID_OF_NAIVE;
+}
+
 static double shown(const struct valid_check *c, double v)
 {
-    return c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST ? 100 * v : v;
+    return in_percent(c) ? 100 * v : v;
 }
 
 static void print_check(const struct valid_set *s, const struct valid_check *c)
 {
-    const bool percent = c->bar->of == VALID_MAPE || c->bar->of == VALID_WORST;
-    const char *unit = percent ? "%" : s->unit;
+    const char *unit = in_percent(c) ? "%" : s->unit;
     printf("  %s: %s of %s ",
            isnan(c->value) ? "open"
            : c->met        ? "met"

@@ -3,22 +3,24 @@
  *
  * Two predictors, for two states of knowledge.
  *
- * With measured pairs that hold both jobs (not necessarily together), a sensitivity-and-pressure fit:
+ * With measured pairs that hold both jobs or their kin (not necessarily together), the best linear
+ * unbiased predictor of a crossed random-effects model (Henderson 1975; as kriging in Rasmussen and
+ * Williams 2006, ch. 2):
  *
- *     log norm(A beside B) = mean + s_A + p_B + sum over k of u_A,k x v_B,k      (k < DIMENSIONS)
+ *     log norm(A beside B) = mean + s_A + p_B + i_AB + noise
  *
- * s: how much A suffers from anybody; p: how much anybody suffers from B. The products are the same
- * once more for what only some jobs share (host cores and input, cache): without them a job that
- * feeds itself from the host and one that does not get the same neighbour's pressure, and the error
- * on Gavel's K80 and P100 pairs is half as large again. Ridge-regularised least squares, each job's
- * part solved exactly in turn (Cholesky) until it settles. A norm clipped at 1 by its source is a
- * lower bound: it counts as the larger of 0 and the present prediction (Schmee and Hahn 1979).
+ * s: how much A suffers from anybody; p: how much anybody suffers from B; i: what only these two do
+ * to each other (host cores, input, cache). Jobs of one program are alike, the more so the nearer
+ * their batch sizes: k(A, A') = exp(-|log2 size_A - log2 size_A'| / OCTAVES), and 0 between
+ * programs. Then cov(s_A, s_A') = SIDE k(A, A'), the same for p, cov(i_AB, i_A'B') = TOGETHER
+ * k(A, A') k(B, B'). Four numbers in all, the same for every card and campaign: colocation.c says
+ * where they come from. A norm clipped at 1 by its source is a lower bound: it counts as the larger
+ * of 0 and the present prediction (Schmee and Hahn 1979).
  *
  * With counters of each job alone only, a linear regression of log norm on them.
  *
  * How it enters a policy: a table of measured pairs beats this model, this model beats the resource
- * vectors of share_mps. A policy that is given pairs would ask colocation_norm() for two residents
- * and, for more, add up s_A once and p_B and the products over the neighbours B.
+ * vectors of share_mps.
  *
  * Units: ratios. Ownership: memory from the arena. Threads: read-only after fitting. */
 #ifndef GPUSIM_MODEL_COLOCATION_H
@@ -29,8 +31,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { COLOCATION_DIMENSIONS = 2 };
-
 /* Job `a` ran at `norm` > 0 of its speed alone beside job `b`. Jobs are numbered from 0. */
 struct colocation_pair {
     size_t a, b;
@@ -39,28 +39,29 @@ struct colocation_pair {
 };
 
 struct colocation_job {
-    double s, p;
-    double u[COLOCATION_DIMENSIONS], v[COLOCATION_DIMENSIONS];
-    size_t seen_as_a, seen_as_b;
+    size_t program; /* equal for jobs that differ in batch size only */
+    double octaves; /* log2 of the batch size; 0 where there is none */
 };
 
 struct colocation {
-    double mean;
-    struct colocation_job *job;
+    const struct colocation_job *job; /* a copy */
     size_t jobs;
+    const struct colocation_pair *pair; /* a copy */
+    size_t n;
+    double *weight; /* of each pair: covariance^-1 x log norm */
 };
 
-/* Least squares over `n` observations. Jobs without an observation stay at the mean.
- * O(rounds x (n + jobs) x DIMENSIONS^2). */
-void colocation_fit(struct colocation *out, struct arena *a, const struct colocation_pair *pair,
-                    size_t n, size_t jobs);
-/* In (0, 1]; NAN when `a` was never seen suffering or `b` never seen pressing. */
+/* From `n` observations; none: every answer is NAN. O(n^3), 20 ms for 400. */
+void colocation_fit(struct colocation *out, struct arena *a, const struct colocation_job *job,
+                    size_t jobs, const struct colocation_pair *pair, size_t n);
+/* In (0, 1]; NAN when neither `a` nor a kin of it was seen suffering, or neither `b` nor a kin was
+ * seen pressing. O(n). */
 double colocation_norm(const struct colocation *c, size_t a, size_t b);
 
 /* What is known of a job alone. */
 struct job_counters {
     double step_s; /* time of one step (iteration) on this card, > 0 */
-    double gain;   /* its speed on the fastest card known over that on the slowest, > 0: low when the
+    double gain; /* its speed on the fastest card known over that on the slowest, > 0: low when the
                       host decides */
 };
 enum { COLOCATION_COUNTERS = 5 };

@@ -41,8 +41,12 @@ const char *valid_data(const struct valid_set *s, struct arena *a)
 
 /* ---- scores ---- */
 
-const char *const valid_measure_names[] = { "mean absolute error", "mean relative error",
-                                            "worst relative error", "worst absolute error", NULL };
+const char *const valid_measure_names[] = { "mean absolute error",
+                                            "mean relative error",
+                                            "worst relative error",
+                                            "worst absolute error",
+                                            "mean relative error as a share of the baseline's",
+                                            NULL };
 
 struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool naive)
 {
@@ -77,13 +81,15 @@ struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool na
     return s;
 }
 
-static double measure_of(const struct valid_score *s, enum valid_measure what)
+static double measure_of(const struct valid_score *s, const struct valid_score *naive,
+                         enum valid_measure what)
 {
     switch (what) {
     case VALID_MAE: return s->mae;
     case VALID_MAPE: return s->mape;
     case VALID_WORST: return s->worst;
     case VALID_WORST_ABS: return s->worst_abs;
+    case VALID_OF_NAIVE: return s->mape / naive->mape;
     }
     BUG("no such measure: %d", (int)what);
 }
@@ -91,10 +97,10 @@ static double measure_of(const struct valid_score *s, enum valid_measure what)
 static struct valid_check check_bar(const struct valid_report *r, const struct valid_bar *bar)
 {
     struct valid_check c = { .bar = bar, .value = NAN };
-    const struct valid_score *s = bar->group ? NULL : &r->model;
+    if (!bar->group) c.value = measure_of(&r->model, &r->naive, bar->of);
     for (size_t g = 0; bar->group && g < r->n_groups; g++)
-        if (strcmp(r->group[g].name, bar->group) == 0) s = &r->group[g].model;
-    if (s) c.value = measure_of(s, bar->of);
+        if (strcmp(r->group[g].name, bar->group) == 0)
+            c.value = measure_of(&r->group[g].model, &r->group[g].naive, bar->of);
     c.met = c.value <= bar->at_most;
     return c;
 }

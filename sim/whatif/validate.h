@@ -41,7 +41,13 @@ struct valid_score {
 struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool naive);
 
 /* What the project promises for a set, or for one group of it. */
-enum valid_measure { VALID_MAE, VALID_MAPE, VALID_WORST, VALID_WORST_ABS };
+enum valid_measure {
+    VALID_MAE,
+    VALID_MAPE,
+    VALID_WORST,
+    VALID_WORST_ABS,
+    VALID_OF_NAIVE, /* the mean relative error over that of the baseline: below 1 is better */
+};
 extern const char *const valid_measure_names[]; /* NULL-terminated */
 struct valid_bar {
     const char *group; /* NULL: the total */

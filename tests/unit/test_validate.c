@@ -65,8 +65,9 @@ static void report_groups_and_bars(void **state)
         { "b", VALID_MAE, 0.5 },     /* met, exactly */
         { "c", VALID_WORST_ABS, 1 }, /* missed: 2 */
         { "d", VALID_MAPE, 1 },      /* no such group: missed */
+        { "a", VALID_OF_NAIVE, 1 },  /* met: a mean of 5 % over 100 % */
     };
-    const struct valid_set set = { .name = "hand", .bars = bars, .n_bars = 5 };
+    const struct valid_set set = { .name = "hand", .bars = bars, .n_bars = 6 };
     struct valid_report r;
     struct arena *a = arena_create();
     valid_report_of(&r, &set, hand, 5, a);
@@ -81,6 +82,8 @@ static void report_groups_and_bars(void **state)
     assert_true(r.check[0].met && !r.check[1].met && r.check[2].met && !r.check[3].met);
     assert_true(isnan(r.check[4].value) && !r.check[4].met);
     assert_close(r.check[3].value, 2.0, 1e-12);
+    assert_true(r.check[5].met);
+    assert_close(r.check[5].value, 0.05, 1e-12);
     arena_destroy(a);
 }
 

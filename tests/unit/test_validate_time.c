@@ -91,12 +91,12 @@ static void gavel_pairs(void **state)
         const char *campaign;
         double at_most, counters_gain; /* MAPE; counters better than a constant by this factor */
     } want[] = {
-        { "sim K80", 0.065, 1.25 },    /* 0.047; 1.54 */
-        { "sim P100", 0.07, 1.2 },     /* 0.055; 1.39 */
-        { "sim V100", 0.22, 1.02 },    /* 0.181: the bar is 0.12, see the set's note; 1.08 */
-        { "oracle K80", 0.055, 1.1 },  /* 0.038; 1.17 */
-        { "oracle P100", 0.075, 1.15 }, /* 0.059; 1.26 */
-        { "oracle V100", 0.075, 1.15 }, /* 0.054; 1.24 */
+        { "sim K80", 0.047, 1.25 },     /* 0.039; 1.54 */
+        { "sim P100", 0.041, 1.2 },     /* 0.033; 1.39 */
+        { "sim V100", 0.115, 1.02 },    /* 0.100; 1.08 */
+        { "oracle K80", 0.028, 1.1 },   /* 0.023; 1.17 */
+        { "oracle P100", 0.068, 1.15 }, /* 0.057; 1.26 */
+        { "oracle V100", 0.054, 1.15 }, /* 0.045; 1.24 */
     };
     struct scored s;
     score(&s, "gavel", NULL);
@@ -112,11 +112,12 @@ static void gavel_pairs(void **state)
         assert_true(c->model.mape * want[i].counters_gain <= c->naive.mape);
         assert_true(c->aside && !g->aside);
         assert_int_equal(g->model.uncovered, 0);
-        assert_true(g->model.spearman > 0.75);
+        assert_true(g->model.spearman > 0.9);
     }
     /* Rows that did not run or were clipped are not scored. */
     for (size_t i = 0; i < s.rows.n; i++) assert_true(s.rows.v[i].measured > 0);
     assert_int_equal(s.report.model.n, 2148);
+    assert_int_equal(s.report.n_missed, 0);
     scored_fini(&s);
 }
 
@@ -230,36 +231,70 @@ static void orion_launch_cost(void **state)
 
 /* ---- co-location ---- */
 
+/* Pairs that were not seen come out of those that were: a sensitivity and a pressure of each program
+ * and what some of them do to each other, at three batch sizes. */
 static void colocation_recovers(void **state)
 {
     (void)state;
-    enum { JOBS = 14 };
+    enum { PROGRAMS = 6, SIZES = 3, JOBS = PROGRAMS * SIZES };
     struct arena *a = arena_create();
     struct colocation_pair pair[JOBS * JOBS];
+    struct colocation_job job[JOBS + 2];
     struct colocation fit;
     uint64_t random = test_seed();
-    double s[JOBS], p[JOBS], u[JOBS], v[JOBS], worst = 0;
+    double s[PROGRAMS], p[PROGRAMS], truth[JOBS][JOBS], worst = 0, constant = 0;
     size_t n = 0;
-    for (int j = 0; j < JOBS; j++) {
+    for (int j = 0; j < PROGRAMS; j++) {
         s[j] = -0.3 * (double)(test_random(&random) % 1000) / 1000;
         p[j] = -0.3 * (double)(test_random(&random) % 1000) / 1000;
-        u[j] = j % 3 ? 0 : -0.5;
-        v[j] = j % 2 ? 0 : 0.6;
     }
+    for (size_t i = 0; i < JOBS; i++) {
+        job[i] = (struct colocation_job){ i / SIZES, (double)(4 + i % SIZES) };
+        for (size_t j = 0; j < JOBS; j++)
+            truth[i][j] = exp(-0.4 + s[i / SIZES] + p[j / SIZES] - 0.05 * (double)(j % SIZES) -
+                              (i / SIZES % 3 || j / SIZES % 2 ? 0 : 0.3));
+    }
+    job[JOBS] = (struct colocation_job){ 0, 7 };            /* unseen, but its kin is */
+    job[JOBS + 1] = (struct colocation_job){ PROGRAMS, 4 }; /* nothing is known of it */
     for (size_t i = 0; i < JOBS; i++)
         for (size_t j = 0; j < JOBS; j++)
             if ((i * 5 + j) % 7)
-                pair[n++] = (struct colocation_pair){ i, j, exp(-0.4 + s[i] + p[j] + u[i] * v[j]), false };
-    colocation_fit(&fit, a, pair, n, JOBS + 1);
+                pair[n++] = (struct colocation_pair){ i, j, truth[i][j], false };
+    colocation_fit(&fit, a, job, JOBS + 2, pair, n);
     for (size_t i = 0; i < JOBS; i++)
         for (size_t j = 0; j < JOBS; j++)
-            if ((i * 5 + j) % 7 == 0)
-                worst = fmax(worst, fabs(colocation_norm(&fit, i, j) /
-                                             exp(-0.4 + s[i] + p[j] + u[i] * v[j]) - 1));
-    print_message("worst unseen pair: %.3f\n", worst);
-    assert_true(worst < 0.15); /* the ridge holds back a little */
-    assert_true(isnan(colocation_norm(&fit, JOBS, 0))); /* never seen */
+            if ((i * 5 + j) % 7 == 0) {
+                worst = fmax(worst, fabs(colocation_norm(&fit, i, j) / truth[i][j] - 1));
+                constant = fmax(constant, fabs(0.5 / truth[i][j] - 1));
+            }
+    print_message("worst unseen pair: %.3f, of a constant %.3f\n", worst, constant);
+    assert_true(worst < 0.05 && worst < 0.2 * constant);
+    /* a batch size that was never seen lies near the next one that was */
+    assert_close(colocation_norm(&fit, JOBS, 7) / colocation_norm(&fit, 2, 7), 1, 0.03);
+    assert_true(isnan(colocation_norm(&fit, JOBS + 1, 0)));
+    assert_true(isnan(colocation_norm(&fit, 0, JOBS + 1)));
     assert_true(isnan(colocation_norm(&fit, 0, JOBS + 5)));
+    arena_destroy(a);
+}
+
+/* By hand: one observation y of (A, B) and the prediction for A beside a stranger's kin. With the
+ * variances of colocation.c, weight = y / (mean + 2 side + together + noise). */
+static void colocation_by_hand(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct colocation fit;
+    const struct colocation_job job[] = { { 0, 0 }, { 1, 5 }, { 1, 5 + 5.6 }, { 0, 0 } };
+    const struct colocation_pair one = { 0, 1, 0.5, false };
+    const double weight = log(0.5) / (1 + 2 * 0.05 + 0.0235 + 0.00071);
+    colocation_fit(&fit, a, job, 4, &one, 1);
+    assert_close(colocation_norm(&fit, 0, 1), exp(weight * (1 + 2 * 0.05 + 0.0235)), 1e-12);
+    assert_close(colocation_norm(&fit, 0, 2),
+                 exp(weight * (1 + 0.05 * (1 + exp(-1)) + 0.0235 * exp(-1))), 1e-12);
+    assert_close(colocation_norm(&fit, 3, 1), colocation_norm(&fit, 0, 1), 1e-15); /* a twin */
+    assert_true(isnan(colocation_norm(&fit, 1, 0))); /* seen pressing, never suffering */
+    colocation_fit(&fit, a, job, 4, NULL, 0);
+    assert_true(isnan(colocation_norm(&fit, 0, 1)));
     arena_destroy(a);
 }
 
@@ -267,17 +302,23 @@ static void colocation_bounds(void **state)
 {
     (void)state;
     struct arena *a = arena_create();
-    struct colocation fit;
-    /* Job 0 is clipped beside everybody: as a plain 1 it would stay below 1, as a bound it need not. */
-    struct colocation_pair pair[12];
+    struct colocation fit, plain;
+    /* Job 0 is clipped beside three: as a plain 1 it would say less than as a bound, since it runs at
+     * 1 beside the two that press most. */
+    const struct colocation_job kin[] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 0 } };
+    struct colocation_pair pair[24];
     size_t n = 0;
     for (size_t j = 1; j <= 4; j++) {
-        pair[n++] = (struct colocation_pair){ 0, j, 1.0, true };
+        if (j < 4) pair[n++] = (struct colocation_pair){ 0, j, 1.0, true };
         pair[n++] = (struct colocation_pair){ j, 0, 0.5, false };
-        pair[n++] = (struct colocation_pair){ j, j, 0.6, false };
+        for (size_t k = 1; k <= 4; k++)
+            pair[n++] = (struct colocation_pair){ j, k, k == 4 ? 0.9 : 0.6, false };
     }
-    colocation_fit(&fit, a, pair, n, 5);
-    assert_true(colocation_norm(&fit, 0, 2) > 0.9 && colocation_norm(&fit, 0, 2) <= 1.0);
+    colocation_fit(&fit, a, kin, 5, pair, n);
+    for (size_t i = 0; i < n; i++) pair[i].at_least = false;
+    colocation_fit(&plain, a, kin, 5, pair, n);
+    assert_true(colocation_norm(&fit, 0, 2) > 0.95 && colocation_norm(&fit, 0, 2) <= 1.0);
+    assert_true(colocation_norm(&fit, 0, 0) >= colocation_norm(&plain, 0, 0));
     assert_true(colocation_norm(&fit, 2, 0) < 0.7);
 
     /* Counters: too few rows are refused; exact data come back. */
@@ -456,6 +497,7 @@ int main(void)
         cmocka_unit_test(reference_interception),
         cmocka_unit_test(orion_launch_cost),
         cmocka_unit_test(colocation_recovers),
+        cmocka_unit_test(colocation_by_hand),
         cmocka_unit_test(colocation_bounds),
         cmocka_unit_test(token_bucket),
         cmocka_unit_test(mps_of_wide_kernels_is_time_slicing),
