@@ -164,15 +164,17 @@ static json_t *slice_json(const struct mig_geometry *g, struct mig_slice s)
     return json_pack("{s:s, s:i}", "profile", g->profile[s.profile].name, "start", s.start);
 }
 
+static json_t *layout_json(const struct mig_geometry *g, const struct mig_layout *l)
+{
+    json_t *one = json_array();
+    for (int k = 0; k < l->n; k++) json_array_append_new(one, slice_json(g, l->slice[k]));
+    return one;
+}
+
 static json_t *layouts_json(const struct mig_geometry *g, const mig_layouts *l)
 {
     json_t *all = json_array();
-    for (size_t i = 0; i < l->n; i++) {
-        json_t *one = json_array();
-        for (int k = 0; k < l->v[i].n; k++)
-            json_array_append_new(one, slice_json(g, l->v[i].slice[k]));
-        json_array_append_new(all, one);
-    }
+    for (size_t i = 0; i < l->n; i++) json_array_append_new(all, layout_json(g, &l->v[i]));
     return all;
 }
 
@@ -196,58 +198,24 @@ struct fit {
     int *orders;
     size_t n_orders;
     char reason[256];
-    int unlock[MIG_MAX_UNITS], n_unlock; /* -1: not asked for */
+    int unlock[MIG_MAX_UNITS], n_unlock; /* -1: not asked for, or an empty card would not do */
+    struct mig_layout nearest;           /* when it does not fit */
 };
-
-/* The first rule that the set breaks, in the words of the rule. */
-static void explain(const struct query *q, struct fit *f)
-{
-    const struct mig_geometry *g = q->g;
-    int slices = 0, units = 0, count[MIG_MAX_PROFILES] = { 0 };
-    for (int i = 0; i < q->on.n; i++) {
-        slices += g->profile[q->on.slice[i].profile].compute_slices;
-        units += g->profile[q->on.slice[i].profile].memory_units;
-        count[q->on.slice[i].profile]++;
-    }
-    const int free_slices = g->compute_slices - slices, free_units = g->memory_units - units;
-    slices = units = 0;
-    for (int i = 0; i < q->n_want; i++) {
-        slices += g->profile[q->want[i]].compute_slices;
-        units += g->profile[q->want[i]].memory_units;
-        count[q->want[i]]++;
-    }
-    const char *still = q->on.n ? "free " : "";
-    if (slices > free_slices)
-        snprintf(f->reason, sizeof f->reason, "it needs %d of %d %scompute slices", slices,
-                 free_slices, still);
-    else if (units > free_units)
-        snprintf(f->reason, sizeof f->reason,
-                 "it needs %d of %d %smemory units, although only %d of %d compute slices", units,
-                 free_units, still, slices, free_slices);
-    else
-        snprintf(f->reason, sizeof f->reason,
-                 "%d of %d %scompute slices and %d of %d memory units would do, but no combination "
-                 "of the allowed starts leaves them clear of each other",
-                 slices, free_slices, still, units, free_units);
-    for (int i = 0; i < g->n_profiles; i++)
-        if (count[i] > g->profile[i].max_instances)
-            snprintf(f->reason, sizeof f->reason, "at most %d of \"%s\" can exist on one card",
-                     g->profile[i].max_instances, g->profile[i].name);
-}
 
 static void find_fit(const struct query *q, struct fit *f)
 {
     mig_layouts_beside(q->g, &q->on, q->want, q->n_want, &f->layouts);
     f->n_orders = mig_orders_beside(q->g, &q->on, q->want, q->n_want, q->rule, &f->orders);
     f->n_unlock = -1;
-    if (f->layouts.n == 0)
-        explain(q, f);
-    else if (f->n_orders == 0)
+    if (f->layouts.n == 0) {
+        mig_why_not(q->g, &q->on, q->want, q->n_want, f->reason, sizeof f->reason);
+        f->nearest = mig_nearest(q->g, &q->on, q->want, q->n_want);
+    } else if (f->n_orders == 0)
         snprintf(
             f->reason, sizeof f->reason,
             "no creation order reaches it with the start rule \"%s\": create at the starts given",
             mig_start_rule_names[q->rule]);
-    if (q->has_on && q->n_want == 1) f->n_unlock = mig_unlock(q->g, &q->on, q->want[0], f->unlock);
+    if (q->has_on) f->n_unlock = mig_unlock(q->g, &q->on, q->want, q->n_want, f->unlock);
 }
 
 static void fit_fini(struct fit *f)
@@ -264,6 +232,8 @@ static void add_fit_json(const struct query *q, const struct fit *f, json_t *ans
                         orders_json(q->g, f->orders, f->n_orders, q->n_want));
     json_object_set_new(answer, "reason", json_string(f->reason));
     json_object_set_new(answer, "start_rule", json_string(mig_start_rule_names[q->rule]));
+    if (f->layouts.n == 0)
+        json_object_set_new(answer, "nearest", layout_json(q->g, &f->nearest));
     if (f->n_unlock < 0) return;
     json_t *unlock = json_array();
     for (int i = 0; i < f->n_unlock; i++)
@@ -293,6 +263,10 @@ static void print_fit(const struct query *q, const struct fit *f)
         putchar('\n');
     }
     if (f->n_orders) printf("start rule: %s\n", mig_start_rule_names[q->rule]);
+    if (f->nearest.n) {
+        printf("nearest that fits: ");
+        print_layout(q->g, &f->nearest);
+    }
     if (f->n_unlock <= 0) return;
     printf("fits once these have ended: ");
     for (int i = 0; i < f->n_unlock; i++) {

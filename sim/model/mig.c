@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -395,47 +396,166 @@ void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct
 
 /* ---- what has to end ---- */
 
-/* The running instances that stand in the way of `profile` at `start`, ascending; how many. */
-static int blockers(const struct mig_geometry *g, const struct mig_running *on, int profile,
-                    int start, int set[MIG_MAX_UNITS])
+static bool fits_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                        int n)
 {
-    mig_mask need = mig_slice_mask(g, (struct mig_slice){ profile, start });
-    int count = 0, stay = 0, first_same = -1;
-    for (int i = 0; i < on->n; i++) {
-        bool same = on->slice[i].profile == profile;
-        bool hit = (mig_slice_mask(g, on->slice[i]) & need) != 0;
-        stay += same && !hit;
-        if (same && first_same < 0) first_same = i;
-        if (hit) set[count++] = i;
-    }
-    if (stay < g->profile[profile].max_instances) return count;
-    int at =
-        count++; /* all instances of the profile exist elsewhere: one of them has to end as well */
-    for (; at > 0 && set[at - 1] > first_same; at--) set[at] = set[at - 1];
-    set[at] = first_same;
-    return count;
+    mig_layouts found = { 0 };
+    mig_layouts_beside(g, on, want, n, &found);
+    const bool fits = found.n > 0;
+    vec_fini(&found);
+    return fits;
 }
 
-/* Of two sets of one size: the one that names an earlier instance where they first differ. */
-static bool earlier(const int *a, const int *b, int n)
+/* The next choice of k out of n in lexicographic order; false: there is none. */
+static bool next_choice(int *set, int k, int n)
 {
-    for (int i = 0; i < n; i++)
-        if (a[i] != b[i]) return a[i] < b[i];
-    return false;
+    int i = k - 1;
+    while (i >= 0 && set[i] == n - k + i) i--;
+    if (i < 0) return false;
+    set[i]++;
+    for (int j = i + 1; j < k; j++) set[j] = set[j - 1] + 1;
+    return true;
 }
 
-int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int profile,
+int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
                int unlock[MIG_MAX_UNITS])
 {
-    const struct mig_profile *p = &g->profile[profile];
-    int best = -1;
-    for (int k = 0; k < p->n_starts; k++) {
-        int set[MIG_MAX_UNITS];
-        int count = blockers(g, on, profile, p->starts[k], set);
-        if (best >= 0 && (count > best || (count == best && !earlier(set, unlock, count))))
-            continue;
-        best = count;
-        memcpy(unlock, set, (size_t)count * sizeof *set);
+    for (int k = 0; k <= on->n; k++) {
+        for (int i = 0; i < k; i++) unlock[i] = i;
+        do {
+            struct mig_running rest = { .n = 0 };
+            for (int i = 0, gone = 0; i < on->n; i++) {
+                if (gone < k && unlock[gone] == i)
+                    gone++;
+                else
+                    rest.slice[rest.n++] = on->slice[i];
+            }
+            if (fits_beside(g, &rest, want, n)) return k;
+        } while (next_choice(unlock, k, on->n));
     }
-    return best;
+    return -1;
+}
+
+/* ---- why not, and what comes nearest ---- */
+
+char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
+                  char *buf, size_t size)
+{
+    int slices = 0, units = 0, count[MIG_MAX_PROFILES] = { 0 };
+    for (int i = 0; i < on->n; i++) {
+        slices += g->profile[on->slice[i].profile].compute_slices;
+        units += g->profile[on->slice[i].profile].memory_units;
+        count[on->slice[i].profile]++;
+    }
+    const int free_slices = g->compute_slices - slices, free_units = g->memory_units - units;
+    slices = units = 0;
+    for (int i = 0; i < n; i++) {
+        slices += g->profile[want[i]].compute_slices;
+        units += g->profile[want[i]].memory_units;
+        count[want[i]]++;
+    }
+    const char *still = on->n ? "free " : "";
+    if (slices > free_slices)
+        snprintf(buf, size, "it needs %d of %d %scompute slices", slices,
+                 free_slices, still);
+    else if (units > free_units)
+        snprintf(buf, size,
+                 "it needs %d of %d %smemory units, although only %d of %d compute slices", units,
+                 free_units, still, slices, free_slices);
+    else
+        snprintf(buf, size,
+                 "%d of %d %scompute slices and %d of %d memory units would do, but no combination "
+                 "of the allowed starts leaves them clear of each other",
+                 slices, free_slices, still, units, free_units);
+    for (int i = 0; i < g->n_profiles; i++)
+        if (count[i] > g->profile[i].max_instances)
+            snprintf(buf, size, "at most %d of \"%s\" can exist on one card",
+                     g->profile[i].max_instances, g->profile[i].name);
+    return buf;
+}
+
+struct nearest {
+    const struct mig_geometry *g;
+    int wanted[MIG_MAX_PROFILES];       /* instances of each profile */
+    int slices[MIG_MAX_UNITS], n_wanted; /* of the wanted, largest first */
+    int left[MIG_MAX_PROFILES];
+    struct mig_layout now, best;
+    int score[4];
+};
+
+static int descending(const void *a, const void *b)
+{
+    return *(const int *)b - *(const int *)a;
+}
+
+/* Each of `now` stands for a wanted one that is at least as large. */
+static bool stands_for_wanted(const struct nearest *x)
+{
+    int slices[MIG_MAX_UNITS];
+    if (x->now.n > x->n_wanted) return false;
+    for (int i = 0; i < x->now.n; i++)
+        slices[i] = x->g->profile[x->now.slice[i].profile].compute_slices;
+    qsort(slices, (size_t)x->now.n, sizeof *slices, descending);
+    for (int i = 0; i < x->now.n; i++)
+        if (slices[i] > x->slices[i]) return false;
+    return true;
+}
+
+static void consider(struct nearest *x)
+{
+    int slices = 0, units = 0, kept = 0, count[MIG_MAX_PROFILES];
+    if (!stands_for_wanted(x)) return;
+    count_of(&x->now, count);
+    for (int i = 0; i < x->g->n_profiles; i++) {
+        slices += count[i] * x->g->profile[i].compute_slices;
+        units += count[i] * x->g->profile[i].memory_units;
+        kept += count[i] < x->wanted[i] ? count[i] : x->wanted[i];
+    }
+    const int score[] = { slices, x->now.n, kept, units };
+    for (int i = 0; i < 4; i++) {
+        if (score[i] < x->score[i]) return;
+        if (score[i] > x->score[i]) break;
+        if (i == 3) return;
+    }
+    memcpy(x->score, score, sizeof score);
+    x->best = x->now;
+}
+
+static void search_nearest(struct nearest *x, mig_mask busy, int unit)
+{
+    if (unit >= x->g->memory_units) {
+        consider(x);
+        return;
+    }
+    for (int i = 0; i < x->g->n_profiles; i++) {
+        const struct mig_profile *p = &x->g->profile[i];
+        if (!x->left[i] || !starts_at(p, unit) || !fits_at(p, busy, unit)) continue;
+        x->now.slice[x->now.n++] = (struct mig_slice){ i, unit };
+        x->left[i]--;
+        search_nearest(x, busy | units_mask(unit, p->memory_units), unit + 1);
+        x->left[i]++;
+        x->now.n--;
+    }
+    search_nearest(x, busy, unit + 1);
+}
+
+struct mig_layout mig_nearest(const struct mig_geometry *g, const struct mig_running *on,
+                              const int *want, int n)
+{
+    struct nearest x = { .g = g };
+    int all[256]; /* more than fit on any card change nothing: the largest count */
+    const int known = n < 256 ? n : 256;
+    for (int i = 0; i < known; i++) {
+        x.wanted[want[i]]++;
+        all[i] = g->profile[want[i]].compute_slices;
+    }
+    qsort(all, (size_t)known, sizeof *all, descending);
+    x.n_wanted = known < MIG_MAX_UNITS ? known : MIG_MAX_UNITS;
+    memcpy(x.slices, all, (size_t)x.n_wanted * sizeof *all);
+    for (int i = 0; i < g->n_profiles; i++)
+        if (g->profile[i].plain || x.wanted[i]) x.left[i] = g->profile[i].max_instances;
+    for (int i = 0; i < on->n; i++)
+        if (x.left[on->slice[i].profile] > 0) x.left[on->slice[i].profile]--;
+    search_nearest(&x, mig_busy_mask(g, on), 0);
+    return x.best;
 }

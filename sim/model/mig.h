@@ -100,10 +100,21 @@ struct mig_census {
 };
 void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out);
 
-/* The smallest set of running instances whose end makes room for one more `profile`; ties: the
- * earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns
- * how many (0: it fits already). */
-int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, int profile,
+/* The smallest set of running instances whose end makes room for want[0..n) beside the others; ties:
+ * the earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns
+ * how many (0: it fits already), -1: not even on an empty card. At most 2^on->n searches. */
+int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
                int unlock[MIG_MAX_UNITS]);
+
+/* The first rule that a multiset which does not fit beside `on` breaks, in words. Returns buf. */
+char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
+                  char *buf, size_t size);
+
+/* What comes nearest to a multiset that does not fit beside `on`: some of the wanted instances made
+ * smaller (plain profiles) or left out, such that the fewest compute slices are lost; ties: most
+ * instances, then most of the wanted profiles kept, then most memory units, then the first layout.
+ * Placed, sorted by start; n = 0: nothing of it fits. */
+struct mig_layout mig_nearest(const struct mig_geometry *g, const struct mig_running *on,
+                              const int *want, int n);
 
 #endif

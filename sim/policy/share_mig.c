@@ -9,11 +9,14 @@
  * "layout": "dynamic" creates instances on demand; "static" needs "slices": a list of profiles or
  * counts by profile for every card, or a list of {"cards": n, "slices": ... | "off"} in fleet order
  * whose last entry serves the rest. */
+#include "base/str.h"
 #include "engine/share.h"
 #include "policy/bytes.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { MOST_WANTED = 64 }; /* more than fit on any card: then the answer names what does */
 
 enum layout_kind { LAYOUT_DYNAMIC, LAYOUT_STATIC };
 static const char *const layout_names[] = { "dynamic", "static", NULL };
@@ -52,12 +55,27 @@ static const struct cfg_field fields[] = {
 static const enum profile_param uses[] = { PROFILE_mig_repartition_s, PROFILE_mig_mode_change_s };
 static const size_t overrides[] = { FIELD_REPARTITION, FIELD_MODE_CHANGE };
 
+/* "slices: no MIG profile "x" on A100-40GB; did you mean "y"?" */
+static const char *no_profile(struct arena *a, const struct mig_geometry *g, const char *word)
+{
+    const char *names[MIG_MAX_PROFILES];
+    char list[200];
+    const size_t n = (size_t)g->n_profiles;
+    for (size_t i = 0; i < n; i++) names[i] = g->profile[i].name;
+    const char *near = str_nearest(word, names, n);
+    return near ? arena_printf(a, "slices: \"%s\" is no MIG profile of %s; did you mean \"%s\"?",
+                               word, g->board, near)
+                : arena_printf(a, "slices: \"%s\" is no MIG profile of %s; it has %s", word,
+                               g->board, str_list(list, sizeof list, names, n));
+}
+
 /* Profiles named by a list or by counts into want[]; their number, or -1 with *why. */
 static int wanted_profiles(const struct mig_geometry *g, const json_t *slices, struct arena *a,
-                           int want[MIG_MAX_UNITS], const char **why)
+                           int want[MOST_WANTED], const char **why)
 {
     int n = 0;
     const char *key;
+    char found[80];
     json_t *v;
     size_t i;
     if (json_is_array(slices)) {
@@ -65,32 +83,56 @@ static int wanted_profiles(const struct mig_geometry *g, const json_t *slices, s
         {
             const char *name = json_string_value(v);
             const int p = name ? mig_profile_find(g, name) : -1;
-            if (p < 0 || n == MIG_MAX_UNITS) {
-                *why = arena_printf(a, "slices[%zu]: no MIG profile of %s", i, g->board);
-                return -1;
-            }
+            if (!name)
+                *why = arena_printf(a, "slices[%zu]: expected the name of a MIG profile, found %s",
+                                    i, json_found(found, sizeof found, v));
+            else if (p < 0)
+                *why = no_profile(a, g, name);
+            else if (n == MOST_WANTED)
+                *why = arena_printf(a, "slices: at most %d", MOST_WANTED);
+            if (*why) return -1;
             want[n++] = p;
         }
         return n;
+    }
+    if (!json_is_object(slices)) {
+        *why = arena_printf(a, "slices: expected a list of MIG profiles, counts by profile, or "
+                               "\"off\", found %s",
+                            json_found(found, sizeof found, slices));
+        return -1;
     }
     json_object_foreach((json_t *)(uintptr_t)slices, key, v)
     {
         const int p = mig_profile_find(g, key);
         const json_int_t count = json_integer_value(v);
-        if (p < 0 || count < 1 || count > MIG_MAX_UNITS - n) {
-            *why = arena_printf(a, "slices: \"%s\" is no MIG profile of %s with a count", key,
-                                g->board);
-            return -1;
-        }
+        if (p < 0)
+            *why = no_profile(a, g, key);
+        else if (count < 1 || count > MOST_WANTED - n)
+            *why = arena_printf(a, "slices: expected how many of \"%s\" (1 to %d), found %s", key,
+                                MOST_WANTED - n, json_found(found, sizeof found, v));
+        if (*why) return -1;
         for (json_int_t k = 0; k < count; k++) want[n++] = p;
     }
     return n;
 }
 
+/* "slices: it needs 8 of 7 compute slices on one A100-40GB; nearest that fits: 3g.20gb, 3g.20gb" */
+static const char *no_layout(struct arena *a, const struct mig_geometry *g, const int *want, int n)
+{
+    const struct mig_running none = { .n = 0 };
+    const struct mig_layout near = mig_nearest(g, &none, want, n);
+    const char *names[MIG_MAX_UNITS];
+    char list[200], why[256];
+    for (int i = 0; i < near.n; i++) names[i] = g->profile[near.slice[i].profile].name;
+    return arena_printf(a, "slices: these do not fit on one %s: %s; nearest that fits: %s",
+                        g->board, mig_why_not(g, &none, want, n, why, sizeof why),
+                        str_list(list, sizeof list, names, (size_t)near.n));
+}
+
 static const char *run_read(struct layout_run *run, struct arena *a, const struct mig_geometry *g,
                             const json_t *slices)
 {
-    int want[MIG_MAX_UNITS];
+    int want[MOST_WANTED];
     const char *why = NULL;
     mig_layouts found = { 0 };
     if (json_is_string(slices) && strcmp(json_string_value(slices), "off") == 0) {
@@ -104,10 +146,37 @@ static const char *run_read(struct layout_run *run, struct arena *a, const struc
     if (found.n > 0)
         run->layout = found.v[0];
     else
-        why = arena_printf(a, "slices: these profiles do not fit on one %s (`gpusim mig` shows "
-                              "what does)", g->board);
+        why = no_layout(a, g, want, n);
     vec_fini(&found);
     return why;
+}
+
+/* A member of a list of runs: nothing but "cards" and "slices". */
+static const char *run_keys(struct arena *a, const json_t *entry, size_t at)
+{
+    static const char *const known[] = { "cards", "slices" };
+    const json_t *cards = json_object_get(entry, "cards");
+    const char *key;
+    char found[80];
+    json_t *v;
+    if (!json_is_object(entry))
+        return arena_printf(a, "slices[%zu]: expected {\"cards\": .., \"slices\": ..}, found %s", at,
+                            json_found(found, sizeof found, entry));
+    json_object_foreach((json_t *)(uintptr_t)entry, key, v)
+    {
+        if (strcmp(key, known[0]) == 0 || strcmp(key, known[1]) == 0) continue;
+        const char *near = str_nearest(key, known, 2);
+        return near ? arena_printf(a, "slices[%zu]: unknown key \"%s\"; did you mean \"%s\"?", at,
+                                   key, near)
+                    : arena_printf(a, "slices[%zu]: unknown key \"%s\"; valid: cards, slices", at,
+                                   key);
+    }
+    if (!json_is_integer(cards) || json_integer_value(cards) < 1)
+        return arena_printf(a, "slices[%zu]: expected \"cards\" to be at least 1, found %s", at,
+                            json_found(found, sizeof found, cards));
+    if (!json_object_get(entry, "slices"))
+        return arena_printf(a, "slices[%zu]: \"slices\" is missing: profiles, or \"off\"", at);
+    return NULL;
 }
 
 /* A list whose members are objects is a list of runs; anything else is one run for all cards. */
@@ -119,11 +188,10 @@ static const char *layout_read(struct mig *p, struct arena *a)
     p->run = arena_array(a, p->n_runs, sizeof *p->run);
     for (size_t i = 0; i < p->n_runs; i++) {
         const json_t *entry = runs ? json_array_get(p->slices, i) : NULL;
-        const json_t *slices = runs ? json_object_get(entry, "slices") : p->slices;
+        const char *why = runs ? run_keys(a, entry, i) : NULL;
+        if (why) return why;
         p->run[i].cards = runs ? json_integer_value(json_object_get(entry, "cards")) : INT64_MAX;
-        if (p->run[i].cards < 1 || !slices)
-            return "slices: each entry needs \"cards\" (at least 1) and \"slices\"";
-        const char *why = run_read(&p->run[i], a, g, slices);
+        why = run_read(&p->run[i], a, g, runs ? json_object_get(entry, "slices") : p->slices);
         if (why) return why;
         for (int k = 0; k < p->run[i].layout.n; k++)
             p->offered |= UINT32_C(1) << p->run[i].layout.slice[k].profile;

@@ -167,13 +167,13 @@ static void enough_slices_free(void **state)
     assert_int_equal(mig_place(g, busy, two, MIG_LOWEST), -1);
     assert_int_equal(mig_stranded_slices(g, busy, on.n), 0); /* three 1g can still be created */
     assert_int_equal(mig_largest_placeable(g, busy), mig_profile_find(g, "1g.5gb"));
-    assert_int_equal(mig_unlock(g, &on, two, unlock), 1);
+    assert_int_equal(mig_unlock(g, &on, &two, 1, unlock), 1);
     assert_int_equal(on.slice[unlock[0]].start, 0);
 
     /* each of three would do: the earlier in the order given, not the lower start */
     const int one = on.slice[0].profile;
     on = (struct mig_running){ .slice = { { one, 4 }, { one, 2 }, { one, 0 } }, .n = 3 };
-    assert_int_equal(mig_unlock(g, &on, two, unlock), 1);
+    assert_int_equal(mig_unlock(g, &on, &two, 1, unlock), 1);
     assert_int_equal(unlock[0], 0);
 
     on = sevens_without((const int[]){ 1, 2 }, 2); /* adjacent but unaligned */
@@ -182,7 +182,7 @@ static void enough_slices_free(void **state)
     on = sevens_without((const int[]){ 2, 3 }, 2);
     assert_int_equal(mig_place(g, mig_busy_mask(g, &on), two, MIG_LOWEST), 2);
     assert_int_equal(mig_place(g, mig_busy_mask(g, &on), two, MIG_HIGHEST), 2);
-    assert_int_equal(mig_unlock(g, &on, two, unlock), 0);
+    assert_int_equal(mig_unlock(g, &on, &two, 1, unlock), 0);
     mig_layouts l = { 0 };
     mig_layouts_beside(g, &on, &two, 1, &l);
     assert_int_equal(l.n, 1);
@@ -190,18 +190,99 @@ static void enough_slices_free(void **state)
     vec_fini(&l);
 
     on = sevens_without(NULL, 0);
-    assert_int_equal(mig_unlock(g, &on, mig_profile_find(g, "7g.40gb"), unlock), 7);
-    assert_int_equal(mig_unlock(g, &on, mig_profile_find(g, "3g.20gb"), unlock),
-                     3); /* at 4: unit 7 is free */
+    const int seven = mig_profile_find(g, "7g.40gb"), three = mig_profile_find(g, "3g.20gb");
+    assert_int_equal(mig_unlock(g, &on, &seven, 1, unlock), 7);
+    assert_int_equal(mig_unlock(g, &on, &three, 1, unlock), 3); /* at 4: unit 7 is free */
     assert_int_equal(unlock[0], 4);
+    /* several at once: 3g at 4 and 2g at 0, so all but the 1g at 2 and 3 */
+    const int both[] = { three, two }, never[] = { three, three, one };
+    assert_int_equal(mig_unlock(g, &on, both, 2, unlock), 5);
+    assert_memory_equal(unlock, ((const int[]){ 0, 1, 4, 5, 6 }), 5 * sizeof *unlock);
+    assert_int_equal(mig_unlock(g, &on, never, 3, unlock), -1);
 
     /* a second +me needs the first one gone, and room */
     const int me = mig_profile_find(g, "1g.5gb+me");
     on = (struct mig_running){ .slice = { { me, 3 } }, .n = 1 };
-    assert_int_equal(mig_unlock(g, &on, me, unlock), 1);
+    assert_int_equal(mig_unlock(g, &on, &me, 1, unlock), 1);
     mig_layouts_beside(g, &on, &me, 1, &l);
     assert_int_equal(l.n, 0);
     vec_fini(&l);
+}
+
+/* The smallest set by trying all of them, for random cards and random requests. */
+static void unlock_is_smallest(void **state)
+{
+    uint64_t seed = test_seed();
+    int asked = 0;
+    (void)state;
+    for (int step = 0; step < 400; step++) {
+        struct mig_running on = { .n = 0 };
+        int want[3], unlock[MIG_MAX_UNITS];
+        const int n = 1 + (int)(test_random(&seed) % 3);
+        for (int tries = 0; tries < 6; tries++) {
+            const int p = (int)(test_random(&seed) % (uint64_t)g->n_profiles);
+            const int at = g->profile[p].plain
+                               ? mig_place(g, mig_busy_mask(g, &on), p,
+                                           (enum mig_start_rule)(test_random(&seed) % 3))
+                               : -1;
+            if (at >= 0) on.slice[on.n++] = (struct mig_slice){ p, at };
+        }
+        for (int i = 0; i < n; i++) {
+            do
+                want[i] = (int)(test_random(&seed) % (uint64_t)g->n_profiles);
+            while (!g->profile[want[i]].plain);
+        }
+        int fewest = -1;
+        for (unsigned set = 0; set < 1U << on.n; set++) {
+            struct mig_running rest = { .n = 0 };
+            mig_layouts l = { 0 };
+            for (int i = 0; i < on.n; i++)
+                if (!(set >> i & 1)) rest.slice[rest.n++] = on.slice[i];
+            mig_layouts_beside(g, &rest, want, n, &l);
+            const int size = __builtin_popcount(set);
+            if (l.n > 0 && (fewest < 0 || size < fewest)) fewest = size;
+            vec_fini(&l);
+        }
+        assert_int_equal(mig_unlock(g, &on, want, n, unlock), fewest);
+        asked += fewest > 0;
+    }
+    assert_true(asked > 50);
+}
+
+static void nearest(void **state)
+{
+    static const struct {
+        const char *want, *on, *says, *layout;
+    } ask[] = {
+        { "3g.20gb 3g.20gb 1g.5gb", "", "9 of 8 memory units", "1g.5gb@0 2g.10gb@2 3g.20gb@4" },
+        { "2g.10gb 2g.10gb 2g.10gb 2g.10gb", "", "at most 3 of \"2g.10gb\"",
+          "2g.10gb@0 2g.10gb@2 2g.10gb@4 1g.10gb@6" },
+        { "1g.10gb 1g.10gb 1g.10gb 1g.10gb 1g.10gb", "", "at most 4 of \"1g.10gb\"",
+          "1g.5gb@0 1g.5gb@1 1g.10gb@2 1g.10gb@4 1g.10gb@6" },
+        { "7g.40gb 1g.5gb", "", "8 of 7 compute slices", "7g.40gb@0" },
+        { "4g.20gb", "1g.5gb@0 1g.5gb@3", "no combination", "3g.20gb@4" },
+        { "7g.40gb", "4g.20gb@0 3g.20gb@4", "7 of 0 free compute slices", "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ask / sizeof *ask; i++) {
+        int want[MIG_MAX_UNITS];
+        char got[200], why[256];
+        struct mig_running on = { .n = 0 };
+        char *copy = xstrdup(ask[i].on), *at = copy, *word;
+        while ((word = strsep(&at, " "))) {
+            char *sign = strchr(word, '@');
+            if (!sign) continue;
+            *sign = '\0';
+            on.slice[on.n++] = (struct mig_slice){ mig_profile_find(g, word), atoi(sign + 1) };
+        }
+        free(copy);
+        const int n = parse(ask[i].want, want);
+        const struct mig_layout l = mig_nearest(g, &on, want, n);
+        print_layout(&l, got, sizeof got);
+        assert_string_equal(got, ask[i].layout);
+        if (!strstr(mig_why_not(g, &on, want, n, why, sizeof why), ask[i].says))
+            fail_msg("%s: %s", ask[i].want, why);
+    }
 }
 
 static void stranded(void **state)
@@ -404,6 +485,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(which_sets_fit), cmocka_unit_test(order_matters),
         cmocka_unit_test(start_rules),    cmocka_unit_test(enough_slices_free),
+        cmocka_unit_test(unlock_is_smallest),
+        cmocka_unit_test(nearest),
         cmocka_unit_test(stranded),       cmocka_unit_test(requests),
         cmocka_unit_test(shares),         cmocka_unit_test(census_of_every_board),
         cmocka_unit_test(known_census),

@@ -16,6 +16,10 @@ static const char frame[] = "{ 'format': 'gpusim-scenario/1', 'name': 's', 'flee
 
 #define T4 "{ 'name': 'a', 'gpu': 't4' }"
 
+#define A30    "{ 'name': 'a', 'gpu': 'a30' }"
+#define STATIC "'kind': 'mig', 'layout': 'static', 'slices': "
+#define SHARE  "/policies/0/share"
+
 static void mistakes(void **state)
 {
     static const struct {
@@ -40,10 +44,26 @@ static void mistakes(void **state)
           "/policies/0/share", "goes with", NULL },
         { "{ 'name': 'a', 'gpu': 'a30' }",
           "'kind': 'mig', 'layout': 'static', 'slices': ['9g.9gb']", "", "/policies/0/share",
-          "slices[0]: no MIG profile", NULL },
+          "\"9g.9gb\" is no MIG profile of A30", "1g.6gb" },
         { "{ 'name': 'a', 'gpu': 'a30' }",
           "'kind': 'mig', 'layout': 'static', 'slices': ['4g.24gb', '1g.6gb']", "",
-          "/policies/0/share", "a30 cannot be shared", NULL },
+          "/policies/0/share", "a30 cannot be shared", "nearest that fits: 4g.24gb" },
+        { A30, STATIC "['1g.6bg']", "", SHARE, "did you mean \"1g.6gb\"?", NULL },
+        { A30, STATIC "['2g.12gb', '2g.12gb', '2g.12gb']", "", SHARE,
+          "at most 2 of \"2g.12gb\"", "nearest that fits: 1g.6gb, 1g.6gb, 2g.12gb" },
+        { A30, STATIC "{'1g.6gb': 9}", "", SHARE, "at most 4 of \"1g.6gb\"", NULL },
+        { A30, STATIC "{'1g.6gb': 0}", "", SHARE, "how many of \"1g.6gb\"", "found 0" },
+        { A30, STATIC "{'1g.6gb': '4'}", "", SHARE, "how many of \"1g.6gb\"", NULL },
+        { A30, STATIC "'of'", "", SHARE, "or \"off\", found \"of\"", NULL },
+        { A30, STATIC "[{'cards': 1, 'slice': 'off'}]", "", SHARE, "slices[0]: unknown key",
+          "did you mean \"slices\"?" },
+        { A30, STATIC "[{'cards': 1, 'slices': 'off'}, {'cards': 1, 'slices': 'off', 'x': 1}]", "",
+          SHARE, "slices[1]: unknown key \"x\"", "valid: cards, slices" },
+        { A30, STATIC "[{'cards': 1.5, 'slices': 'off'}]", "", SHARE, "\"cards\" to be at least 1",
+          "1.5" },
+        { A30, STATIC "[{'cards': 1}]", "", SHARE, "\"slices\" is missing", NULL },
+        { A30, STATIC "[{'cards': 1, 'slices': 'off'}, '1g.6gb']", "", SHARE, "slices[1]: expected",
+          NULL },
         { T4, "'kind': 'whole'", ", 'schedule': { 'order': 'fifoo' }", "/schedule/order",
           "an order", "fifoo" },
         { T4, "'kind': 'whole'", ", 'schedule': { 'ordr': 'fifo' }", "/schedule/ordr",
