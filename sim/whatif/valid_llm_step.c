@@ -1,10 +1,8 @@
 /* Kernel time of one step of a language model (GEMM and attention kernels added up over the layers,
  * no host, no all-reduce) on four cards: model/llm_step.h with the constants that ship. Beside it
  * constants fitted to the other models of the card, one model left out at a time. */
-#include "base/datadir.h"
-#include "model/llm.h"
 #include "whatif/fit.h"
-#include "whatif/validate.h"
+#include "whatif/llm_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,64 +36,6 @@ struct data {
     const char *gpu, *left_out; /* what a fit may see */
 };
 
-/* The source's names of cards, and ours. */
-static const char *card_name(const char *gpu)
-{
-    static const char *const names[][2] = { { "a100_sxm", "a100-sxm4-80gb" },
-                                            { "h100_sxm", "h100-sxm5-80gb" },
-                                            { "h200_sxm", "h200-sxm5-141gb" } };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(gpu, names[i][0]) == 0) return names[i][1];
-    return gpu;
-}
-
-static int load(struct json_doc *doc, const char *name, struct err *e)
-{
-    char path[4096];
-    return json_doc_load(doc, datadir_path(path, sizeof path, name), e);
-}
-
-static int load_steps(struct llm_steps *steps, struct arena *a, struct err *e)
-{
-    struct json_doc doc = { 0 };
-    struct diag d;
-    int rc = load(&doc, "workloads/llm-steps.json", e);
-    if (rc != 0) return rc;
-    diag_init(&d);
-    llm_steps_read(steps, a, &doc, &d);
-    rc = diag_result(&d, e);
-    diag_fini(&d);
-    json_doc_fini(&doc);
-    return rc;
-}
-
-static int load_shape(struct llm_shape *shape, const char *model, struct arena *a, struct err *e)
-{
-    struct json_doc doc = { 0 };
-    struct llm_model m;
-    struct diag d;
-    int rc = load(&doc, arena_printf(a, "workloads/llm/%s.json", model), e);
-    if (rc != 0) return rc;
-    diag_init(&d);
-    llm_model_read(&m, a, &doc, &d);
-    rc = diag_result(&d, e);
-    if (rc == 0) *shape = llm_shape_of(&m);
-    diag_fini(&d);
-    json_doc_fini(&doc);
-    return rc;
-}
-
-static int card_of(struct llm_card *card, const struct world *w, const char *name, struct arena *a,
-                   struct err *e)
-{
-    struct valid_share whole;
-    int rc = valid_share_bind(&whole, w, a, "whole", name, NULL, e);
-    if (rc != 0) return rc;
-    const struct gpu_spec *gpu = whole.type.gpu;
-    *card = (struct llm_card){ gpu->mem_Bps, gpu->peak[PREC_bf16].dense_ops, 1, 1 };
-    return 0;
-}
-
 /* Steps of kernels only: what the host and the links cost is not in the rows. */
 static struct llm_constants kernels_only(struct llm_constants c)
 {
@@ -111,16 +51,17 @@ static int read_points(struct data *d, const struct world *w, const char *path, 
     struct point p = { 0 };
     struct row row;
     const char *model = "", *gpu = "";
-    int rc = load_steps(&steps, a, e);
+    int rc = llm_rows_steps(&steps, a, e);
     if (rc == 0) rc = measured_open(&m, path, columns, sizeof columns / sizeof *columns, a, e);
     while (rc == 0 && (rc = measured_next(m, &row, e)) > 0) {
         rc = 0;
         if (strcmp(row.gpu, gpu) != 0) {
-            const struct llm_card_steps *s = llm_steps_find(&steps, card_name(row.gpu));
-            rc = card_of(&p.card, w, card_name(row.gpu), a, e);
-            p.shipped = kernels_only(s ? s->constants : llm_constants_default());
+            const char *card = llm_rows_card(row.gpu);
+            rc = llm_rows_sheet(&p.card, w, card, PREC_bf16, a, e);
+            p.shipped = kernels_only(llm_rows_constants(&steps, card));
         }
-        if (rc == 0 && strcmp(row.model, model) != 0) rc = load_shape(&p.shape, row.model, a, e);
+        if (rc == 0 && strcmp(row.model, model) != 0)
+            rc = llm_rows_shape(&p.shape, row.model, a, e);
         gpu = row.gpu;
         model = row.model;
         p.row = row;

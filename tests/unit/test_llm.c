@@ -54,7 +54,7 @@ static void refusals(void **state)
         { "{" TINY ", \"params\": -1}", "from 1000" },
         { "{" TINY ", \"params\": 1e9, \"precision\": \"fp64\"}", "fp64" },
         { "{" TINY ", \"params\": 1e9, \"precision\": \"fp5\"}", "fp5" },
-        { "{" TINY ", \"params\": 1e9, \"layer\": 3}", "layer" },
+        { "{" TINY ", \"params\": 1e9, \"layer\": 3}", "unknown key" },
         { "{\"format\": \"gpusim-llm/1\", \"layers\": 10, \"hidden\": 800, \"heads\": 2, "
           "\"kv_heads\": 8, \"head_dim\": 100, \"params\": 1e9}",
           "8 heads are cached" },
