@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
-#include "base/spool.h"
 #include "cli/command.h"
 #include "traces/account.h"
 #include "traces/format_opts.h"
+#include "traces/inputs.h"
 #include "traces/rowstore.h"
 
 #include <errno.h>
@@ -86,61 +86,6 @@ static int choose_format(const struct trace_format **out, const struct format_op
         return err_set(e, ERR_USAGE, NULL,
                        "import: expected a FILE after \"%s\" (\"-\": standard input)", name);
     return 0;
-}
-
-/* ---- the files, each of which may be opened several times ------------------------------------ */
-
-enum { MAX_OPTION_FILES = 16 };
-
-struct inputs {
-    struct spool *spool;
-    const char **path; /* what to open */
-    int n;
-    struct spool option[MAX_OPTION_FILES]; /* files that the format's options name */
-    int n_options;
-};
-
-static int inputs_open(struct inputs *in, char **named, int n, struct err *e)
-{
-    int rc = 0;
-    in->n = n;
-    in->spool = xcalloc((size_t)n, sizeof *in->spool);
-    in->path = xcalloc((size_t)n, sizeof *in->path);
-    for (int i = 0; i < n && rc == 0; i++) {
-        rc = spool_open(&in->spool[i], named[i], e);
-        if (rc == 0) in->path[i] = spool_path(&in->spool[i]);
-    }
-    return rc;
-}
-
-/* Such as --nodes FILE: `values` are the format's, whose texts are replaced. */
-static int inputs_of_options(struct inputs *in, const struct trace_format *f, char *values,
-                             struct err *e)
-{
-    int rc = 0;
-    for (const struct opt *o = f->opts; o && o->name && rc == 0; o++) {
-        if (o->type != OPT_TEXT || strcmp(o->arg, "FILE") != 0) continue;
-        const char **named = (const char **)(void *)(values + o->offset);
-        if (!*named || in->n_options == MAX_OPTION_FILES) continue;
-        struct spool *s = &in->option[in->n_options++];
-        rc = spool_open(s, *named, e);
-        if (rc == 0) *named = spool_path(s);
-    }
-    return rc;
-}
-
-static void inputs_fini(struct inputs *in, struct err *e)
-{
-    for (int i = 0; i < in->n_options; i++) {
-        spool_name_err(&in->option[i], e);
-        spool_close(&in->option[i]);
-    }
-    for (int i = 0; i < in->n; i++) {
-        spool_name_err(&in->spool[i], e);
-        spool_close(&in->spool[i]);
-    }
-    free(in->spool);
-    free(in->path);
 }
 
 /* ---- the rows ------------------------------------------------------------------------------- */

@@ -2,11 +2,11 @@
  * with the options that `gpusim import FORMAT` has. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/spool.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "traces/account.h"
 #include "traces/format_opts.h"
+#include "traces/inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,21 +165,21 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct format_opts all, p = { 0 };
     const char *named = NULL;
-    struct spool spool = { 0 };
+    struct inputs in = { 0 };
     int rc = format_opts_parse(&all, self, opts, sizeof(struct options),
                                format_opts_help_on(argc, argv), argc, argv, e);
     if (rc == 0) rc = operands(&all, self, &named, e);
     if (rc == 0) {
-        const char *shown = all.operand[all.operands - 1];
+        char **shown = &all.operand[all.operands - 1];
         const struct trace_format *f = named ? format_find(named) : NULL;
-        rc = spool_open(&spool, shown, e);
-        if (rc == 0 && !f) rc = format_sniff(&f, spool_path(&spool), e);
+        rc = inputs_open(&in, shown, 1, e);
+        if (rc == 0 && !f) rc = format_sniff(&f, in.path[0], e);
         if (rc == 0)
             rc = format_opts_parse(&p, self, opts, sizeof(struct options), f, argc, argv, e);
-        if (rc == 0) rc = stat_file(p.own, f, p.of_format, spool_path(&spool), shown, e);
-        spool_name_err(&spool, e);
-        spool_close(&spool);
+        if (rc == 0) rc = inputs_of_options(&in, f, p.of_format, e);
+        if (rc == 0) rc = stat_file(p.own, f, p.of_format, in.path[0], *shown, e);
     }
+    inputs_fini(&in, e);
     format_opts_fini(&p);
     format_opts_fini(&all);
     return rc == OPT_HELP_SHOWN ? 0 : rc;

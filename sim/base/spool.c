@@ -33,6 +33,15 @@ static int copy_all(int fd, const char *path, FILE *to, struct err *e)
     return rc;
 }
 
+const char *spool_kind(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0) return "standard input";
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return NULL;
+    if (S_ISDIR(st.st_mode)) return "a directory";
+    return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? "a pipe" : "a device";
+}
+
 int spool_open(struct spool *s, const char *path, struct err *e)
 {
     const bool standard = strcmp(path, "-") == 0;

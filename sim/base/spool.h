@@ -10,6 +10,10 @@
 
 #include "base/err.h"
 
+/* What cannot be opened again and again: "standard input", "a pipe", "a device", "a directory"; NULL for a
+ * regular file, and for what is not there. */
+const char *spool_kind(const char *path);
+
 struct spool {         /* starts as {0} */
     char path[64];     /* of the copy; "": there is none */
     const char *named; /* what the user named; lent */

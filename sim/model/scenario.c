@@ -1,6 +1,7 @@
 #include "model/scenario.h"
 
 #include "base/instream.h"
+#include "base/spool.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,8 +43,12 @@ static const struct cfg_field fleet_fields[] = {
 static const char *const work_kinds[] = { "jobs", "generate", NULL };
 static const struct cfg_field work_fields[] = {
     CFG_REQUIRED(struct work_item, name, CFG_TEXT, 0, 0, "unique"),
-    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct work_item, kind),
-      .help = "jobs (a trace) or generate (a spec)", .choices = work_kinds, .required = true },
+    { .name = "kind",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct work_item, kind),
+      .help = "jobs (a trace) or generate (a spec)",
+      .choices = work_kinds,
+      .required = true },
     CFG_FIELD(struct work_item, trace, CFG_TEXT, NULL, 0, 0, "native trace"),
     CFG_FIELD(struct work_item, spec, CFG_TEXT, NULL, 0, 0, "generator spec"),
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
@@ -62,8 +67,9 @@ const struct cfg_field schedule_fields[] = {
               "wait: in the queue; drop: rejected when it cannot start at once"),
     CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
               "order: if the order preempts; never: running jobs stay"),
-    CFG_FIELD(struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
-              "work between checkpoints: a preempted job falls back to its last; 0 s: loses nothing"),
+    CFG_FIELD(
+        struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
+        "work between checkpoints: a preempted job falls back to its last; 0 s: loses nothing"),
     CFG_FIELD(struct schedule, restart, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "a preempted job holds its new cards so long before it works on"),
     CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
@@ -106,7 +112,8 @@ const char *scenario_path(struct arena *a, const char *scenario_file, const char
     const char *slash = strrchr(scenario_file, '/');
     /* a scenario that came through a pipe (<(...), standard input) lies nowhere */
     const bool piped = strncmp(scenario_file, "/proc/self/fd/", 14) == 0 ||
-                       strncmp(scenario_file, "/dev/fd/", 8) == 0;
+                       strncmp(scenario_file, "/dev/fd/", 8) == 0 ||
+                       strcmp(scenario_file, "/dev/stdin") == 0;
     if (!path || path[0] == '/' || !slash || piped) return arena_strdup(a, path);
     return arena_printf(a, "%.*s/%s", (int)(slash - scenario_file), scenario_file, path);
 }
@@ -135,13 +142,14 @@ static bool is_named_list(struct reader *r, json_t *list, const char *pointer, c
     if (!list) return false; /* reported as missing */
     if (!json_is_array(list) || json_array_size(list) == 0) {
         char found[64];
-        json_problem(r->d, &r->s->doc, pointer, "expected a list of at least one %s, found %s", what,
+        json_problem(r->d, &r->s->doc, pointer, "expected a list of at least one %s, found %s",
+                     what,
                      json_is_array(list) ? "an empty list" : json_found(found, sizeof found, list));
         return false;
     }
     if (json_array_size(list) > MAX_LISTED) {
-        json_problem(r->d, &r->s->doc, pointer, "expected at most %d entries, found %zu", MAX_LISTED,
-                     json_array_size(list));
+        json_problem(r->d, &r->s->doc, pointer, "expected at most %d entries, found %zu",
+                     MAX_LISTED, json_array_size(list));
         return false;
     }
     json_array_foreach(list, i, v)
@@ -164,7 +172,8 @@ static void check_name(struct reader *r, const char *name, const char *pointer)
     if (name[0] == '\0' || strlen(name) > 100 || strpbrk(name, "./\\ \t\n\r,\"") || name[0] == '-')
         json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/name", pointer),
                      "expected a short name without blanks, dots, slashes, commas or quotes, "
-                     "found \"%s\"", name);
+                     "found \"%s\"",
+                     name);
 }
 
 static const struct fleet_group *read_fleet(struct reader *r, json_t *list, const char *pointer,
@@ -186,7 +195,8 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
         cards += (double)g[i].nodes * (double)g[i].gpus_per_node;
     }
     if (cards > 1e7)
-        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f", cards);
+        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f",
+                     cards);
     *n = json_array_size(list);
     return g;
 }
@@ -205,6 +215,23 @@ static struct schedule read_schedule(struct reader *r, json_t *obj, const char *
     return s;
 }
 
+/* Every policy reads a trace and a spec once more: a pipe would be empty by then, a FIFO wait for ever.
+ * Files that are not there are left to their reader. The path for it. */
+static const char *rereadable(struct reader *r, const char *named, const char *work,
+                              const char *key)
+{
+    const char *path = relative(r, named);
+    const char *kind = named && strcmp(named, "-") == 0 ? spool_kind(named)
+                       : path                           ? spool_kind(path)
+                                                        : NULL;
+    if (!kind) return path;
+    struct err *e =
+        json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/%s", work, key),
+                     "expected a file, found %s: every policy reads it from the start", kind);
+    err_hint(e, "store it first, such as with `gpusim import native - -o trace.csv`");
+    return path;
+}
+
 static void read_work(struct reader *r, json_t *list)
 {
     size_t i;
@@ -218,8 +245,9 @@ static void read_work(struct reader *r, json_t *list)
         if (kind && strcmp(kind, "service") == 0) {
             struct err *e = json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/kind", at),
                                          "request-level services are not simulated yet");
-            err_hint(e, "model the service as jobs: \"kind\": \"generate\" with bursty arrivals, or "
-                        "\"kind\": \"jobs\" with a trace");
+            err_hint(e,
+                     "model the service as jobs: \"kind\": \"generate\" with bursty arrivals, or "
+                     "\"kind\": \"jobs\" with a trace");
             continue;
         }
         read_table(r, work_fields, N(work_fields), &w[i], v, at);
@@ -227,9 +255,10 @@ static void read_work(struct reader *r, json_t *list)
         if (w[i].kind == WORK_JOBS && !w[i].trace)
             json_problem(r->d, &r->s->doc, at, "kind \"jobs\" needs \"trace\": a native trace");
         if (w[i].kind == WORK_GENERATE && !w[i].spec)
-            json_problem(r->d, &r->s->doc, at, "kind \"generate\" needs \"spec\": a generator file");
-        w[i].trace = relative(r, w[i].trace);
-        w[i].spec = relative(r, w[i].spec);
+            json_problem(r->d, &r->s->doc, at,
+                         "kind \"generate\" needs \"spec\": a generator file");
+        w[i].trace = rereadable(r, w[i].trace, at, "trace");
+        w[i].spec = rereadable(r, w[i].spec, at, "spec");
         w[i].pointer = at;
     }
     r->s->work = w;
@@ -269,28 +298,32 @@ static void read_policies(struct reader *r, const struct top *top)
     r->s->schedule = schedule;
     r->s->schedule_unused = top->schedule != NULL;
     if (!is_named_list(r, top->policies, "/policies", "policy")) return;
-    struct policy_spec *p =
-        arena_array(r->s->arena, json_array_size(top->policies), sizeof *p);
+    struct policy_spec *p = arena_array(r->s->arena, json_array_size(top->policies), sizeof *p);
     json_array_foreach(top->policies, i, v)
     {
         const char *at = pointer_at(r, "/policies", i);
         struct policy_head head = { 0 };
         read_table(r, policy_fields, N(policy_fields), &head, v, at);
         check_name(r, head.name, at);
-        p[i] = (struct policy_spec){ .name = head.name, .share = head.share, .pointer = at,
-                                     .fleet = fleet, .n_fleet = n_fleet, .schedule = schedule };
+        p[i] = (struct policy_spec){ .name = head.name,
+                                     .share = head.share,
+                                     .pointer = at,
+                                     .fleet = fleet,
+                                     .n_fleet = n_fleet,
+                                     .schedule = schedule };
         p[i].share_pointer = arena_printf(r->s->arena, "%s/share", at);
         p[i].kind = json_string_value(json_object_get(head.share, "kind"));
         if (head.share && !p[i].kind)
-            json_problem(r->d, &r->s->doc, p[i].share_pointer,
-                         "expected an object with \"kind\": a sharing policy (`gpusim list policies`)");
+            json_problem(
+                r->d, &r->s->doc, p[i].share_pointer,
+                "expected an object with \"kind\": a sharing policy (`gpusim list policies`)");
         if (head.fleet)
-            p[i].fleet = read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at),
-                                    &p[i].n_fleet);
+            p[i].fleet =
+                read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at), &p[i].n_fleet);
         if (!head.schedule) r->s->schedule_unused = false;
         if (head.schedule)
-            p[i].schedule = read_schedule(r, head.schedule,
-                                          arena_printf(r->s->arena, "%s/schedule", at));
+            p[i].schedule =
+                read_schedule(r, head.schedule, arena_printf(r->s->arena, "%s/schedule", at));
         p[i].prices = relative(r, head.prices ? head.prices : top->prices);
     }
     r->s->policy = p;
@@ -342,7 +375,8 @@ static int apply_set(struct scenario *s, const char *text, struct err *e)
     if (!eq || eq == text)
         return err_set(e, ERR_USAGE, NULL, "--set: expected PATH=VALUE, found '%s'", text);
     make_section(s->doc.root, text);
-    return json_path_set(s->doc.root, arena_strndup(s->arena, text, (size_t)(eq - text)), eq + 1, e);
+    return json_path_set(s->doc.root, arena_strndup(s->arena, text, (size_t)(eq - text)), eq + 1,
+                         e);
 }
 
 int scenario_load(struct scenario *out, const char *path, const char *const *set, size_t n_set,
@@ -383,8 +417,11 @@ static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *a
 json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t *const *order)
 {
     json_t *root = json_deep_copy(s->doc.root), *work = json_array(), *policies = json_array();
-    const struct top top = { .format = "gpusim-scenario/1", .name = s->name, .seed = s->seed,
-                             .horizon = s->horizon, .warmup = s->warmup };
+    const struct top top = { .format = "gpusim-scenario/1",
+                             .name = s->name,
+                             .seed = s->seed,
+                             .horizon = s->horizon,
+                             .warmup = s->warmup };
     const struct output output = { .sample = s->sample, .jobs = s->write_jobs };
     json_t *head = cfg_write(top_fields, N(top_fields), &top);
     json_object_update(root, head);
@@ -405,8 +442,9 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
         if (order[i]) json_object_update_missing(schedule, order[i]);
         json_object_set_new(item, "schedule", schedule);
         if (json_object_get(as_given, "fleet"))
-            json_object_set_new(item, "fleet", fleet_json(p->fleet, p->n_fleet,
-                                                          json_object_get(as_given, "fleet")));
+            json_object_set_new(
+                item, "fleet",
+                fleet_json(p->fleet, p->n_fleet, json_object_get(as_given, "fleet")));
         if (json_object_get(as_given, "prices"))
             json_object_set(item, "prices", json_object_get(as_given, "prices"));
         json_array_append_new(policies, item);

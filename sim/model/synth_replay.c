@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/spool.h"
 #include "base/vec.h"
 
 #include <gsl/gsl_randist.h>
@@ -94,6 +95,18 @@ static int shuffle(struct synth_replay *r, struct err *e)
     return 0;
 }
 
+/* A run draws from it once for each policy and replication. */
+static int refuse_pipe(const char *path, struct err *e)
+{
+    const struct loc at = { .file = path };
+    const char *kind = spool_kind(path);
+    if (!kind) return 0;
+    int rc = err_set(e, ERR_INPUT, &at,
+                     "expected a file, found %s: a recording is read several times", kind);
+    err_hint(e, "store it first, such as with `gpusim import native - -o trace.csv`");
+    return rc;
+}
+
 int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec *spec,
                       struct symtab *names, uint64_t seed, uint64_t replication,
                       const char *purpose, struct err *e)
@@ -106,7 +119,8 @@ int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec 
     r->draw = rng_create(seed, replication, name);
     snprintf(name, sizeof name, "%s/thinning", purpose);
     r->thin = rng_create(seed, replication, name);
-    int rc = trace_open(&r->reader, spec->trace, names, e);
+    int rc = refuse_pipe(spec->trace, e);
+    if (rc == 0) rc = trace_open(&r->reader, spec->trace, names, e);
     if (rc == 0) r->columns = trace_columns(r->reader);
     if (rc == 0 && spec->kind != REPLAY_ALL) {
         rc = hold_rows(r, e);

@@ -146,6 +146,37 @@ static void standard_input_is_a_file_like_any_other(void **state)
                      1);
 }
 
+/* --nodes FILE may be a pipe for `trace stat` too. */
+static void options_of_a_summary_may_be_pipes(void **state)
+{
+    char fifo[300], out[300];
+    pthread_t t;
+    (void)state;
+    char *nodes = read_file("traces/samples/openb/nodes/nodes.csv");
+    snprintf(fifo, sizeof fifo, "%s/nodes", temp_dir());
+    snprintf(out, sizeof out, "%s/said", temp_dir());
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    struct feed f = { fifo, nodes, strlen(nodes), -1 };
+    assert_int_equal(pthread_create(&t, NULL, feed_main, &f), 0);
+    const char *const words[] = { "stat",    "openb", "traces/samples/openb/pods.csv",
+                                  "--nodes", fifo,    "--format",
+                                  "json",    NULL };
+    const int rc = run_words(&cmd_trace, out, words);
+    pthread_join(t, NULL);
+    if (rc != 0) fail_msg("%s", last_run.e.msg);
+    char *said = read_file(out);
+    assert_contains(said, "capacity_gpus");
+    assert_null(strstr(said, "\"capacity_gpus\": null"));
+    free(said);
+    free(nodes);
+    /* what is read once cannot be two files */
+    assert_int_equal(PIPED(&cmd_import, NULL, "x\n", "openb", "-", "--nodes", "-"), ERR_USAGE);
+    assert_contains(last_run.e.msg, "standard input is named twice");
+    assert_int_equal(PIPED(&cmd_trace, NULL, "x\n", "stat", "openb", "-", "--nodes", "/dev/stdin"),
+                     ERR_USAGE);
+    assert_int_equal(PIPED(&cmd_import, NULL, "x\n", "swf", "-", "-"), ERR_USAGE);
+}
+
 /* Neither messages nor documents name the copy. */
 static void the_copy_stays_unnamed(void **state)
 {
@@ -429,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_a_pipe_counts),
         cmocka_unit_test(standard_input_is_a_file_like_any_other),
+        cmocka_unit_test(options_of_a_summary_may_be_pipes),
         cmocka_unit_test(the_copy_stays_unnamed),
         cmocka_unit_test(regular_files_are_not_copied),
         cmocka_unit_test(wrong_kinds_are_named),

@@ -238,6 +238,12 @@ static const struct mistake mistakes[] = {
       "model the service as jobs" },
     { "'kind': 'jobs'", "'kind': 'generate'", ":4:13: /work/0", "spec", NULL, NULL },
     { ", 'trace': 'trace.csv'", "", ":4:13: /work/0", "trace", NULL, NULL },
+    { "'trace': 'trace.csv'", "'trace': '-'", ": /work/0/trace", "expected a file",
+      "standard input", "import native" },
+    { "'trace': 'trace.csv'", "'trace': '/dev/null'", ": /work/0/trace", "expected a file",
+      "a device", "import native" },
+    { "'trace': 'trace.csv'", "'trace': '/'", ": /work/0/trace", "expected a file", "a directory",
+      NULL },
     { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': 0", ": /work/0/load", "1e-06", "0",
       NULL },
     { "'trace': 'trace.csv'", "'trace': 'trace.csv', 'load': '2'", ": /work/0/load", "number",
@@ -369,6 +375,7 @@ static void paths(void **state)
     /* from a pipe: the current folder counts */
     assert_string_equal(scenario_path(a, "/proc/self/fd/3", "t.csv"), "t.csv");
     assert_string_equal(scenario_path(a, "/dev/fd/63", "t.csv"), "t.csv");
+    assert_string_equal(scenario_path(a, "/dev/stdin", "t.csv"), "t.csv");
     arena_destroy(a);
 }
 
