@@ -134,8 +134,11 @@ static void speeds(const void *params, const struct share_view *v, double speed[
         const double gpu = s->compute + s->memory;
         const double need = gpu * s->sm_width;
         const double quota = v->resident[i].demand->core_cap;
-        t[i] = (struct turn_taker){ .delay = s->host + s->launches_per_s * p->launch_s,
-                                    .demand = gpu };
+        t[i] = (struct turn_taker){
+            .delay = s->host + s->launches_per_s * p->launch_s,
+            .demand = gpu,
+            .spared = timeshare_spared(v->type->gpu, s->sm_width, simtime_s(p->quantum)),
+        };
         cap[i] = quota < need ? quota / need : INFINITY;
         weight[i] = pow(v->resident[i].demand->units / 1000.0, p->gain);
     }

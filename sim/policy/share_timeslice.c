@@ -26,12 +26,15 @@ struct timeslice {
 
 enum { FIELD_SLOTS, FIELD_QUANTUM, FIELD_SWITCH };
 static const struct cfg_field fields[] = {
-    [FIELD_SLOTS] = CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, MAX_SLOTS,
-                              "tenants a card admits"),
+    [FIELD_SLOTS] =
+        CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, MAX_SLOTS, "tenants a card admits"),
     [FIELD_QUANTUM] = CFG_FIELD(struct timeslice, quantum, CFG_TIME, NULL, 1e-6, 10,
                                 "length of a turn; default from the profile"),
-    [FIELD_SWITCH] = { .name = "switch", .type = CFG_TIME,
-                       .offset = offsetof(struct timeslice, switch_), .min = 0, .max = 10,
+    [FIELD_SWITCH] = { .name = "switch",
+                       .type = CFG_TIME,
+                       .offset = offsetof(struct timeslice, switch_),
+                       .min = 0,
+                       .max = 10,
                        .help = "time lost at a change of tenant; default from the profile" },
     CFG_FIELD(struct timeslice, overhead, CFG_RATIO, "0", 0, 0.9,
               "part of the speed a hypervisor takes"),
@@ -80,7 +83,11 @@ static void speeds(const void *params, const struct share_view *v, double speed[
     struct turn_taker t[MAX_SLOTS];
     for (size_t i = 0; i < v->n; i++) {
         const struct signature *s = v->resident[i].sig;
-        t[i] = (struct turn_taker){ .delay = s->host, .demand = s->compute + s->memory };
+        t[i] = (struct turn_taker){
+            .delay = s->host,
+            .demand = s->compute + s->memory,
+            .spared = timeshare_spared(v->type->gpu, s->sm_width, simtime_s(p->quantum)),
+        };
     }
     timeshare_speeds(t, v->n, p->switch_ratio, speed);
     for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;

@@ -7,6 +7,14 @@
 
 enum { MAX_STATES = 4096, MAX_CLASSES = 8, SCHWEITZER_ROUNDS = 200, CAP_ROUNDS = 200 };
 
+double timeshare_spared(const struct gpu_spec *gpu, double sm_width, double quantum_s)
+{
+    const double sm_bytes = 256 * 1024, there_and_back = 2;
+    if (!(gpu->sms > 0) || !(gpu->mem_Bps > 0)) return 0;
+    const double empty_bytes = gpu->sms * sm_bytes * fmax(0.0, 1.0 - sm_width);
+    return there_and_back * empty_bytes / gpu->mem_Bps / quantum_s;
+}
+
 /* Equal residents are one class: MVA walks over populations, so ten equal tenants are 11 states
  * instead of 1024. */
 struct network {
@@ -27,7 +35,7 @@ static void network_build(struct network *w, const struct turn_taker *t, const d
         int c = 0;
         while (c < w->classes &&
                (w->class[c].delay != t[i].delay || w->class[c].demand != t[i].demand ||
-                w->weight[c] != mine))
+                w->class[c].spared != t[i].spared || w->weight[c] != mine))
             c++;
         if (c == w->classes) {
             w->class[c] = t[i];
@@ -45,9 +53,10 @@ static void network_build(struct network *w, const struct turn_taker *t, const d
 
 /* Time at the card per cycle for one that meets `queue` others on average, of which at least one
  * is there with probability `busy`. */
-static double at_card(double demand, double queue, double busy, double switch_ratio)
+static double at_card(const struct turn_taker *t, double queue, double busy, double switch_ratio)
 {
-    return demand * (1.0 + queue) * (1.0 + switch_ratio * busy);
+    const double cost = fmax(0.0, switch_ratio - t->spared);
+    return t->demand * (1.0 + queue) * (1.0 + cost * busy);
 }
 
 /* Exact MVA. active[state][c]: probability that one resident of class c is at the card when the
@@ -76,7 +85,7 @@ static void solve_exact(const struct network *w, double switch_ratio, double rat
                 queue += others * before[k] * (w->weight[k] / w->weight[c]);
                 nobody *= pow(1.0 - before[k], others);
             }
-            const double r = at_card(w->class[c].demand, queue, 1.0 - nobody, switch_ratio);
+            const double r = at_card(&w->class[c], queue, 1.0 - nobody, switch_ratio);
             active[s][c] = r / (w->class[c].delay + r);
             if (s == w->states - 1) rate[c] = 1.0 / (w->class[c].delay + r);
         }
@@ -97,7 +106,7 @@ static void solve_approximate(const struct network *w, double switch_ratio, doub
                 queue += others * active[k] * (w->weight[k] / w->weight[c]);
                 nobody *= pow(1.0 - active[k], others);
             }
-            const double r = at_card(w->class[c].demand, queue, 1.0 - nobody, switch_ratio);
+            const double r = at_card(&w->class[c], queue, 1.0 - nobody, switch_ratio);
             const double now = r / (w->class[c].delay + r);
             change = fmax(change, fabs(now - active[c]));
             active[c] = 0.5 * (active[c] + now);
@@ -155,8 +164,8 @@ void timeshare_weighted(const struct turn_taker *t, const double weight[], size_
     if (weight) hold_to_card(t, n, speed);
 }
 
-void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n,
-                      double switch_ratio, double speed[])
+void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
+                      double speed[])
 {
     struct turn_taker held[TIMESHARE_MAX];
     BUG_ON(n > TIMESHARE_MAX);

@@ -8,7 +8,7 @@
 
 static void alone(void **state)
 {
-    const struct turn_taker t[] = { { 0.3, 0.7 }, { 0, 1 }, { 1, 0 }, { 0.5, 1.5 } };
+    const struct turn_taker t[] = { { 0.3, 0.7, 0 }, { 0, 1, 0 }, { 1, 0, 0 }, { 0.5, 1.5, 0 } };
     const double want[] = { 1, 1, 1, 0.5 };
     (void)state;
     for (size_t i = 0; i < 4; i++) {
@@ -26,12 +26,33 @@ static void always_busy(void **state)
     double speed[20];
     (void)state;
     for (size_t n = 2; n <= 20; n++) {
-        for (size_t i = 0; i < n; i++) t[i] = (struct turn_taker){ 0, 1 };
+        for (size_t i = 0; i < n; i++) t[i] = (struct turn_taker){ 0, 1, 0 };
         timeshare_speeds(t, n, 0, speed);
         for (size_t i = 0; i < n; i++) assert_close(speed[i], 1.0 / (double)n, 1e-12);
         timeshare_speeds(t, n, 0.25, speed);
         for (size_t i = 0; i < n; i++) assert_close(speed[i], 0.8 / (double)n, 1e-12);
     }
+}
+
+/* Registers of empty SMs need not be saved: 56 SMs of 256 KiB, there and back at 933 GB/s. */
+static void narrow_jobs_switch_cheaper(void **state)
+{
+    const struct gpu_spec a30 = { .sms = 56, .mem_Bps = 933e9 }, unknown = { .mem_Bps = 933e9 };
+    struct turn_taker t[] = { { .demand = 1 }, { .demand = 1 } };
+    double speed[2];
+    (void)state;
+    assert_close(timeshare_spared(&a30, 1, 1e-3), 0, 0);
+    assert_close(timeshare_spared(&a30, 0.25, 1e-3), 2 * 42 * 262144.0 / 933e9 / 1e-3, 1e-12);
+    assert_close(timeshare_spared(&unknown, 0.25, 1e-3), 0, 0);
+    t[0].spared = t[1].spared = 0.05;
+    timeshare_speeds(t, 2, 0.25, speed);
+    assert_close(speed[0], 0.5 / 1.20, 1e-12);
+    timeshare_speeds(t, 2, 0.04, speed); /* never a gain */
+    assert_close(speed[0], 0.5, 1e-12);
+    t[1].spared = 0; /* two kinds: each pays for its own switches */
+    timeshare_speeds(t, 2, 0.25, speed);
+    assert_close(speed[0], 0.5 / 1.20, 1e-12);
+    assert_close(speed[1], 0.5 / 1.25, 1e-12);
 }
 
 /* Two classes of one: the processor-sharing chain over who is at the card, solved by hand. With
@@ -41,7 +62,7 @@ static void two_different_by_chain(void **state)
     const double z[2] = { 0.35, 0.62 }, d[2] = { 0.65, 0.38 };
     /* states: nobody, first, second, both at the card; power iteration on the uniformised chain */
     double p[4] = { 0.25, 0.25, 0.25, 0.25 }, speed[2];
-    const struct turn_taker t[2] = { { z[0], d[0] }, { z[1], d[1] } };
+    const struct turn_taker t[2] = { { z[0], d[0], 0 }, { z[1], d[1], 0 } };
     (void)state;
     for (int round = 0; round < 20000; round++) {
         double q[4] = { 0 };
@@ -66,7 +87,7 @@ static void two_different_by_chain(void **state)
 
 static void ceilings_hold_and_lend(void **state)
 {
-    const struct turn_taker t[2] = { { 0, 1 }, { 0, 1 } };
+    const struct turn_taker t[2] = { { 0, 1, 0 }, { 0, 1, 0 } };
     double speed[2], cap[2] = { 0.2, INFINITY };
     (void)state;
     timeshare_capped(t, cap, 2, 0, speed);
@@ -88,14 +109,14 @@ static void exact_meets_approximate(void **state)
     struct turn_taker t[9];
     double exact[9], more[9];
     (void)state;
-    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5 + 1e-9 * i, 0.5 - 1e-9 * i };
+    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5 + 1e-9 * i, 0.5 - 1e-9 * i, 0 };
     timeshare_speeds(t, 8, 0, exact); /* 8 classes, 256 states */
-    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5, 0.5 };
+    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5, 0.5, 0 };
     timeshare_speeds(t, 8, 0, more); /* one class, 9 states */
     for (int i = 0; i < 8; i++) assert_close(exact[i], more[i], 1e-6);
-    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5 + 1e-9 * i, 0.5 - 1e-9 * i };
+    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5 + 1e-9 * i, 0.5 - 1e-9 * i, 0 };
     timeshare_speeds(t, 9, 0, more); /* 9 classes: approximate; known to be within a few per cent */
-    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5, 0.5 };
+    for (int i = 0; i < 9; i++) t[i] = (struct turn_taker){ 0.5, 0.5, 0 };
     timeshare_speeds(t, 9, 0, exact);
     for (int i = 0; i < 9; i++) assert_close(more[i], exact[i], 0.05);
 }
@@ -107,7 +128,7 @@ static void a_thousand_residents(void **state)
     double at_card = 0;
     (void)state;
     for (int i = 0; i < TIMESHARE_MAX; i++) {
-        t[i] = i % 2 ? (struct turn_taker){ 0.9, 0.1 } : (struct turn_taker){ 0.2, 0.8 };
+        t[i] = i % 2 ? (struct turn_taker){ 0.9, 0.1, 0 } : (struct turn_taker){ 0.2, 0.8, 0 };
         cap[i] = 0.001;
     }
     timeshare_speeds(t, TIMESHARE_MAX, 0, speed);
@@ -122,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),
         cmocka_unit_test(always_busy),
+        cmocka_unit_test(narrow_jobs_switch_cheaper),
         cmocka_unit_test(two_different_by_chain),
         cmocka_unit_test(ceilings_hold_and_lend),
         cmocka_unit_test(exact_meets_approximate),

@@ -162,7 +162,8 @@ static void shipped_time_slicing(void **state)
              temp_file(".csv", "source,gpu,policy,tenants,loaded_tenants,workload,norm_per_tenant,"
                                "aggregate_norm\nme,A100-PCIE-80GB,timeslice,5,5,x,0.1804,0.902\n"));
     score(&s, "sharing", path);
-    assert_true(group_of(&s, "time slicing, busy tenants")->model.worst_abs < 0.005);
+    /* 0.0138: nothing tells that "x" leaves SMs empty, as YOLOS does */
+    assert_true(group_of(&s, "time slicing, busy tenants")->model.worst_abs < 0.02);
     scored_fini(&s);
     if (shared[0]) setenv("GPUSIM_SHARED", shared, 1);
     refused("sharing", "policy,tenants\nmps,2\n", "loaded_tenants");
@@ -177,14 +178,15 @@ static void reference_sharing(void **state)
         skip_without("reference/sharing_measured.csv");
     score(&s, "sharing", NULL);
     const struct valid_group *busy = group_of(&s, "time slicing, busy tenants");
-    assert_true(busy->model.worst_abs < 0.0302); /* 0.0301: the two rows of the A30 */
-    assert_true(busy->model.mae < 0.02 && busy->model.mae < 0.5 * busy->naive.mae);
+    assert_true(busy->model.worst_abs < 0.02); /* 0.0146: the two rows of the A30 */
+    assert_true(busy->model.mae < 0.01 && busy->model.mae < 0.25 * busy->naive.mae); /* 0.0077 */
     assert_true(group_of(&s, "time slicing, host-bound")->model.worst < 0.03);
     assert_true(group_of(&s, "time slicing, host-bound, left out")->model.worst < 0.09); /* 0.066 */
     assert_true(group_of(&s, "MPS, host-bound")->model.worst < 0.05);                     /* 0.031 */
     assert_true(group_of(&s, "MPS, width from a MIG slice")->model.mape < 0.10);          /* 0.074 */
     assert_true(group_of(&s, "MPS, one block a client")->model.worst < 0.15);             /* 0.130 */
     assert_true(group_of(&s, "contradictory host, order only")->model.spearman > 0.5);    /* 0.8 */
+    assert_int_equal(s.report.n_missed, 0);
     scored_fini(&s);
 }
 
