@@ -46,30 +46,7 @@ static const struct opt opts[] = { SLURM_CSV_OPTS("acme"), { 0 } };
 static int acme_open(void **state, const char *path, const void *options, struct symtab *names,
                      struct import_info *info, struct err *e)
 {
-    struct slurm_csv *s;
-    int rc = slurm_csv_open(&s, &acme, path, options, names, info, e);
-    *state = s;
-    return rc;
-}
-
-static int acme_next(void *state, struct import_row *row, struct err *e)
-{
-    return slurm_csv_next(state, row, e);
-}
-
-static void acme_close(void *state)
-{
-    slurm_csv_close(state);
-}
-
-static void acme_settle(void *state, struct import_row *row)
-{
-    slurm_csv_settle(state, row);
-}
-
-static void acme_facts(const void *state, json_t *into)
-{
-    slurm_csv_facts(state, into);
+    return slurm_csv_open(state, &acme, path, options, names, info, e);
 }
 
 static int acme_sniff(const char *head, size_t len)
@@ -83,11 +60,7 @@ const struct trace_format fmt_acme = {
     .name = "acme",
     .help = "job traces of Shanghai AI Lab's Acme (Seren, Kalos)",
     .opts = opts,
-    .options_size = sizeof(struct slurm_options),
     .sniff = acme_sniff,
     .open = acme_open,
-    .next = acme_next,
-    .close = acme_close,
-    .settle = acme_settle,
-    .facts = acme_facts,
+    SLURM_CSV_FUNCTIONS,
 };

@@ -25,30 +25,7 @@ static const struct opt opts[] = { SLURM_CSV_OPTS("eagle"), { 0 } };
 static int eagle_open(void **state, const char *path, const void *options, struct symtab *names,
                       struct import_info *info, struct err *e)
 {
-    struct slurm_csv *s;
-    int rc = slurm_csv_open(&s, &eagle, path, options, names, info, e);
-    *state = s;
-    return rc;
-}
-
-static int eagle_next(void *state, struct import_row *row, struct err *e)
-{
-    return slurm_csv_next(state, row, e);
-}
-
-static void eagle_close(void *state)
-{
-    slurm_csv_close(state);
-}
-
-static void eagle_settle(void *state, struct import_row *row)
-{
-    slurm_csv_settle(state, row);
-}
-
-static void eagle_facts(const void *state, json_t *into)
-{
-    slurm_csv_facts(state, into);
+    return slurm_csv_open(state, &eagle, path, options, names, info, e);
 }
 
 static int eagle_sniff(const char *head, size_t len)
@@ -61,11 +38,7 @@ const struct trace_format fmt_eagle = {
     .name = "eagle",
     .help = "jobs of NREL's Eagle: Slurm accounting as CSV",
     .opts = opts,
-    .options_size = sizeof(struct slurm_options),
     .sniff = eagle_sniff,
     .open = eagle_open,
-    .next = eagle_next,
-    .close = eagle_close,
-    .settle = eagle_settle,
-    .facts = eagle_facts,
+    SLURM_CSV_FUNCTIONS,
 };

@@ -25,30 +25,7 @@ static const struct opt opts[] = { SLURM_CSV_OPTS("helios"), { 0 } };
 static int helios_open(void **state, const char *path, const void *options, struct symtab *names,
                        struct import_info *info, struct err *e)
 {
-    struct slurm_csv *s;
-    int rc = slurm_csv_open(&s, &helios, path, options, names, info, e);
-    *state = s;
-    return rc;
-}
-
-static int helios_next(void *state, struct import_row *row, struct err *e)
-{
-    return slurm_csv_next(state, row, e);
-}
-
-static void helios_close(void *state)
-{
-    slurm_csv_close(state);
-}
-
-static void helios_settle(void *state, struct import_row *row)
-{
-    slurm_csv_settle(state, row);
-}
-
-static void helios_facts(const void *state, json_t *into)
-{
-    slurm_csv_facts(state, into);
+    return slurm_csv_open(state, &helios, path, options, names, info, e);
 }
 
 static int helios_sniff(const char *head, size_t len)
@@ -63,11 +40,7 @@ const struct trace_format fmt_helios = {
     .name = "helios",
     .help = "cluster_log.csv of SenseTime Helios",
     .opts = opts,
-    .options_size = sizeof(struct slurm_options),
     .sniff = helios_sniff,
     .open = helios_open,
-    .next = helios_next,
-    .close = helios_close,
-    .settle = helios_settle,
-    .facts = helios_facts,
+    SLURM_CSV_FUNCTIONS,
 };

@@ -1,6 +1,9 @@
 #include "traces/joblist.h"
 
 #include "base/dec.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
 
 int joblist_open(struct joblist *l, const char *path, const char *format, const char *const *names,
                  int n, simtime unit, struct symtab *symbols, struct err *e)
@@ -74,4 +77,51 @@ int joblist_next(struct joblist *l, struct import_row *row, struct err *e)
     row->job.user = name_of(l, JOBLIST_user);
     if (l->model_profile) row->job.profile = name_of(l, JOBLIST_model);
     return 1;
+}
+
+/* ---- Tiresias and Muri -------------------------------------------------------------------------- */
+
+enum { COL_resource = JOBLIST_COLUMNS, COLUMNS };
+static const char *const columns[COLUMNS] = { JOBLIST_NAMES, "resource_time_0" };
+
+const char *const joblist_units[] = { "auto", "s", "ms", NULL };
+
+int joblist_start(void **state, const struct joblist_dialect *d, const char *path,
+                  const void *options, struct symtab *names, struct import_info *info,
+                  struct err *e)
+{
+    const struct joblist_options *o = options;
+    const bool ms = o->unit == JOBLIST_UNIT_auto ? d->ms : o->unit == JOBLIST_UNIT_ms;
+    struct joblist *l = xcalloc(1, sizeof *l);
+    int rc = joblist_open(l, path, d->name, columns, COLUMNS, ms ? SIM_SECOND / 1000 : SIM_SECOND,
+                          names, e);
+    if (rc == 0 && o->unit == JOBLIST_UNIT_auto && (l->t.column_of[COL_resource] >= 0) != d->ms) {
+        rc = csv_error(l->t.csv, &l->t.row, NULL, e, "%s", d->doubt);
+        err_hint(e, "%s", d->hint);
+    }
+    if (rc < 0) {
+        joblist_end(l);
+        return rc;
+    }
+    l->model_profile = o->model_profile;
+    snprintf(info->origin, sizeof info->origin, "unit=%s", ms ? "ms" : "s");
+    *state = l;
+    return 0;
+}
+
+int joblist_row(void *state, struct import_row *row, struct err *e)
+{
+    return joblist_next(state, row, e);
+}
+
+void joblist_end(void *state)
+{
+    if (state) joblist_close(state);
+    free(state);
+}
+
+bool joblist_header(const char *head, size_t len, bool muri)
+{
+    return header_has(head, len, ',', columns, JOBLIST_REQUIRED) &&
+           (!muri || header_has(head, len, ',', columns + COL_resource, 1));
 }

@@ -38,4 +38,33 @@ int joblist_next(struct joblist *l, struct import_row *row, struct err *e);
 bool joblist_time(const struct joblist *l, const char *s, size_t len, const char *what,
                   simtime *out, struct import_row *row);
 
+/* Tiresias and Muri: the same columns in seconds and in milliseconds; Muri's has "resource_time_0". */
+enum joblist_unit { JOBLIST_UNIT_auto, JOBLIST_UNIT_s, JOBLIST_UNIT_ms };
+extern const char *const joblist_units[];
+struct joblist_options {
+    int unit; /* enum joblist_unit */
+    bool model_profile;
+};
+/* Entries of an option table. */
+#define JOBLIST_OPTS(who, units)                                                                   \
+    { "unit",       0, OPT_CHOICE, offsetof(struct joblist_options, unit), "UNIT", who ": " units, \
+      joblist_units },                                                                             \
+    {                                                                                              \
+        "model-profile", 0, OPT_FLAG, offsetof(struct joblist_options, model_profile), NULL,       \
+            who ": hand model_name on as the job's profile (the scenario must define it)", NULL    \
+    }
+struct joblist_dialect {
+    const char *name;
+    bool ms;                  /* else seconds, unless --unit says */
+    const char *doubt, *hint; /* when "resource_time_0" says the other unit and --unit nothing */
+};
+/* As in struct trace_format; a format's own open() calls this one with what it is. */
+int joblist_start(void **state, const struct joblist_dialect *d, const char *path,
+                  const void *options, struct symtab *names, struct import_info *info,
+                  struct err *e);
+int joblist_row(void *state, struct import_row *row, struct err *e);
+void joblist_end(void *state); /* accepts NULL */
+/* Is Tiresias' core there, and what Muri adds to it? */
+bool joblist_header(const char *head, size_t len, bool muri);
+
 #endif

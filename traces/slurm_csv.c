@@ -18,13 +18,13 @@ struct slurm_csv {
 /* No header has this name. */
 static const char no_column[] = "\x01";
 
-int slurm_csv_open(struct slurm_csv **out, const struct slurm_csv_format *format, const char *path,
-                   const struct slurm_options *o, struct symtab *names, struct import_info *info,
+int slurm_csv_open(void **state, const struct slurm_csv_format *format, const char *path,
+                   const void *options, struct symtab *names, struct import_info *info,
                    struct err *e)
 {
+    const struct slurm_options *o = options;
     struct slurm_csv *s = xcalloc(1, sizeof *s);
     const char *columns[PARTS];
-    *out = NULL;
     s->format = format;
     s->names = names;
     s->options = *o;
@@ -40,12 +40,13 @@ int slurm_csv_open(struct slurm_csv **out, const struct slurm_csv_format *format
     info->from_zero = true;
     snprintf(info->origin, sizeof info->origin, "zone=%.100s",
              s->options.zone ? s->options.zone : "UTC");
-    *out = s;
+    *state = s;
     return 0;
 }
 
-void slurm_csv_close(struct slurm_csv *s)
+void slurm_csv_close(void *state)
 {
+    struct slurm_csv *s = state;
     if (!s) return;
     table_close(&s->t);
     slurm_file_close(s->slurm);
@@ -106,8 +107,9 @@ static void run_time(struct slurm_csv *s, struct slurm_record *r, struct import_
         r->elapsed = JOB_NO_TIME; /* told by the rules */
 }
 
-int slurm_csv_next(struct slurm_csv *s, struct import_row *row, struct err *e)
+int slurm_csv_next(void *self, struct import_row *row, struct err *e)
 {
+    struct slurm_csv *s = self;
     struct slurm_record r = { .priority = -1,
                               .mem_bytes = -1,
                               .ids_repeat = s->format->ids_repeat };
@@ -143,13 +145,15 @@ int slurm_csv_next(struct slurm_csv *s, struct import_row *row, struct err *e)
     return 1;
 }
 
-void slurm_csv_settle(struct slurm_csv *s, struct import_row *row)
+void slurm_csv_settle(void *state, struct import_row *row)
 {
+    const struct slurm_csv *s = state;
     slurm_settle(s->slurm, row);
 }
 
-void slurm_csv_facts(const struct slurm_csv *s, json_t *into)
+void slurm_csv_facts(const void *state, json_t *into)
 {
+    const struct slurm_csv *s = state;
     slurm_file_facts(s->slurm, into);
     json_object_del(into, "unlimited");
     if (!s->format->columns[PART_limit]) json_object_del(into, "limit_unknown");

@@ -34,14 +34,18 @@ struct slurm_csv_format {
     enum job_class (*class_of)(const char *s, size_t len); /* may be NULL */
 };
 
-struct slurm_csv;
-int slurm_csv_open(struct slurm_csv **out, const struct slurm_csv_format *format, const char *path,
-                   const struct slurm_options *o, struct symtab *names, struct import_info *info,
+/* As in struct trace_format; a format's own open() calls this one with what it is. */
+int slurm_csv_open(void **state, const struct slurm_csv_format *format, const char *path,
+                   const void *options, struct symtab *names, struct import_info *info,
                    struct err *e);
-int slurm_csv_next(struct slurm_csv *s, struct import_row *row, struct err *e);
-void slurm_csv_close(struct slurm_csv *s); /* accepts NULL */
-void slurm_csv_settle(struct slurm_csv *s, struct import_row *row);
-void slurm_csv_facts(const struct slurm_csv *s, json_t *into);
+int slurm_csv_next(void *state, struct import_row *row, struct err *e);
+void slurm_csv_close(void *state); /* accepts NULL */
+void slurm_csv_settle(void *state, struct import_row *row);
+void slurm_csv_facts(const void *state, json_t *into);
+/* The members of a struct trace_format that these tables share. */
+#define SLURM_CSV_FUNCTIONS                                                                        \
+    .options_size = sizeof(struct slurm_options), .next = slurm_csv_next,                          \
+    .close = slurm_csv_close, .settle = slurm_csv_settle, .facts = slurm_csv_facts
 
 #define SLURM_CSV_OPTS(who)                                                                        \
     { "zone",   0,                                                                                 \
