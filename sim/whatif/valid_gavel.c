@@ -41,8 +41,8 @@ static const struct measured_column columns[] = {
     MEASURED_TEXT(struct pair_row, flags, "flags"),
     MEASURED_NUMBER(struct pair_row, iso_a, "iso_a_steps_s", 1e-9, 1e9),
     MEASURED_NUMBER(struct pair_row, iso_b, "iso_b_steps_s", 1e-9, 1e9),
-    MEASURED_OPTIONAL(struct pair_row, norm_a, "norm_a", 0, 100),
-    MEASURED_OPTIONAL(struct pair_row, norm_b, "norm_b", 0, 100),
+    MEASURED_OPTIONAL(struct pair_row, norm_a, "norm_a", 0, 2),
+    MEASURED_OPTIONAL(struct pair_row, norm_b, "norm_b", 0, 2),
 };
 typedef VEC(struct pair_row) pair_rows;
 

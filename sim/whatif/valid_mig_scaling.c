@@ -34,7 +34,10 @@ struct point {
 struct data {
     struct valid_share share;
     struct measured *file;
-    VEC(struct point) points;
+    VEC(struct point)
+    points; /* those that are asked about, then those that ship: only for the fit */
+    size_t asked;
+    const char *board;
     double largest_sms;
     const char *without; /* workload left out of the fit; NULL: none */
 };
@@ -61,7 +64,7 @@ static int add_point(struct data *d, const struct row *row, struct err *e)
         return measured_error(d->file, e, "profile: \"%s\" is no MIG profile of %s", row->profile,
                               d->share.type.gpu->name);
     if (p.slice != p.largest) vec_push(&d->points, p);
-    d->largest_sms = fmax(d->largest_sms, row->sms);
+    d->largest_sms = g->profile[p.largest].sms;
     return 0;
 }
 
@@ -69,16 +72,16 @@ static int read_rows(struct data *d, const struct world *w, const char *path, st
                      struct err *e)
 {
     struct row row;
-    const char *board = NULL;
     int rc = measured_open(&d->file, path, columns, sizeof columns / sizeof *columns, a, e);
     while (rc == 0 && (rc = measured_next(d->file, &row, e)) > 0) {
         rc = 0;
-        if (!board) {
-            board = board_of(row.gpu);
-            rc = valid_share_bind(&d->share, w, a, "mig", board, NULL, e);
-        } else if (strcmp(board, board_of(row.gpu)) != 0) {
-            rc =
-                measured_error(d->file, e, "gpu: one card a file, found %s and %s", board, row.gpu);
+        if (!d->board) {
+            d->board = board_of(row.gpu);
+            rc = valid_share_bind(&d->share, w, a, "mig", d->board, NULL, e);
+        } else if (strcmp(d->board, board_of(row.gpu)) != 0) {
+            if (d->asked) continue; /* what ships is of another card */
+            rc = measured_error(d->file, e, "gpu: one card a file, found %s and %s", d->board,
+                                row.gpu);
         }
         if (rc == 0) rc = add_point(d, &row, e);
     }
@@ -138,7 +141,7 @@ static void add(struct data *d, struct arena *a, valid_rows *out, const struct p
 /* Every workload from constants fitted to the others. */
 static void leave_out(struct data *d, struct arena *a, valid_rows *out)
 {
-    for (size_t i = 0; i < d->points.n; i++) {
+    for (size_t i = 0; i < d->asked; i++) {
         const char *name = d->points.v[i].row.workload;
         size_t k = 0;
         while (strcmp(d->points.v[k].row.workload, name) != 0) k++;
@@ -147,7 +150,7 @@ static void leave_out(struct data *d, struct arena *a, valid_rows *out)
         d->without = name;
         fit_least(x, 2, 0.2, 200, fit_error, d);
         const struct counters_fit fit = { x[0], x[1] };
-        for (k = i; k < d->points.n; k++)
+        for (k = i; k < d->asked; k++)
             if (strcmp(d->points.v[k].row.workload, name) == 0)
                 add(d, a, out, &d->points.v[k], "workload left out of fit", true, &fit);
     }
@@ -157,8 +160,11 @@ static int predict(const struct world *w, const char *path, struct arena *a, val
                    struct err *e)
 {
     struct data d = { 0 };
-    const int rc = read_rows(&d, w, path, a, e);
-    for (size_t i = 0; rc == 0 && i < d.points.n; i++)
+    const char *also = valid_background(valid_find("mig_scaling", NULL), path, a);
+    int rc = read_rows(&d, w, path, a, e);
+    d.asked = d.points.n;
+    if (rc == 0 && also && d.asked) rc = read_rows(&d, w, also, a, e);
+    for (size_t i = 0; rc == 0 && i < d.asked; i++)
         add(&d, a, out, &d.points.v[i], d.points.v[i].row.profile, false, NULL);
     if (rc == 0) leave_out(&d, a, out);
     vec_fini(&d.points);

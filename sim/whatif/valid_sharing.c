@@ -39,8 +39,8 @@ static const struct measured_column columns[] = {
     MEASURED_TEXT(struct series_row, note, "note"),
     MEASURED_NUMBER(struct series_row, tenants, "tenants", 1, 1000),
     MEASURED_NUMBER(struct series_row, loaded, "loaded_tenants", 1, MOST_TENANTS),
-    MEASURED_OPTIONAL(struct series_row, each, "norm_per_tenant", 1e-6, 100),
-    MEASURED_OPTIONAL(struct series_row, aggregate, "aggregate_norm", 1e-6, 1000),
+    MEASURED_OPTIONAL(struct series_row, each, "norm_per_tenant", 1e-6, 2),
+    MEASURED_OPTIONAL(struct series_row, aggregate, "aggregate_norm", 1e-6, 2.0 * MOST_TENANTS),
 };
 typedef VEC(struct series_row) series_rows;
 
@@ -432,6 +432,8 @@ const struct valid_set valid_sharing = {
     .reference = "sharing_measured.csv",
     .naive = "busy time slicing: one constant for all cards; else an equal split of one card",
     .unit = "of one tenant alone",
+    .columns = columns,
+    .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,
     .n_bars = sizeof bars / sizeof *bars,
     .note =

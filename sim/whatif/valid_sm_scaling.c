@@ -1,6 +1,6 @@
 /* Speed with part of a card's SMs, memory and L2 shared (green contexts on an H200): the cap of
  * "mps". One point a workload, at its fewest SMs, gives the share of its time that SMs bound; the
- * others are predicted. */
+ * others are predicted. The point of a file of one's own may be a row of the reference. */
 #include "whatif/measured.h"
 #include "whatif/validate.h"
 
@@ -33,14 +33,14 @@ static int read_rows(row_list *rows, const char *path, struct arena *a, struct e
     return rc;
 }
 
-/* The row of the same workload and card with the fewest SMs. */
-static const struct row *anchor_of(const row_list *rows, const struct row *r)
+/* The row of the same workload and card with the fewest SMs; NULL: none. */
+static const struct row *anchor_in(const row_list *rows, const struct row *r)
 {
-    const struct row *best = r;
+    const struct row *best = NULL;
     for (size_t i = 0; i < rows->n; i++) {
         const struct row *x = &rows->v[i];
         if (strcmp(x->workload, r->workload) == 0 && strcmp(x->gpu, r->gpu) == 0 &&
-            x->sms < best->sms)
+            (!best || x->sms < best->sms))
             best = x;
     }
     return best;
@@ -72,11 +72,14 @@ static int predict(const struct world *w, const char *path, struct arena *a, val
                    struct err *e)
 {
     struct valid_share mps = { 0 };
-    row_list rows = { 0 };
+    row_list rows = { 0 }, background = { 0 };
+    const char *also = valid_background(valid_find("sm_scaling", NULL), path, a);
     int rc = read_rows(&rows, path, a, e);
+    if (rc == 0 && also) rc = read_rows(&background, also, a, e);
     for (size_t i = 0; rc == 0 && i < rows.n; i++) {
-        const struct row *r = &rows.v[i], *anchor = anchor_of(&rows, r);
-        if (r == anchor || r->sms == r->total) continue; /* known beforehand */
+        const struct row *r = &rows.v[i], *anchor = anchor_in(&background, r);
+        if (!anchor) anchor = anchor_in(&rows, r);
+        if (r->sms == anchor->sms || r->sms == r->total) continue; /* known beforehand */
         rc = valid_share_bind(&mps, w, a, "mps", r->gpu, NULL, e);
         if (rc < 0) break;
         const struct valid_row row = {
@@ -89,6 +92,7 @@ static int predict(const struct world *w, const char *path, struct arena *a, val
         vec_push(out, row);
     }
     vec_fini(&rows);
+    vec_fini(&background);
     return rc;
 }
 

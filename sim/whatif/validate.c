@@ -39,6 +39,12 @@ const char *valid_data(const struct valid_set *s, struct arena *a)
     return NULL;
 }
 
+const char *valid_background(const struct valid_set *s, const char *asked, struct arena *a)
+{
+    const char *path = valid_data(s, a);
+    return path && strcmp(path, asked) != 0 ? path : NULL;
+}
+
 /* ---- scores ---- */
 
 const char *const valid_measure_names[] = { "mean absolute error",

@@ -77,6 +77,9 @@ extern const struct valid_set *const valid_all[]; /* NULL-terminated, sorted by 
 const struct valid_set *valid_find(const char *name, const char **nearest); /* NULL: unknown */
 /* Path of the set's rows, from the arena; NULL: no data. */
 const char *valid_data(const struct valid_set *s, struct arena *a);
+/* The same, for a set that is asked about another file: rows that help to understand it (an anchor, a
+ * native figure, other rows of a card). NULL: none, or `asked` is that file. */
+const char *valid_background(const struct valid_set *s, const char *asked, struct arena *a);
 
 /* A set's rows in groups, in order of first appearance, and whether the bars are met. */
 struct valid_group {
