@@ -213,16 +213,29 @@ static int named_sets(const struct options *o, const struct valid_set **chosen, 
 /* The sets whose columns the measured file has. */
 static int fitting_sets(const char *path, const struct valid_set **chosen, size_t *n, struct err *e)
 {
+    const struct valid_set *near = NULL;
+    const char *lacking = NULL;
+    double nearest = 0.5; /* a file that lacks half of a set's columns is not meant for it */
     for (size_t i = 0; valid_all[i]; i++) {
         const struct valid_set *s = valid_all[i];
-        const int fits = measured_fits(path, s->columns, s->n_columns, e);
-        if (fits < 0) return fits;
-        if (fits) chosen[(*n)++] = s;
+        const char *first = NULL;
+        if (!s->columns) continue;
+        const int lacks = measured_lacks(path, s->columns, s->n_columns, &first, e);
+        if (lacks < 0) return lacks;
+        if (lacks == 0) chosen[(*n)++] = s;
+        if ((double)lacks / (double)s->n_columns >= nearest) continue;
+        nearest = (double)lacks / (double)s->n_columns;
+        near = s;
+        lacking = first;
     }
     if (*n) return 0;
     const struct loc at = { .file = path };
     err_set(e, ERR_INPUT, &at, "these columns belong to no set");
-    err_hint(e, "the files in scenarios/measured/ show the columns; --set names the set");
+    if (near)
+        err_hint(e, "\"%s\" comes nearest and also has \"%s\"; --set %s reads it all the same",
+                 near->name, lacking, near->name);
+    else
+        err_hint(e, "the files in scenarios/measured/ show the columns; --set names the set");
     return ERR_INPUT;
 }
 
@@ -243,6 +256,8 @@ static int score(struct scored *s, const struct options *o, const struct world *
     if (!s->path) return 0;
     const int rc = s->set->predict(w, s->path, a, &s->rows, e);
     if (rc < 0) return rc;
+    if (o->measured && s->rows.n == 0)
+        log_warn("%s: no row of it can be scored by set \"%s\"", s->path, s->set->name);
     valid_report_of(&s->report, s->set, s->rows.v, s->rows.n, a);
     return 0;
 }

@@ -104,17 +104,19 @@ int measured_next(struct measured *m, void *row, struct err *e)
     return 1;
 }
 
-int measured_fits(const char *path, const struct measured_column *columns, size_t n, struct err *e)
+int measured_lacks(const char *path, const struct measured_column *columns, size_t n,
+                   const char **first, struct err *e)
 {
     struct measured *m = NULL;
-    int rc = measured_open(&m, path, NULL, 0, NULL, e);
+    int lacks = 0;
+    const int rc = measured_open(&m, path, NULL, 0, NULL, e);
     for (size_t k = 0; rc == 0 && k < n; k++) {
         bool there = columns[k].optional && !columns[k].text;
         for (size_t i = 0; i < m->row.n; i++) there |= csv_is(&m->row.f[i], columns[k].name);
-        if (!there) n = 0;
+        if (!there && lacks++ == 0 && first) *first = columns[k].name;
     }
     measured_close(m);
-    return rc < 0 ? rc : n > 0;
+    return rc < 0 ? rc : lacks;
 }
 
 int measured_error(struct measured *m, struct err *e, const char *fmt, ...)

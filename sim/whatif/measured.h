@@ -52,8 +52,10 @@ int measured_open(struct measured **out, const char *path, const struct measured
 void measured_close(struct measured *m); /* accepts NULL */
 /* 1: *row is filled; 0: end; negative: error. */
 int measured_next(struct measured *m, void *row, struct err *e);
-/* 1 when the header has every one of these columns but optional numbers, else 0; negative: error. */
-int measured_fits(const char *path, const struct measured_column *columns, size_t n, struct err *e);
+/* How many of these columns the header lacks, optional numbers aside, and in *first (may be NULL) the
+ * first of them; negative: error. */
+int measured_lacks(const char *path, const struct measured_column *columns, size_t n,
+                   const char **first, struct err *e);
 /* An error about the row read last; returns ERR_INPUT. */
 int measured_error(struct measured *m, struct err *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -10,9 +10,11 @@
  *   MPS, width from a MIG slice  the width at which this workload's speed on a slice comes out right
  *   MPS, one block a client      one SM
  *   MPS, host-bound              as under time slicing
+ *   MIG, tenants on equal slices the width that the workload's other rows on slices imply: tenants of
+ *                                different slices do not disturb each other
  * Rows that share these data: the file that is asked about, the one that ships, the reference. A
  * card with one row only is asked with the profile's default, aside. Copies over PCIe and pairs of
- * which one side is not known alone are not covered; MIG rows belong to another set. */
+ * which one side is not known alone are not covered. */
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "whatif/measured.h"
@@ -118,7 +120,9 @@ static int read_rows(struct study *s, const char *path, bool asked)
     int rc = measured_open(&m, path, columns, sizeof columns / sizeof *columns, s->arena, s->e);
     while (rc == 0 && (rc = measured_next(m, &r, s->e)) > 0) {
         bool there = false;
-        rc = 0;
+        rc = r.loaded > r.tenants
+                 ? measured_error(m, s->e, "loaded_tenants: %g of %g tenants", r.loaded, r.tenants)
+                 : 0;
         if (asked) vec_push(&s->asked, r);
         for (size_t i = 0; i < s->known.n && !there; i++) there = same_row(&s->known.v[i], &r);
         if (!there) vec_push(&s->known, r);
@@ -378,12 +382,26 @@ static void predict_mps(struct study *s, const struct series_row *r, valid_rows 
         unknown ? NAN : answer(&q, r, r->width), 1, unknown);
 }
 
+static void predict_mig(struct study *s, const struct series_row *r, valid_rows *out)
+{
+    const struct question q = { s, WIDTH, false };
+    const double predicted = isnan(r->width) ? NAN : answer(&q, r, r->width);
+    put(out, s, r,
+        isnan(predicted) ? "MIG, no other row on a slice" : "MIG, tenants on equal slices",
+        predicted, 1, isnan(predicted));
+}
+
 static void predict_row(struct study *s, const struct series_row *r, valid_rows *out)
 {
     if (r->loaded < 2 || isnan(r->aggregate)) return;
-    if (!sliced(r) && strcmp(r->policy, "mps") != 0) return;
-    if (!alike(r))
+    const bool mig = strncmp(r->policy, "mig_", 4) == 0;
+    if (!sliced(r) && !mig && strcmp(r->policy, "mps") != 0) return;
+    if (mig && over_pcie(r))
+        put(out, s, r, "copies over PCIe", NAN, 1, true);
+    else if (!alike(r))
         put(out, s, r, "one side of a pair is not known alone", NAN, NAN, true);
+    else if (mig)
+        predict_mig(s, r, out);
     else if (host_bound(r))
         predict_host_bound(s, r, out);
     else if (sliced(r))
@@ -427,7 +445,8 @@ static const struct valid_bar bars[] = {
 
 const struct valid_set valid_sharing = {
     .name = "sharing",
-    .help = "equal tenants of one card under time slicing and MPS: what all get done together",
+    .help =
+        "equal tenants of one card in turns, under MPS and on slices: what all get done together",
     .file = "sharing_measured.csv",
     .reference = "sharing_measured.csv",
     .naive = "busy time slicing: one constant for all cards; else an equal split of one card",

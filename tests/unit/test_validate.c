@@ -169,11 +169,19 @@ static void tells_whose_columns_they_are(void **state)
 {
     (void)state;
     struct err e = { 0 };
-    assert_int_equal(measured_fits(temp_file(".csv", "speed,name\n"), columns, COLUMNS, &e), 1);
-    assert_int_equal(measured_fits(temp_file(".csv", "speed\n"), columns, COLUMNS, &e), 0);
-    assert_int_equal(measured_fits(temp_file(".csv", "name,extra\n"), columns, COLUMNS, &e), 0);
-    assert_int_equal(measured_fits(temp_file(".csv", "speed,name\n"), NULL, 0, &e), 0);
-    assert_int_equal(measured_fits("/no/such/file.csv", columns, COLUMNS, &e), ERR_IO);
+    const char *first = NULL;
+    assert_int_equal(
+        measured_lacks(temp_file(".csv", "speed,name\n"), columns, COLUMNS, &first, &e), 0);
+    assert_null(first);
+    assert_int_equal(measured_lacks(temp_file(".csv", "speed\n"), columns, COLUMNS, &first, &e), 1);
+    assert_string_equal(first, "name");
+    assert_int_equal(
+        measured_lacks(temp_file(".csv", "name,extra\n"), columns, COLUMNS, &first, &e), 1);
+    assert_string_equal(first, "speed");
+    assert_int_equal(measured_lacks(temp_file(".csv", "x\n"), columns, COLUMNS, NULL, &e), 2);
+    assert_int_equal(measured_lacks(temp_file(".csv", ""), columns, COLUMNS, NULL, &e), ERR_INPUT);
+    e = (struct err){ 0 };
+    assert_int_equal(measured_lacks("/no/such/file.csv", columns, COLUMNS, NULL, &e), ERR_IO);
 }
 
 /* ---- fitting ---- */
@@ -306,6 +314,77 @@ static void every_set_is_sound(void **state)
     assert_string_equal(near, "mig_scaling");
 }
 
+/* A header alone tells the set, for every set, from the header of its own file; and no file's header
+ * is that of two sets. */
+static void every_file_is_told_by_its_header(void **state)
+{
+    (void)state;
+    for (size_t i = 0; valid_all[i]; i++) {
+        struct arena *a = arena_create();
+        const char *path = valid_data(valid_all[i], a);
+        struct err e = { 0 };
+        assert_non_null(valid_all[i]->columns);
+        for (size_t k = 0; path && valid_all[k]; k++) {
+            const struct valid_set *s = valid_all[k];
+            const int lacks = measured_lacks(path, s->columns, s->n_columns, NULL, &e);
+            if (k == i ? lacks != 0 : lacks <= 0)
+                fail_msg("%s lacks %d columns of %s", path, lacks, s->name);
+        }
+        arena_destroy(a);
+    }
+}
+
+/* A few rows without those that explain them: the anchor, the native figure, the other rows of a
+ * card or version come from the file that the project has. */
+static void lone_rows_find_their_background(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *text;
+        size_t rows;
+        double predicted, within;
+    } alone[] = {
+        { "mig_scaling",
+          "gpu,workload,profile,profile_sms,rel_throughput,full_gpu_util_sm_pct,full_gpu_util_mem_pct,"
+          "full_gpu_power_w\nA100-40GB,bert,2g.10gb,28,0.39,69.71,33.94,160.56\n",
+          2, 0.39, 0.06 },
+        { "sm_scaling",
+          "gpu,workload,total_sms,sms,rel_throughput\n"
+          "H200-141GB,\"AR decode step, Qwen3-TTS, batch 16\",132,64,0.9174\n",
+          1, 0.9174, 0.03 },
+        { "launch",
+          "metric,layer,gpu,quality,value\n"
+          "empty_kernel_launch_plus_stream_sync_p50,hami_core,RTX 3080,ok,4.6\n",
+          1, 1.07, 0.02 },
+        { "intercept",
+          "category,policy,metric,gpu,context,unit,kind,quality,value,baseline_value,ratio_to_baseline\n"
+          "app_overhead,hami_core_2.9.0,mine,A100,\"vLLM, inference\",s,measured,ok,1.02,1,1.02\n",
+          2, 1.006, 0.002 },
+        { "sharing",
+          "source,gpu,policy,tenants,loaded_tenants,workload,metric,unit,direction,value_per_tenant,"
+          "solo_full_gpu_value,norm_per_tenant,aggregate_norm,note\n"
+          "me,A30,vgpu_timeslice,2,2,mine,x,s,lower,1,1,0.41,0.82,\n",
+          1, 0.82, 0.03 },
+    };
+    struct world w;
+    struct err e = { 0 };
+    assert_int_equal(world_load(&w, &e), 0);
+    if (!shared_path("reference/sm_scaling.csv")) skip_without("reference/sm_scaling.csv");
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        struct arena *a = arena_create();
+        valid_rows rows = { 0 };
+        const struct valid_set *set = valid_find(alone[i].set, NULL);
+        if (set->predict(&w, temp_file(".csv", alone[i].text), a, &rows, &e) != 0)
+            fail_msg("%s: %s", set->name, e.msg);
+        if (rows.n != alone[i].rows) fail_msg("%s: %zu rows", set->name, rows.n);
+        if (fabs(rows.v[0].predicted - alone[i].predicted) > alone[i].within)
+            fail_msg("%s: %g", set->name, rows.v[0].predicted);
+        vec_fini(&rows);
+        arena_destroy(a);
+    }
+    world_fini(&w);
+}
+
 /* Now 0.071 in total, 0.074 for a workload that the fit did not see, 0.345 for the share of SMs. A
  * tenth of slack. */
 static void mig_slices_from_counters(void **state)
@@ -374,6 +453,24 @@ static void sets_refuse_what_they_cannot_read(void **state)
           "throughput_per_proc: expected 1e-06" },
         { "sm_scaling", "gpu,workload,total_sms,sms,rel_throughput\nH200-141GB,x,132,140,1\n",
           "sms: 140 of 132" },
+        { "sm_scaling", "gpu,workload,total_sms,sms,rel_throughput\nH200-141GB,x,132,64,1.3\n",
+          "rel_throughput: expected 0.0001 to 1.05, found 1.3" },
+        { "gavel",
+          "set,gpu,job_a,batch_a,job_b,batch_b,iso_a_steps_s,iso_b_steps_s,norm_a,norm_b,flags\n"
+          "sim,K80,A,,B,,1,2,2.5,0.5,\n",
+          "norm_a: expected 0 to 2, found 2.5" },
+        { "sharing", "policy,tenants,loaded_tenants,norm_per_tenant\nmps,2,2,7\n",
+          "norm_per_tenant: expected 1e-06 to 2, found 7" },
+        { "sharing", "policy,tenants,loaded_tenants,aggregate_norm\nmps,2,2,nan\n",
+          "aggregate_norm: expected a number" },
+        { "sharing", "policy,tenants,loaded_tenants\nmps,2,3\n",
+          "loaded_tenants: 3 of 2 tenants" },
+        { "launch", "metric,layer,gpu,quality,value\nx,native,RTX 3080,ok,-4\n",
+          "value: expected 1e-06" },
+        { "intercept",
+          "category,policy,metric,gpu,context,unit,kind,quality,value,ratio_to_baseline\n"
+          "app_overhead,x,x,A100,x,s,measured,ok,-1,1\n",
+          "value: expected 0 to" },
     };
     struct world w;
     struct err e = { 0 };
@@ -405,6 +502,8 @@ int main(void)
         cmocka_unit_test(finds_the_least),
         cmocka_unit_test(asks_the_policies),
         cmocka_unit_test(every_set_is_sound),
+        cmocka_unit_test(every_file_is_told_by_its_header),
+        cmocka_unit_test(lone_rows_find_their_background),
         cmocka_unit_test(mig_slices_from_counters),
         cmocka_unit_test(cnns_on_slices),
         cmocka_unit_test(part_of_the_sms),

@@ -185,6 +185,7 @@ static void reference_sharing(void **state)
     assert_true(group_of(&s, "MPS, host-bound")->model.worst < 0.05);                     /* 0.031 */
     assert_true(group_of(&s, "MPS, width from a MIG slice")->model.mape < 0.10);          /* 0.074 */
     assert_true(group_of(&s, "MPS, one block a client")->model.worst < 0.15);             /* 0.130 */
+    assert_true(group_of(&s, "MIG, tenants on equal slices")->model.worst < 0.02);        /* 0.006 */
     assert_true(group_of(&s, "contradictory host, order only")->model.spearman > 0.5);    /* 0.8 */
     assert_int_equal(s.report.n_missed, 0);
     scored_fini(&s);
