@@ -23,6 +23,15 @@ uint64_t rng_mix(uint64_t seed, uint64_t replication, const char *purpose)
     return fmix64(h);
 }
 
+double rng_at(uint64_t stream, uint64_t which, uint64_t n)
+{
+    uint64_t h = fmix64(stream + UINT64_C(0x9e3779b97f4a7c15));
+
+    h = fmix64(h ^ (which + UINT64_C(0x9e3779b97f4a7c15)));
+    h = fmix64(h ^ (n + UINT64_C(0x9e3779b97f4a7c15)));
+    return ((double)(h >> 11) + 0.5) * 0x1p-53;
+}
+
 gsl_rng *rng_create(uint64_t seed, uint64_t replication, const char *purpose)
 {
     gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);

@@ -22,14 +22,12 @@ typedef double group_fn(const struct scope *s, const struct usage_group *g);
 
 static double group_cards(const struct scope *s, const struct usage_group *g)
 {
-    (void)s;
-    return (double)g->cards;
+    return (double)g->cards * usage_share(s->u, g);
 }
 
 static double group_nodes(const struct scope *s, const struct usage_group *g)
 {
-    (void)s;
-    return (double)g->nodes;
+    return (double)g->nodes * usage_share(s->u, g);
 }
 
 static double group_kwh(const struct scope *s, const struct usage_group *g)
@@ -39,12 +37,12 @@ static double group_kwh(const struct scope *s, const struct usage_group *g)
 
 static double group_peak_kw(const struct scope *s, const struct usage_group *g)
 {
-    return (double)g->cards * g->gpu->tdp_W / 1000 * s->book->pue;
+    return (double)g->cards * usage_share(s->u, g) * g->gpu->tdp_W / 1000 * s->book->pue;
 }
 
 static double group_hours(const struct scope *s, const struct usage_group *g)
 {
-    return (double)g->cards * s->u->hours;
+    return (double)g->cards * s->u->hours - g->absent_h;
 }
 
 static double group_held(const struct scope *s, const struct usage_group *g)
@@ -54,7 +52,7 @@ static double group_held(const struct scope *s, const struct usage_group *g)
 
 static double group_employees(const struct scope *s, const struct usage_group *g)
 {
-    return (double)g->cards / s->item->per;
+    return (double)g->cards * usage_share(s->u, g) / s->item->per;
 }
 
 /* Quantity of one fleet group; the drivers without an entry are not sums over groups. */
@@ -154,7 +152,7 @@ static struct fleet_sums fleet_sums(const struct usage *u)
     struct fleet_sums f = { 0 };
     for (size_t i = 0; i < u->n_groups; i++) {
         const struct usage_group *g = &u->group[i];
-        f.cards += (double)g->cards;
+        f.cards += (double)g->cards * usage_share(u, g);
         f.allocated_h += g->allocated_h;
         f.free_h += g->free_h;
         f.stranded_h += g->stranded_h;

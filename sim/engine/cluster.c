@@ -33,6 +33,7 @@ void *cluster_place_state(const struct cluster *c)
 static bool is_eligible(const struct cluster *c, const struct card *card)
 {
     const struct group *g = &c->group[card->group];
+    if (card->out) return false;
     if (!card->mig) return card->free_units >= g->gang_units;
     return cluster_is_empty(card, &c->plan->group[card->group]) && !(card->mig->fixed && card->mig->on);
 }
@@ -52,6 +53,7 @@ static void node_eligible(struct cluster *c, const struct card *card, int delta)
 static void card_unlist(struct cluster *c, struct card *card)
 {
     struct group *g = &c->group[card->group];
+    if (card->out) return;
     if (card->mig)
         cluster_mig_list(c, card, false);
     else if (card->listed)
@@ -64,13 +66,13 @@ static void card_list(struct cluster *c, struct card *card)
     struct group *g = &c->group[card->group];
     const size_t at = cluster_in_group(c, card);
     const bool was = bits_has(&g->eligible, at), is = is_eligible(c, card);
-    if (card->mig) {
+    if (card->mig && !card->out) {
         cluster_mig_list(c, card, true);
-    } else if (card->free_units > 0) {
+    } else if (card->free_units > 0 && !card->out) {
         RB_INSERT(room, &g->room, card);
         card->listed = true;
     }
-    if (c->plan->place->by_number) maxtree_set(&g->units_of, at, card->free_units);
+    if (c->plan->place->by_number) maxtree_set(&g->units_of, at, card->out ? 0 : card->free_units);
     if (was == is) return;
     is ? bits_set(&g->eligible, at) : bits_clear(&g->eligible, at);
     node_eligible(c, card, is ? 1 : -1);
@@ -164,7 +166,7 @@ static uint64_t host_bytes_for(const struct place_request *r, int64_t on_node, i
 static bool node_holds(const struct node *n, const struct place_request *r, int64_t on_node)
 {
     const int64_t cards = r->demand->cards ? r->demand->cards : 1;
-    return n->free_cpus_milli >= cpus_for(r, on_node, cards) &&
+    return !n->out && n->free_cpus_milli >= cpus_for(r, on_node, cards) &&
            n->free_host_bytes >= host_bytes_for(r, on_node, cards);
 }
 
@@ -177,6 +179,7 @@ bool cluster_node_holds(const struct cluster *c, int32_t node, const struct plac
 bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct demand *d)
 {
     const struct card *card = &c->card[index];
+    if (card->out) return false;
     if (!card->mig) return card->free_units >= d->units && card->free_bytes >= d->reserve_bytes;
     const bool whole = is_eligible(c, card);
     return d->mig_profile < 0 ? whole : cluster_mig_fits(c, card, d->mig_profile, whole);
@@ -520,6 +523,30 @@ void cluster_take(struct cluster *c, const struct place_request *r, const struct
 void cluster_give(struct cluster *c, const struct place_request *r, const struct pick *p)
 {
     change(c, r, p, false);
+}
+
+void cluster_card_service(struct cluster *c, uint32_t index, unsigned set, unsigned clear)
+{
+    struct card *card = &c->card[index];
+    const bool was = card->out;
+    card_unlist(c, card);
+    card->out = (uint8_t)((card->out | set) & ~clear);
+    card_list(c, card);
+    c->group[card->group].out += (card->out != 0) - was;
+    if (c->plan->place->serviced && was != (card->out != 0))
+        c->plan->place->serviced(c->place_state, card->node);
+}
+
+void cluster_node_service(struct cluster *c, int32_t index, unsigned set, unsigned clear)
+{
+    struct node *n = &c->node[index];
+    n->out = (uint8_t)((n->out | set) & ~clear);
+    if (c->plan->place->serviced) c->plan->place->serviced(c->place_state, index);
+}
+
+int64_t cluster_cards_out(const struct cluster *c, size_t group)
+{
+    return c->group[group].out;
 }
 
 /* ---- state ---- */

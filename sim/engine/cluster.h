@@ -29,6 +29,15 @@ struct card_instances {
     struct instance instance[MIG_MAX_UNITS];
 };
 
+/* Why a card is out of service: several reasons may hold at once. */
+enum out {
+    OUT_FAULT = 1,  /* of the card */
+    OUT_NODE = 2,   /* fault of its node */
+    OUT_DRAIN = 4,  /* takes no new jobs; those on it run on */
+    OUT_FAILED = 8, /* a failure that the scenario states */
+    OUT_ABSENT = 16 /* not in the fleet: not there yet, or removed */
+};
+
 /* Free capacity of one card. What runs on it is the business of engine/sim.h. */
 struct card {
     RB_ENTRY(card) by_room;
@@ -36,6 +45,7 @@ struct card {
     int32_t node;
     int16_t group;
     bool listed;         /* in the index by room */
+    uint8_t out;         /* enum out; 0: in service. Out of service nothing new fits */
     int32_t free_units;
     uint64_t free_bytes; /* still to be reserved */
     int32_t tenants;
@@ -49,6 +59,7 @@ struct node {
     int32_t eligible;    /* cards that could take part in a gang */
     int64_t free_cpus_milli;
     uint64_t free_host_bytes;
+    uint8_t out;         /* as of cards: the whole node, its CPU cores too */
 };
 
 struct cluster;
@@ -87,6 +98,13 @@ bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, st
 void cluster_take(struct cluster *c, const struct place_request *r, const struct pick *p);
 /* Give back what cluster_take took; `cards` as they were picked. */
 void cluster_give(struct cluster *c, const struct place_request *r, const struct pick *p);
+
+/* A card, or a node with its CPU cores and host memory (not its cards), goes out of service or comes back:
+ * reasons `set` are added, `clear` taken away. Jobs on it stay until they are given back. */
+void cluster_card_service(struct cluster *c, uint32_t card, unsigned set, unsigned clear);
+void cluster_node_service(struct cluster *c, int32_t node, unsigned set, unsigned clear);
+/* Cards of a group that are out of service. */
+int64_t cluster_cards_out(const struct cluster *c, size_t group);
 
 /* True when every card and node is as it was at the start (instances made on demand may remain). */
 bool cluster_is_whole(const struct cluster *c);

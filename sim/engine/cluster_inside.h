@@ -28,6 +28,7 @@ struct group {
     struct free_nodes nodes;
     struct bits eligible;         /* cards (within the group) that could take part in a gang */
     int32_t gang_units;           /* free units a card needs for that */
+    int64_t out;                  /* cards out of service: in no index */
     struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
     struct maxtree eligible_on;   /* by node: eligible cards */
     /* MIG only */

@@ -82,7 +82,13 @@ void job_free(struct job_pool *p, struct job *j)
     vec_push(&p->free, j->index);
 }
 
-simtime job_remaining(const struct job *j, simtime now)
+simtime job_line(const struct job *j)
+{
+    return j->saves ? checkpoint_line(j->saves, j->row.duration, j->remaining) : j->remaining;
+}
+
+/* With the pauses for its checkpoints. */
+static simtime line_left(const struct job *j, simtime now)
 {
     if (j->state != JOB_RUNNING || j->n_holdings == 0) /* one without cards runs to its end */
         return j->state == JOB_RUNNING && j->finish != SIM_NEVER ? j->finish - now : j->remaining;
@@ -94,8 +100,23 @@ simtime job_remaining(const struct job *j, simtime now)
         left -= (int64_t)floor((double)(now - j->settled) * j->speed + j->work_credit);
     if (left < 0) left = 0;
     if (factor == 1.0) return left;
-    const double recorded = (double)left / factor;
-    return recorded < (double)j->remaining ? llround(recorded) : j->remaining;
+    const double recorded = (double)left / factor, most = (double)job_line(j);
+    return recorded < most ? llround(recorded) : job_line(j);
+}
+
+simtime job_remaining(const struct job *j, simtime now)
+{
+    const simtime line = line_left(j, now);
+    const bool there = j->state == JOB_RUNNING && j->saves;
+    return there ? checkpoint_left(j->saves, j->row.duration, line) : line;
+}
+
+simtime job_saved(const struct job *j, simtime now, simtime every)
+{
+    if (j->state == JOB_RUNNING && j->saves)
+        return checkpoint_saved(j->saves, j->row.duration, line_left(j, now));
+    const simtime done = j->row.duration - job_remaining(j, now);
+    return done - done % every;
 }
 
 simtime job_held(const struct job *j, simtime now)

@@ -4,6 +4,7 @@
 #define GPUSIM_ENGINE_JOB_H
 
 #include "base/tree.h"
+#include "engine/checkpoint.h"
 #include "engine/evq.h"
 #include "engine/shape.h"
 #include "model/job.h"
@@ -55,8 +56,11 @@ struct job {
     simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
     int32_t attempts;              /* times it was given cards */
     int32_t preemptions;           /* times it was stopped for another */
-    simtime remaining;             /* work, recorded, when it last began to wait */
+    int32_t struck;                /* times a fault took them away */
+    simtime remaining;             /* work, recorded, that is not safe yet: when it last began to wait */
     simtime held;                  /* time on its cards in earlier attempts */
+    simtime forgiven;              /* part of it that its limit does not count: faults */
+    const struct checkpoint_rule *saves; /* checkpoints are part of work_left; NULL: none, or free */
     simtime settled;               /* progress is credited up to here */
     int64_t work_left;             /* isolated ns on this card type */
     double work_credit;            /* fraction of a ns already done beyond work_left */
@@ -64,6 +68,7 @@ struct job {
     simtime finish;                /* SIM_NEVER while speed is 0 */
     ev_id event;                   /* CPU-only finish, start-up, memory growth */
     ev_id limit;                   /* its limit, when limits kill */
+    ev_id crash;                   /* its program fails */
     double card_s, energy_J;       /* card-seconds and joules charged so far */
     double card_s_before;          /* part of card_s charged before the end of the warm-up */
 };
@@ -79,6 +84,10 @@ uint32_t job_pool_high_water(const struct job_pool *p); /* indices are below it 
 
 /* Work it still has to do at `now`, as recorded: isolated ns on the recorded card. */
 simtime job_remaining(const struct job *j, simtime now);
+/* Work and pauses for checkpoints, as recorded, that lay before it when it last began to wait. */
+simtime job_line(const struct job *j);
+/* Work that its checkpoints have made safe at `now`, as recorded, with one after every `every`. */
+simtime job_saved(const struct job *j, simtime now, simtime every);
 /* Time it has been on its cards, all attempts together. */
 simtime job_held(const struct job *j, simtime now);
 /* Card time of that, in card-microseconds; saturates. */

@@ -16,7 +16,8 @@
 enum meter {
     METER_ALLOCATED, /* held by jobs */
     METER_STRANDED,  /* free, but no legal placement reaches it */
-    METER_DOWN,
+    METER_DOWN,      /* out of service and empty: draws nothing */
+    METER_ABSENT,    /* not in the fleet: costs nothing */
     METER_DUTY,      /* a kernel is resident */
     METER_SM,        /* SMs at work */
     METER_MEMORY,    /* usable bytes in use */

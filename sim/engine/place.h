@@ -47,6 +47,8 @@ struct place_ops {
     void (*destroy)(void *state);
     /* The node has just given to, or got back from, this request. */
     void (*changed)(void *state, int32_t node, const struct place_request *r, bool take);
+    /* Cards of the node, or the node itself, went out of service or came back. */
+    void (*serviced)(void *state, int32_t node);
     /* A job was submitted: one request for each group, as for pick_any(). */
     void (*submitted)(void *state, const struct place_request *r);
 };

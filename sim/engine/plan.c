@@ -118,7 +118,7 @@ static void resolve_order(struct builder *b)
         p->limits_kill = true;
     else if (strcmp(s->walltime, "estimate") != 0)
         unknown_name(b, s->pointer, "walltime", "expected a rule", s->walltime, walltime, 2);
-    p->checkpoint = s->checkpoint;
+    p->checkpoint = (struct checkpoint_rule){ s->checkpoint, s->checkpoint_cost };
     p->restart = s->restart;
     if (!p->preempts) return;
     if (p->backfill == BACKFILL_EASY || p->backfill == BACKFILL_CONSERVATIVE)

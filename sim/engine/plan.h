@@ -6,6 +6,7 @@
 #ifndef GPUSIM_ENGINE_PLAN_H
 #define GPUSIM_ENGINE_PLAN_H
 
+#include "engine/checkpoint.h"
 #include "engine/order.h"
 #include "engine/place.h"
 #include "engine/share.h"
@@ -55,7 +56,9 @@ struct plan {
     enum backfill backfill;
     uint64_t backfill_depth; /* conservative: waiting jobs looked at */
     bool preempts;
-    simtime checkpoint, restart; /* of preempted jobs: 0 s loses nothing, costs nothing */
+    struct checkpoint_rule checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
+    simtime restart;
+    bool out; /* something of this fleet fails, or the fleet changes */
     bool limits_kill;
     enum gang gang;
     bool drop; /* a job that cannot start at once is rejected */

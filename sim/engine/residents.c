@@ -249,8 +249,13 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         if (c->resident[i].active) c->resident[i].power_W += gpu->idle_context_W / (double)active;
     if (sm_sum > 1.0 + 1e-6) BUG("card %u: SM activity %g of a whole card", index, sm_sum);
     share[METER_ALLOCATED] = meter_share(allocated);
-    share[METER_STRANDED] =
-        meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
+    const uint8_t out = cluster_card(r->cluster, index)->out;
+    if (out && c->n == 0)
+        share[out & OUT_ABSENT ? METER_ABSENT : METER_DOWN] = METER_CARD;
+    else
+        share[METER_STRANDED] =
+            out ? METER_CARD - share[METER_ALLOCATED]
+                : meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
     share[METER_DUTY] = meter_share(fmin(duty, 1.0));
     share[METER_SM] = meter_share(sm_sum);
     share[METER_MEMORY] = meter_share((double)c->used_bytes / (double)gpu->usable_bytes);
@@ -387,6 +392,19 @@ void residents_done(struct residents *r, uint32_t card, simtime now, struct job 
     }
 }
 
+void residents_service(struct residents *r, uint32_t card, simtime now)
+{
+    card_settle(r, card, now);
+    card_refresh(r, card, now, NULL);
+}
+
+void residents_of(struct residents *r, uint32_t card, struct job ***list, size_t *n)
+{
+    const struct live_card *c = &r->card[card];
+    *list = xreallocarray(*list, *n + c->n + 1, sizeof **list);
+    for (uint16_t i = 0; i < c->n; i++) (*list)[(*n)++] = c->resident[i].job;
+}
+
 /* ---- totals ---- */
 
 void residents_settle_all(struct residents *r, simtime now)
@@ -422,7 +440,8 @@ double residents_energy_J(const struct plan *plan, size_t group, const struct me
     const struct gpu_spec *gpu = plan->group[group].type.gpu;
     const double all = (double)plan->group[group].cards * simtime_s(length);
     const double context = meter_card_s(m->integral[METER_CONTEXT]);
-    return gpu->idle_W * (all - context) + gpu->idle_context_W * context +
+    const double off = meter_card_s(m->integral[METER_DOWN] + m->integral[METER_ABSENT]);
+    return gpu->idle_W * (all - off - context) + gpu->idle_context_W * context +
            (gpu->busy_W - gpu->idle_context_W) * meter_card_s(m->integral[METER_SM]);
 }
 
@@ -443,6 +462,8 @@ bool residents_none(const struct residents *r)
         if (r->card[i].n || r->card[i].used_bytes) return false;
     for (size_t g = 0; g < r->plan->n_groups; g++)
         for (int m = 0; m < METERS; m++)
-            if (m != METER_STRANDED && r->meters[g].now[m]) return false;
+            if (m != METER_STRANDED && m != METER_DOWN && m != METER_ABSENT &&
+                r->meters[g].now[m])
+                return false;
     return true;
 }

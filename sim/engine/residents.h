@@ -34,6 +34,12 @@ void residents_leave(struct residents *r, struct job *j, simtime now);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
 void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n);
 
+/* The card went out of service or came back: what is free on it is stranded while jobs run on, and down
+ * once it is empty. */
+void residents_service(struct residents *r, uint32_t card, simtime now);
+/* Everyone who holds a part of the card, appended. */
+void residents_of(struct residents *r, uint32_t card, struct job ***list, size_t *n);
+
 /* Credit everything up to now; drop integrals and charges (end of warm-up). */
 void residents_settle_all(struct residents *r, simtime now);
 void residents_reset(struct residents *r, simtime now);

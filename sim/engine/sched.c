@@ -209,6 +209,41 @@ void sched_ended(struct sched *s, struct job *j, simtime now)
     if (j->expected) sched_expect(s, j, false);
 }
 
+/* ---- cards that go out of service and come back ---- */
+
+void sched_service_card(struct sched *s, uint32_t card, unsigned set, unsigned clear)
+{
+    cluster_card_service(s->cluster, card, set, clear);
+    if (s->then) cluster_card_service(s->then, card, set, clear);
+    sched_wake(s);
+}
+
+void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned clear)
+{
+    cluster_node_service(s->cluster, node, set, clear);
+    if (s->then) cluster_node_service(s->then, node, set, clear);
+    sched_wake(s);
+}
+
+void sched_requeue(struct sched *s, struct job *j, simtime now)
+{
+    s->view.now = now;
+    j->rank = s->plan->order->rank(&s->view, j);
+    sched_enqueue(s, j);
+    sched_wake(s);
+}
+
+void sched_withdraw(struct sched *s, struct job *j)
+{
+    sched_leave(s, j);
+}
+
+bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
+                       struct pick *out)
+{
+    return place(s, c, j, group, out);
+}
+
 /* ---- EASY backfill ---- */
 
 struct reservation {
@@ -296,6 +331,15 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
     }
 }
 
+/* Cards are out of service, and every running job has been played to its end? */
+static bool is_short(struct sched *s)
+{
+    const struct job *last = RB_MAX(releases, &s->running);
+    int64_t out = 0;
+    for (size_t g = 0; g < s->plan->n_groups; g++) out += cluster_cards_out(s->cluster, g);
+    return out > 0 && (!last || last->limit_end != SIM_NEVER);
+}
+
 static void backfill_easy(struct sched *s, simtime now)
 {
     struct job *head = RB_MIN(queue, &s->queue);
@@ -306,6 +350,9 @@ static void backfill_easy(struct sched *s, simtime now)
         walk_queue(s, head, now, r.when);
         const struct place_request request = sched_request(s->plan, head, r.group);
         cluster_give(s->then, &request, &r.pick);
+    } else if (is_short(s)) {
+        /* When the cards that are out come back is not known; until then nobody delays the head. */
+        walk_queue(s, head, now, SIM_NEVER);
     }
     for (size_t i = 0; i < s->released.n; i++) sched_expect(s, s->released.v[i], true);
     for (size_t i = 0; i < s->brief.n; i++)

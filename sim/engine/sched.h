@@ -51,6 +51,19 @@ uint64_t sched_waiting(const struct sched *s);
 void sched_started(struct sched *s, struct job *j);
 void sched_ended(struct sched *s, struct job *j, simtime now);
 
+/* ---- cards that go out of service and come back ---- */
+
+/* As cluster_card_service() and cluster_node_service(), on every state of the fleet that is kept. */
+void sched_service_card(struct sched *s, uint32_t card, unsigned set, unsigned clear);
+void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned clear);
+/* A job that left its cards (sched_ended() was called) waits again. */
+void sched_requeue(struct sched *s, struct job *j, simtime now);
+/* A waiting job leaves the queue for good. */
+void sched_withdraw(struct sched *s, struct job *j);
+/* Would it find a place on this state of the fleet? */
+bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
+                       struct pick *out);
+
 /* Call sched_wake() at this time: the order changes by itself then. SIM_NEVER: no need. */
 simtime sched_look(const struct sched *s);
 

@@ -33,6 +33,16 @@ static int64_t units_of(const struct job *j, int group)
     return (int64_t)d->cards * d->units;
 }
 
+/* Of what a running job holds, what will be of use to others: cards out of service are not. */
+static int64_t units_back(const struct sched *s, const struct job *j)
+{
+    const int32_t units = j->shape->fit[j->group].demand.units;
+    int64_t n = 0;
+    for (int32_t i = 0; i < j->n_holdings; i++)
+        if (!cluster_card(s->cluster, j->holding[i].card)->out) n += units;
+    return n;
+}
+
 static simtime after(simtime t, simtime length)
 {
     return length == JOB_NO_TIME || length >= SIM_NEVER - t ? SIM_NEVER : t + length;
@@ -46,9 +56,10 @@ static void draw(struct sched *s, struct profile *p)
     for (size_t g = 0; g < p->n_groups; g++) {
         const struct plan_group *pg = &s->plan->group[g];
         p->group[g].step.n = 0;
-        vec_push(&p->group[g].step, ((struct step){ now, pg->cards * pg->capacity }));
+        vec_push(&p->group[g].step, ((struct step){ now, (pg->cards - cluster_cards_out(s->cluster, g)) *
+                                                          pg->capacity }));
     }
-    RB_FOREACH(j, releases, &s->running) p->group[j->group].step.v[0].free -= units_of(j, j->group);
+    RB_FOREACH(j, releases, &s->running) p->group[j->group].step.v[0].free -= units_back(s, j);
     RB_FOREACH(j, releases, &s->running)
     {
         struct line *l = &p->group[j->group];
@@ -57,9 +68,9 @@ static void draw(struct sched *s, struct profile *p)
         if (j->limit_end == SIM_NEVER) break;
         const struct step last = l->step.v[l->step.n - 1];
         if (last.at == end)
-            l->step.v[l->step.n - 1].free += units_of(j, j->group);
+            l->step.v[l->step.n - 1].free += units_back(s, j);
         else
-            vec_push(&l->step, ((struct step){ end, last.free + units_of(j, j->group) }));
+            vec_push(&l->step, ((struct step){ end, last.free + units_back(s, j) }));
     }
 }
 
@@ -120,6 +131,13 @@ static simtime first_end(struct sched *s)
     return j->limit_end > s->view.now ? j->limit_end : s->view.now + 1;
 }
 
+static bool is_short(const struct sched *s)
+{
+    int64_t out = 0;
+    for (size_t g = 0; g < s->plan->n_groups; g++) out += cluster_cards_out(s->cluster, g);
+    return out > 0;
+}
+
 static bool any_room(const struct profile *p)
 {
     for (size_t g = 0; g < p->n_groups; g++)
@@ -154,6 +172,7 @@ void sched_reserve(struct sched *s)
         }
         if (at == now)
             at = first_end(s) < SIM_NEVER ? promise(s, p, j, first_end(s), &group) : SIM_NEVER;
+        if (at == SIM_NEVER && is_short(s)) continue; /* it waits for cards to come back */
         if (at == SIM_NEVER) return;
         hold(&p->group[group], units_of(j, group), at, after(at, j->row.walltime));
     }

@@ -21,6 +21,9 @@ enum kind {
     KIND_WARM,        /* statistics start here */
     KIND_SAMPLE,
     KIND_MARK,        /* end of a batch of the last quarter */
+    KIND_UNIT,        /* arg: card or node that fails or comes back */
+    KIND_CHANGE,      /* arg: change of the fleet */
+    KIND_CRASH,       /* arg: job; its program fails */
     KIND_STOP,        /* the horizon */
 };
 
@@ -44,6 +47,7 @@ struct run {
     struct cluster *cluster;
     struct residents *residents;
     struct sched *sched;
+    struct outages *outages; /* NULL: nothing goes out */
     struct evq *q;
     ev_id look;
     struct pick pick;      /* scratch */
@@ -121,6 +125,7 @@ static void release(struct run *r, struct job *j)
     if (j->n_holdings) residents_leave(r->residents, j, r->now);
     evq_cancel(r->q, j->event);
     evq_cancel(r->q, j->limit);
+    evq_cancel(r->q, j->crash);
     sched_ended(r->sched, j, r->now);
     sched_wake(r->sched);
 }
@@ -148,18 +153,63 @@ static void killed(struct run *r, struct job *j)
     end_job(r, j, JOB_KILLED);
 }
 
+static simtime least(simtime a, simtime b)
+{
+    return a < b ? a : b;
+}
+
 /* sched_calls.stop: preempted. It keeps its work up to the last checkpoint. */
 static void stop(void *ctx, struct job *j)
 {
     struct run *r = ctx;
-    simtime left = job_remaining(j, r->now);
-    const simtime held = job_held(j, r->now), done = j->row.duration - left;
+    const simtime left = job_remaining(j, r->now), held = job_held(j, r->now);
+    const simtime safe = r->plan->checkpoint.every > 0
+                             ? job_saved(j, r->now, r->plan->checkpoint.every)
+                             : j->row.duration - left;
     release(r, j);
     j->preemptions++;
-    if (r->plan->checkpoint > 0) left += done % r->plan->checkpoint;
-    j->remaining = left;
+    j->remaining = least(j->remaining, j->row.duration - safe);
     j->held = held;
     job_unplace(j);
+}
+
+/* outage_env.give_up: it waits for cards that never come back. */
+static void give_up(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    sched_withdraw(r->sched, j);
+    j->reason = "the cards it needs have left the fleet for good";
+    end_job(r, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
+}
+
+/* outage_env.strike: back to its last checkpoint, and to the queue. */
+static void strike(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    struct outage_totals *t = outages_totals(r->outages);
+    const struct fleet_group *g = r->plan->group[j->group].spec;
+    const int64_t most = g->fails ? g->rates.max_restarts : INT64_MAX;
+    const simtime left = job_remaining(j, r->now), every = r->plan->checkpoint.every;
+    const simtime safe = every > 0 ? job_saved(j, r->now, every) : 0;
+    const simtime held = job_held(j, r->now);
+    const double gpus = j->row.gpus_milli / 1000.0;
+    release(r, j);
+    j->remaining = least(j->remaining, j->row.duration - safe);
+    j->held = j->forgiven = held;
+    t->struck++;
+    t->lost_s += simtime_s(j->remaining - left) * gpus;
+    if (++j->struck > most) {
+        t->gave_up++;
+        t->lost_s += simtime_s(j->row.duration - j->remaining) * gpus;
+        j->reason = "struck by faults more often than max_restarts";
+        end_job(r, j, JOB_FAILED);
+        return;
+    }
+    job_unplace(j);
+    sched_requeue(r->sched, j, r->now);
+    if (outages_serve(r->outages, j)) return;
+    t->gave_up++;
+    give_up(r, j);
 }
 
 static int by_order(const void *a, const void *b)
@@ -230,17 +280,25 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     j->state = JOB_STARTING;
     j->allocated = r->now;
     if (j->attempts++ == 0) j->start = ready;
-    j->work_left = j->remaining;
+    j->saves = n > 0 && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
+                   ? &r->plan->checkpoint : NULL;
+    j->work_left = job_line(j);
     if (fit->transfer != 1.0) {
-        const double scaled = (double)j->remaining * fit->transfer;
+        const double scaled = (double)j->work_left * fit->transfer;
         j->work_left = scaled < 9.2e18 ? llround(scaled) : SIM_NEVER - 1;
     }
     sched_started(r->sched, j);
     ready = later(ready, startup(r, j));
     if (j->attempts > 1) ready = later(ready, r->plan->restart);
     if (r->plan->limits_kill && j->row.walltime != JOB_NO_TIME) {
-        const simtime rest = j->row.walltime > j->held ? j->row.walltime - j->held : 0;
+        const simtime used = j->held - j->forgiven;
+        const simtime rest = j->row.walltime > used ? j->row.walltime - used : 0;
         j->limit = evq_at(r->q, later(r->now, rest), EV_POLICY, KIND_LIMIT, j->index);
+    }
+    if (r->outages) {
+        const simtime crash = outages_crash_after(r->outages, j);
+        if (crash != SIM_NEVER)
+            j->crash = evq_at(r->q, later(r->now, crash), EV_FAULT, KIND_CRASH, j->index);
     }
     if (n) residents_hold(r->residents, j, r->now, ready > r->now);
     if (ready == r->now)
@@ -252,8 +310,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
 /* sched_calls.drop: it came when there was no room, and may not wait. */
 static void drop(void *ctx, struct job *j)
 {
-    j->reason = "no room when it came";
-    end_job(ctx, j, JOB_REJECTED);
+    j->reason = j->attempts > 0 ? "no room to start again" : "no room when it came";
+    end_job(ctx, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
 }
 
 /* ---- arrivals ---- */
@@ -312,6 +370,7 @@ static void arrive(struct run *r)
     } else {
         if (shape->submitted == 1) warn_of_memory(r, shape);
         sched_submit(r->sched, j);
+        if (r->outages && !outages_serve(r->outages, j)) give_up(r, j);
     }
     fetch(r);
 }
@@ -332,6 +391,7 @@ static double fragmentation(const struct run *r)
         if (shape[i]->rejected || shape[i]->request.gpus_milli == 0) continue;
         for (int64_t c = 0; c < r->plan->cards; c += step, looked++) {
             const int group = cluster_card(r->cluster, (uint32_t)c)->group;
+            if (cluster_card(r->cluster, (uint32_t)c)->out) continue;
             const struct fit *fit = &shape[i]->fit[group];
             if (fit->feasible && cluster_card_fits(r->cluster, (uint32_t)c, &fit->demand)) continue;
             const int32_t capacity = r->plan->group[group].capacity;
@@ -371,7 +431,8 @@ static void sample(struct run *r)
         }
         energy_J += residents_energy_J(r->plan, g, &part, s.length);
     }
-    const double all = (double)r->plan->cards * simtime_s(s.length);
+    const double all = /* not 0 when the whole fleet is away */
+        fmax((double)r->plan->cards * simtime_s(s.length) - total[METER_ABSENT], 1e-9);
     s.allocated = total[METER_ALLOCATED] / all;
     s.duty = r->plan->share->keeps_duty ? total[METER_DUTY] / all : NAN;
     s.sm_active = total[METER_SM] / all;
@@ -399,6 +460,7 @@ static void warm(struct run *r)
         for (int k = 0; k < METERS; k++) r->before[g][k] -= m->integral[k];
     }
     residents_reset(r->residents, r->now);
+    if (r->outages) *outages_totals(r->outages) = (struct outage_totals){ 0 };
     r->warm = true;
 }
 
@@ -444,6 +506,9 @@ static void handle(struct run *r, const struct event *ev)
         break;
     case KIND_LIMIT: killed(r, job_at(r->pool, ev->arg)); break;
     case KIND_LOOK: sched_wake(r->sched); break;
+    case KIND_UNIT: outages_unit(r->outages, ev->arg, r->now); break;
+    case KIND_CHANGE: outages_change(r->outages, ev->arg, r->now); break;
+    case KIND_CRASH: outages_crash(r->outages, job_at(r->pool, ev->arg), r->now); break;
     case KIND_WARM: warm(r); break;
     case KIND_MARK: mark(r); break;
     case KIND_SAMPLE:
@@ -542,9 +607,10 @@ static void check_conservation(struct run *r)
         allocated_s += meter_card_s(m->integral[METER_ALLOCATED]);
         if (differs(load, residents_charged_J(r->residents, g)))
             law = "energy of the jobs = energy of the busy cards";
-        if (m->integral[METER_ALLOCATED] + m->integral[METER_STRANDED] + m->integral[METER_DOWN] >
+        if (m->integral[METER_ALLOCATED] + m->integral[METER_STRANDED] +
+                m->integral[METER_DOWN] + m->integral[METER_ABSENT] >
             (wide)r->plan->group[g].cards * METER_CARD * (r->now + 1))
-            law = "allocated + stranded + down <= cards x time";
+            law = "allocated + stranded + down + absent <= cards x time";
     }
     if (differs(charged_s, allocated_s)) law = "card time of the users = card time allocated";
     if (law && r->rc == 0)
@@ -558,6 +624,7 @@ static void total_up(struct run *r)
     const simtime warmup = r->plan->scenario->warmup;
     const simtime from = warmup < r->now ? warmup : r->now;
     out->end = r->now;
+    if (r->outages) out->outages = *outages_totals(r->outages);
     out->fragmentation = r->frag_summed ? r->frag_sum / (double)r->frag_summed : NAN;
     out->group = xcalloc(r->plan->n_groups, sizeof *out->group);
     for (size_t g = 0; g < r->plan->n_groups; g++) {
@@ -581,6 +648,11 @@ static void set_up(struct run *r)
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
     r->sched = sched_create(r->plan, r->cluster,
                             &(struct sched_calls){ .start = start, .drop = drop, .stop = stop }, r);
+    r->outages = outages_create(&(struct outage_env){
+        .plan = r->plan, .replication = r->opt->replication, .q = r->q, .cluster = r->cluster,
+        .residents = r->residents, .sched = r->sched, .pool = r->pool, .unit_kind = KIND_UNIT,
+        .change_kind = KIND_CHANGE, .crash_kind = KIND_CRASH, .strike = strike, .give_up = give_up,
+        .ctx = r });
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;
     r->interval = r->opt->sample;
@@ -594,6 +666,7 @@ static void set_up(struct run *r)
 
 static void tear_down(struct run *r)
 {
+    outages_destroy(r->outages);
     sched_destroy(r->sched);
     residents_destroy(r->residents);
     evq_destroy(r->q);

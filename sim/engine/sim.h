@@ -9,6 +9,7 @@
 #ifndef GPUSIM_ENGINE_SIM_H
 #define GPUSIM_ENGINE_SIM_H
 
+#include "engine/outages.h"
 #include "engine/sink.h"
 
 struct sim_options {
@@ -44,6 +45,7 @@ struct sim_totals {
     uint64_t unknown_flops; /* jobs that ran without flops_per_s */
     double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
     uint64_t never_started; /* jobs still queued at the end */
+    struct outage_totals outages;
     /* Mean number of waiting jobs in each batch of the last quarter of a run with a horizon. */
     double queue_batch[QUEUE_MARKS - 1];
     double queue_before; /* mean number before the last quarter */

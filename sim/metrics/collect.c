@@ -226,7 +226,7 @@ static void fill_usage(const struct collect *c, const struct sim_totals *t, stru
     u->hours = out->window_s / 3600;
     for (size_t g = 0; g < p->n_groups; g++) {
         const double *s = t->group[g].card_s;
-        const double all = (double)p->group[g].cards * u->hours;
+        const double all = (double)p->group[g].cards * u->hours - s[METER_ABSENT] / 3600;
         group[g] = (struct usage_group){
             .name = arena_strdup(a, p->group[g].spec->name),
             .gpu = p->group[g].type.gpu,
@@ -235,6 +235,7 @@ static void fill_usage(const struct collect *c, const struct sim_totals *t, stru
             .allocated_h = s[METER_ALLOCATED] / 3600,
             .stranded_h = s[METER_STRANDED] / 3600,
             .down_h = s[METER_DOWN] / 3600,
+            .absent_h = s[METER_ABSENT] / 3600,
             .context_h = s[METER_CONTEXT] / 3600,
             .sm_active_h = s[METER_SM] / 3600,
             .duty_h = p->share->keeps_duty ? s[METER_DUTY] / 3600 : NAN,
@@ -273,7 +274,7 @@ static void fill_gpu(const struct collect *c, const struct sim_totals *t, struct
     const struct plan *p = c->plan;
     struct gpu_result *g = &out->gpu;
     double sum[METERS] = { 0 }, energy_J = 0;
-    const double all = (double)p->cards * out->window_s;
+    double all = (double)p->cards * out->window_s;
     g->count = (uint64_t)p->cards;
     for (int k = 0; k < PREC_COUNT; k++) {
         g->effective_ops[k] = t->useful_ops[k] > 0 ? t->useful_ops[k] / out->window_s : NAN;
@@ -285,6 +286,7 @@ static void fill_gpu(const struct collect *c, const struct sim_totals *t, struct
         for (int k = 0; k < PREC_COUNT; k++)
             g->peak_ops[k] += p->group[i].type.gpu->peak[k].dense_ops * (double)p->group[i].cards;
     }
+    all -= sum[METER_ABSENT];
     g->allocated = sum[METER_ALLOCATED] / all;
     g->duty = p->share->keeps_duty ? sum[METER_DUTY] / all : NAN;
     g->sm_active = sum[METER_SM] / all;
@@ -295,6 +297,23 @@ static void fill_gpu(const struct collect *c, const struct sim_totals *t, struct
     g->energy_kwh = energy_J / 3.6e6;
     g->fragmentation = t->fragmentation;
     g->effective_is_upper_bound = t->unknown_flops > 0;
+}
+
+static void fill_failures(const struct plan *p, const struct sim_totals *t,
+                          struct policy_result *out)
+{
+    struct failure_result *f = &out->failures;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        f->any |= p->group[g].spec->fails || p->group[g].spec->n_changes > 0;
+        f->down_gpu_hours += t->group[g].card_s[METER_DOWN] / 3600;
+        f->absent_gpu_hours += t->group[g].card_s[METER_ABSENT] / 3600;
+    }
+    f->card_faults = t->outages.card_faults;
+    f->node_faults = t->outages.node_faults;
+    f->job_faults = t->outages.job_faults;
+    f->jobs_struck = t->outages.struck;
+    f->jobs_given_up = t->outages.gave_up;
+    f->lost_gpu_hours = t->outages.lost_s / 3600;
 }
 
 void collect_result(struct collect *c, const struct sim_totals *t, struct arena *a,
@@ -320,6 +339,7 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->jobs = c->all.count;
     out->stats = stats_of(&c->all, out->stable);
     out->useful_gpu_hours = c->all.useful_s / 3600;
+    fill_failures(p, t, out);
     lines(c, t, a, out);
     fill_usage(c, t, a, out);
     fill_gpu(c, t, out);

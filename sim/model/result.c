@@ -54,6 +54,16 @@ static const struct num_field gpu_nums[] = {
     NUM(struct gpu_result, down),          NUM(struct gpu_result, energy_kwh),
     NUM(struct gpu_result, fragmentation),
 };
+static const struct num_field failure_counts[] = {
+    NUM(struct failure_result, card_faults),  NUM(struct failure_result, node_faults),
+    NUM(struct failure_result, job_faults),   NUM(struct failure_result, jobs_struck),
+    NUM(struct failure_result, jobs_given_up),
+};
+static const struct num_field failure_nums[] = {
+    NUM(struct failure_result, lost_gpu_hours),
+    NUM(struct failure_result, down_gpu_hours),
+    NUM(struct failure_result, absent_gpu_hours),
+};
 static const struct num_field tco_nums[] = {
     NUM(struct tco_result, hours),
     NUM(struct tco_result, total_usd),
@@ -276,6 +286,7 @@ static json_t *usage_json(const struct usage *u)
         put(one, "nodes", json_integer(g->nodes));
         put(one, "cards", json_integer(g->cards));
         put_nums(one, g, group_nums, COUNT_OF(group_nums));
+        if (g->absent_h > 0) put(one, "absent_h", json_num(g->absent_h));
         json_array_append_new(groups, one);
     }
     for (size_t i = 0; i < u->n_tenants; i++) {
@@ -287,6 +298,14 @@ static json_t *usage_json(const struct usage *u)
     }
     put(o, "groups", groups);
     put(o, "tenants", tenants);
+    return o;
+}
+
+static json_t *failures_json(const struct failure_result *f)
+{
+    json_t *o = json_object();
+    put_counts(o, f, failure_counts, COUNT_OF(failure_counts));
+    put_nums(o, f, failure_nums, COUNT_OF(failure_nums));
     return o;
 }
 
@@ -302,6 +321,7 @@ static json_t *policy_json(const struct policy_result *p)
     put(jobs, "by_user", groups_json(p->by_user, p->n_users));
     if (p->rejected_reason) put(jobs, "rejected_reason", text(p->rejected_reason));
     put(o, "jobs", jobs);
+    if (p->failures.any) put(o, "failures", failures_json(&p->failures));
     put(o, "services", json_array());
     put(o, "tco", tco_json(&p->tco));
     put(o, "usage", usage_json(&p->usage));
@@ -600,6 +620,7 @@ static void read_usage(const struct reader *r, json_t *policy, const char *at, s
         g->nodes = (int64_t)get_count(r, one, one_at, "nodes");
         g->cards = (int64_t)get_count(r, one, one_at, "cards");
         get_nums(r, one, one_at, g, group_nums, COUNT_OF(group_nums));
+        if (json_object_get(one, "absent_h")) g->absent_h = get_num(r, one, one_at, "absent_h");
     }
     list = get_child(r, o, here, "tenants", JSON_ARRAY, list_at);
     struct usage_tenant *tenant = arena_array(r->a, json_array_size(list), sizeof *tenant);
@@ -628,6 +649,12 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
         p->by_user = read_groups(r, child, here, "by_user", &p->n_users);
         if (json_object_get(child, "rejected_reason"))
             p->rejected_reason = get_text(r, child, here, "rejected_reason");
+    }
+    if (json_object_get(o, "failures") &&
+        (child = get_child(r, o, at, "failures", JSON_OBJECT, here))) {
+        p->failures.any = true;
+        get_counts(r, child, here, &p->failures, failure_counts, COUNT_OF(failure_counts));
+        get_nums(r, child, here, &p->failures, failure_nums, COUNT_OF(failure_nums));
     }
     read_tco(r, o, at, &p->tco);
     read_usage(r, o, at, &p->usage);

@@ -83,12 +83,23 @@ struct param_result {
     double value, low, high;
 };
 
+/* What went out of service, and what that cost the jobs; since the end of the warm-up. */
+struct failure_result {
+    bool any; /* something could: else the result has no "failures" */
+    uint64_t card_faults, node_faults, job_faults;
+    uint64_t jobs_struck;   /* each time a job was thrown off its cards */
+    uint64_t jobs_given_up; /* of these: not started again */
+    double lost_gpu_hours;  /* work done in vain */
+    double down_gpu_hours, absent_gpu_hours;
+};
+
 struct policy_result {
     const char *name, *kind;
     struct gpu_result gpu;
     struct job_counts jobs;
     struct job_stats stats;
     double gpu_hours, useful_gpu_hours;
+    struct failure_result failures;
     const struct job_group_result *by_class;
     size_t n_classes;
     const struct job_group_result *by_user;

@@ -12,7 +12,7 @@ struct top {
     const char *format, *name, *prices;
     int64_t seed;
     simtime horizon, warmup;
-    json_t *fleet, *work, *profiles, *policies, *schedule, *output;
+    json_t *fleet, *work, *profiles, *policies, *schedule, *faults, *output;
 };
 static const struct cfg_field top_fields[] = {
     CFG_REQUIRED(struct top, format, CFG_TEXT, 0, 0, "\"gpusim-scenario/1\""),
@@ -25,6 +25,7 @@ static const struct cfg_field top_fields[] = {
     CFG_FIELD(struct top, profiles, CFG_JSON, NULL, 0, 0, "work signatures by name"),
     CFG_REQUIRED(struct top, policies, CFG_JSON, 0, 0, "ways to hand cards out"),
     CFG_FIELD(struct top, schedule, CFG_JSON, NULL, 0, 0, "who is next, and where"),
+    CFG_FIELD(struct top, faults, CFG_JSON, NULL, 0, 0, "what fails; absent: nothing"),
     CFG_FIELD(struct top, prices, CFG_TEXT, NULL, 0, 0, "price book; absent: no cost"),
     CFG_FIELD(struct top, output, CFG_JSON, NULL, 0, 0, "what to write"),
 };
@@ -38,6 +39,10 @@ static const struct cfg_field fleet_fields[] = {
     CFG_FIELD(struct fleet_group, host_memory, CFG_BYTES, NULL, 0, 1e18,
               "of a node; absent: no limit"),
     CFG_FIELD(struct fleet_group, profile, CFG_TEXT, NULL, 0, 0, "calibrated device profile"),
+    CFG_FIELD(struct fleet_group, faults, CFG_JSON, NULL, 0, 0,
+              "instead of the scenario's, key by key"),
+    CFG_FIELD(struct fleet_group, capacity, CFG_JSON, NULL, 0, 0,
+              "cards added, drained, removed, failed at stated times"),
 };
 
 static const char *const work_kinds[] = { "jobs", "generate", NULL };
@@ -67,11 +72,13 @@ const struct cfg_field schedule_fields[] = {
               "wait: in the queue; drop: rejected when it cannot start at once"),
     CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
               "order: if the order preempts; never: running jobs stay"),
-    CFG_FIELD(
-        struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
-        "work between checkpoints: a preempted job falls back to its last; 0 s: loses nothing"),
+    CFG_FIELD(struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
+              "work between checkpoints: a preempted or struck job falls back to its last; 0 s: none, "
+              "a preempted job loses nothing, a struck one everything"),
+    CFG_FIELD(struct schedule, checkpoint_cost, CFG_TIME, "0 s", 0, SIM_MAX_S,
+              "the work pauses so long at each checkpoint; jobs with cards only"),
     CFG_FIELD(struct schedule, restart, CFG_TIME, "0 s", 0, SIM_MAX_S,
-              "a preempted job holds its new cards so long before it works on"),
+              "a preempted or struck job holds its new cards so long before it works on"),
     CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
               "estimate: limits only promise; kill: a job ends at its limit"),
 };
@@ -176,8 +183,32 @@ static void check_name(struct reader *r, const char *name, const char *pointer)
                      name);
 }
 
+/* The scenario's faults with what a group says differently. */
+static void read_faults(struct reader *r, json_t *general, json_t *own, const char *pointer,
+                        struct fault_rates *out)
+{
+    const size_t before = r->d->count;
+    json_t *both = json_is_object(general) ? json_copy(general) : json_object();
+    struct diag unheard; /* what the general part says wrong was reported once */
+    read_table(r, fault_fields, fault_fields_n, out, own, pointer);
+    diag_init(&unheard);
+    if (json_is_object(own)) json_object_update(both, own);
+    cfg_read(fault_fields, fault_fields_n, out, r->s->arena, &r->s->doc, both, pointer, NULL, 0,
+             &unheard);
+    diag_fini(&unheard);
+    json_decref(both);
+    const struct { const char *key; simtime mtbf; } rate[] = {
+        { "card_mtbf", out->card_mtbf }, { "node_mtbf", out->node_mtbf },
+        { "job_mtbf", out->job_mtbf },
+    };
+    for (size_t i = 0; r->d->count == before && i < N(rate); i++)
+        if (rate[i].mtbf > 0 && rate[i].mtbf < SIM_SECOND)
+            json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/%s", pointer, rate[i].key),
+                         "expected \"0 s\" (never) or at least a second");
+}
+
 static const struct fleet_group *read_fleet(struct reader *r, json_t *list, const char *pointer,
-                                            size_t *n)
+                                            json_t *faults, size_t *n)
 {
     size_t i;
     json_t *v;
@@ -188,15 +219,26 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
     json_array_foreach(list, i, v)
     {
         const char *at = pointer_at(r, pointer, i);
+        const size_t before = r->d->count;
         read_table(r, fleet_fields, N(fleet_fields), &g[i], v, at);
         check_name(r, g[i].name, at);
         g[i].profile = relative(r, g[i].profile);
         g[i].pointer = at;
+        g[i].fails = faults || g[i].faults;
+        if (g[i].fails)
+            read_faults(r, faults, g[i].faults,
+                        g[i].faults ? arena_printf(r->s->arena, "%s/faults", at) : "/faults",
+                        &g[i].rates);
+        if (r->d->count == before)
+            g[i].change = capacity_read(r->s->arena, &r->s->doc, g[i].capacity,
+                                        arena_printf(r->s->arena, "%s/capacity", at), g[i].nodes,
+                                        g[i].gpus_per_node, &g[i].n_changes, r->d);
         cards += (double)g[i].nodes * (double)g[i].gpus_per_node;
     }
     if (cards > 1e7)
-        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f",
-                     cards);
+        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f", cards);
+    if (cards == 0 && r->d->count == 0)
+        json_problem(r->d, &r->s->doc, pointer, "the fleet has no cards: every group has gpus_per_node 0");
     *n = json_array_size(list);
     return g;
 }
@@ -291,7 +333,7 @@ static void read_policies(struct reader *r, const struct top *top)
 {
     size_t i, n_fleet;
     json_t *v;
-    const struct fleet_group *fleet = read_fleet(r, top->fleet, "/fleet", &n_fleet);
+    const struct fleet_group *fleet = read_fleet(r, top->fleet, "/fleet", top->faults, &n_fleet);
     r->s->fleet = fleet;
     r->s->n_fleet = n_fleet;
     const struct schedule schedule = read_schedule(r, top->schedule, "/schedule");
@@ -318,9 +360,8 @@ static void read_policies(struct reader *r, const struct top *top)
                 r->d, &r->s->doc, p[i].share_pointer,
                 "expected an object with \"kind\": a sharing policy (`gpusim list policies`)");
         if (head.fleet)
-            p[i].fleet =
-                read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at), &p[i].n_fleet);
-        if (!head.schedule) r->s->schedule_unused = false;
+            p[i].fleet = read_fleet(r, head.fleet, arena_printf(r->s->arena, "%s/fleet", at),
+                                    top->faults, &p[i].n_fleet);
         if (head.schedule)
             p[i].schedule =
                 read_schedule(r, head.schedule, arena_printf(r->s->arena, "%s/schedule", at));
@@ -352,6 +393,10 @@ static void read_top(struct reader *r)
     if (output.timeline)
         json_problem(r->d, &s->doc, "/output/timeline",
                      "the timeline export is not there yet: leave it out or set it to false");
+    if (top.faults) {
+        s->fails = true;
+        read_table(r, fault_fields, fault_fields_n, &s->rates, top.faults, "/faults");
+    }
     read_work(r, top.work);
     read_signatures(r, top.profiles);
     read_policies(r, &top);
@@ -360,7 +405,7 @@ static void read_top(struct reader *r)
 /* --set schedule.backfill=none works although the file leaves the section to its defaults. */
 static void make_section(json_t *root, const char *path)
 {
-    static const char *const optional[] = { "schedule", "output", "profiles" };
+    static const char *const optional[] = { "schedule", "output", "profiles", "faults" };
     for (size_t i = 0; i < N(optional); i++) {
         const size_t len = strlen(optional[i]);
         if (strncmp(path, optional[i], len) == 0 && path[len] == '.' &&
@@ -408,9 +453,15 @@ static json_t *with_defaults(json_t *filled, const json_t *as_given)
 static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *as_given)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, with_defaults(cfg_write(fleet_fields, N(fleet_fields), &g[i]),
-                                                  json_array_get(as_given, i)));
+    for (size_t i = 0; i < n; i++) {
+        json_t *one = with_defaults(cfg_write(fleet_fields, N(fleet_fields), &g[i]),
+                                    json_array_get(as_given, i));
+        if (g[i].faults)
+            json_object_set_new(one, "faults",
+                                with_defaults(cfg_write(fault_fields, fault_fields_n, &g[i].rates),
+                                              g[i].faults));
+        json_array_append_new(list, one);
+    }
     return list;
 }
 
@@ -423,6 +474,10 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
                              .horizon = s->horizon,
                              .warmup = s->warmup };
     const struct output output = { .sample = s->sample, .jobs = s->write_jobs };
+    if (s->fails)
+        json_object_set_new(root, "faults",
+                            with_defaults(cfg_write(fault_fields, fault_fields_n, &s->rates),
+                                          json_object_get(root, "faults")));
     json_t *head = cfg_write(top_fields, N(top_fields), &top);
     json_object_update(root, head);
     json_decref(head);

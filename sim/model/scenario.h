@@ -12,12 +12,18 @@
 #include "base/arena.h"
 #include "base/cfg.h"
 #include "base/json.h"
+#include "model/outage.h"
 
 struct fleet_group {
     const char *name, *gpu, *profile; /* profile: path or NULL */
     int64_t nodes, gpus_per_node;
     double cpu_cores;     /* per node; NAN: no such limit */
     uint64_t host_memory; /* per node; CFG_NO_BYTES: no such limit */
+    json_t *faults, *capacity;       /* as written, borrowed; NULL */
+    bool fails;                      /* cards, nodes or programs fail at random */
+    struct fault_rates rates;
+    const struct capacity_event *change; /* in order of time */
+    size_t n_changes;
     const char *pointer;  /* JSON pointer of the group, for messages */
 };
 
@@ -35,7 +41,7 @@ struct work_item {
 struct schedule {
     const char *order, *backfill, *place, *gang, *when_full, *preempt, *walltime;
     int64_t backfill_depth;      /* 0: the whole queue */
-    simtime checkpoint, restart;
+    simtime checkpoint, checkpoint_cost, restart;
     json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;
 };
@@ -64,6 +70,8 @@ struct scenario {
     int64_t seed;
     simtime horizon; /* CFG_NO_TIME: until the last job ends */
     simtime warmup;
+    bool fails;                /* it has "faults" */
+    struct fault_rates rates;  /* of groups that say nothing else */
     const struct fleet_group *fleet; /* of policies that do not override it */
     size_t n_fleet;
     struct schedule schedule;

@@ -64,7 +64,8 @@ static void read_slots(struct node_scores *s, int32_t index)
     const int64_t first = v.slot - s->slot;
     for (int64_t i = 0; i < v.group->per_node; i++) {
         const struct card *card = cluster_card(s->c, (uint32_t)(first + i));
-        s->slot[first + i] = (struct slot){ card->free_units, card->free_bytes };
+        s->slot[first + i] =
+            card->out ? (struct slot){ 0, 0 } : (struct slot){ card->free_units, card->free_bytes };
     }
 }
 
@@ -134,11 +135,17 @@ void node_scores_destroy(void *state)
 
 /* ---- what happens ---- */
 
-void node_scores_changed(void *state, int32_t node, const struct place_request *r, bool take)
+void node_scores_serviced(void *state, int32_t node)
 {
     struct node_scores *s = state;
     read_slots(s, node);
     s->log[s->changes++ & (s->log_size - 1)] = node;
+}
+
+void node_scores_changed(void *state, int32_t node, const struct place_request *r, bool take)
+{
+    struct node_scores *s = state;
+    node_scores_serviced(state, node);
     if (!s->rule->changed) return;
     const struct node_view v = view_of(s, node);
     s->rule->changed(s->self, &v, r, take);

@@ -57,12 +57,13 @@ struct node_scores *node_scores_create(const struct cluster *c, const struct nod
 /* The other members of place_ops. */
 void node_scores_destroy(void *state);
 void node_scores_changed(void *state, int32_t node, const struct place_request *r, bool take);
+void node_scores_serviced(void *state, int32_t node);
 void node_scores_submitted(void *state, const struct place_request *r);
 bool node_scores_pick(const struct cluster *c, const struct place_request *r, struct pick *out);
 int node_scores_pick_any(const struct cluster *c, const struct place_request *r, struct pick *out);
 #define NODE_SCORES_OPS                                                                            \
     .pick = node_scores_pick, .pick_any = node_scores_pick_any, .destroy = node_scores_destroy,    \
-    .changed = node_scores_changed, .submitted = node_scores_submitted
+    .changed = node_scores_changed, .serviced = node_scores_serviced, .submitted = node_scores_submitted
 
 /* For rules. */
 static inline bool slot_holds(const struct slot *s, const struct demand *d)

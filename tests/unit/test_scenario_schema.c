@@ -288,6 +288,8 @@ static void every_table(void **state)
 #define TABLE(where_, fields_) { where_, fields_, sizeof(fields_) / sizeof *(fields_) }
         TABLE("", top_fields),          TABLE("group", fleet_fields),
         TABLE("work", work_fields),     TABLE("output", output_fields),
+        { "faults", fault_fields, fault_fields_n },
+        { "change", capacity_fields, capacity_fields_n },
         TABLE("policy", policy_fields), { "signature", signature_fields, signature_fields_n },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

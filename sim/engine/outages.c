@@ -1,0 +1,363 @@
+#include "engine/outages.h"
+
+#include "base/rng.h"
+#include "base/str.h"
+#include "engine/residents.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Random numbers are counted, not drawn in turn: (stream of the group, unit, how many before). */
+struct group_units {
+    uint64_t stream;
+    int64_t first_node; /* physical nodes, counted through the fleet */
+};
+
+struct change {
+    const struct capacity_event *event;
+    size_t group;
+};
+
+struct outages {
+    struct outage_env env;
+    struct group_units *group;
+    uint32_t *flips; /* by unit, cards first, then nodes: how often it went down or came back */
+    uint64_t jobs;   /* stream of the programs */
+    VEC(struct change) change;
+    size_t changes_left;
+    struct cluster *final; /* the fleet without what never comes back; NULL: it will change, or is whole */
+    struct pick pick;
+    struct job **list;     /* scratch */
+    struct outage_totals totals;
+};
+
+/* ---- random times ---- */
+
+static simtime exponential(double u, simtime mean)
+{
+    const double t = -(double)mean * log(u);
+    return t < 9.2e18 ? llround(t) : SIM_NEVER - 1;
+}
+
+static size_t group_of_card(const struct plan *p, uint32_t card)
+{
+    size_t g = 0;
+    while (g + 1 < p->n_groups && card >= p->group[g + 1].first_card) g++;
+    return g;
+}
+
+static size_t group_of_node(const struct outages *o, int64_t node)
+{
+    size_t g = 0;
+    while (g + 1 < o->env.plan->n_groups && node >= o->group[g + 1].first_node) g++;
+    return g;
+}
+
+/* Where a unit stands: its group, its physical node there, and its card on it (-1: it is the node). */
+struct place {
+    size_t group;
+    int64_t node, card;
+};
+
+static struct place place_of(const struct outages *o, uint32_t unit)
+{
+    const struct plan *p = o->env.plan;
+    struct place w = { .card = -1 };
+    if (unit < (uint64_t)p->cards) {
+        w.group = group_of_card(p, unit);
+        const struct plan_group *g = &p->group[w.group];
+        w.node = (unit - g->first_card) / g->real_per_node;
+        w.card = (unit - g->first_card) % g->real_per_node;
+    } else {
+        w.group = group_of_node(o, (int64_t)unit - p->cards);
+        w.node = (int64_t)unit - p->cards - o->group[w.group].first_node;
+    }
+    return w;
+}
+
+static simtime later(simtime now, simtime delay)
+{
+    return delay < SIM_NEVER - now ? now + delay : SIM_NEVER - 1;
+}
+
+/* The unit's next change of state, from its state of now. */
+static void schedule_flip(struct outages *o, uint32_t unit, simtime now)
+{
+    const struct place w = place_of(o, unit);
+    const struct fault_rates *r = &o->env.plan->group[w.group].spec->rates;
+    const simtime mtbf = w.card < 0 ? r->node_mtbf : r->card_mtbf;
+    const simtime repair = w.card < 0 ? r->node_repair : r->card_repair;
+    const bool down = o->flips[unit] % 2;
+    const uint64_t which = ((uint64_t)w.node << 24) ^ (uint64_t)(w.card + 1);
+    const double u = rng_at(o->group[w.group].stream, which, o->flips[unit]);
+    const simtime delay = down && r->law == REPAIR_FIXED ? repair
+                                                         : exponential(u, down ? repair : mtbf);
+    evq_at(o->env.q, later(now, delay), EV_FAULT, o->env.unit_kind, unit);
+}
+
+simtime outages_crash_after(const struct outages *o, const struct job *j)
+{
+    const struct fleet_group *g = o->env.plan->group[j->group].spec;
+    if (!g->fails || g->rates.job_mtbf == 0) return SIM_NEVER;
+    return exponential(rng_at(o->jobs, j->order, (uint64_t)j->attempts), g->rates.job_mtbf);
+}
+
+/* ---- cards and nodes in and out ---- */
+
+static bool on_cards(const struct job *j)
+{
+    return j->state == JOB_STARTING || j->state == JOB_RUNNING;
+}
+
+static void strike(struct outages *o, struct job **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) /* a gang may be there several times */
+        if (on_cards(list[i])) o->env.strike(o->env.ctx, list[i]);
+}
+
+static void strike_card(struct outages *o, uint32_t card)
+{
+    size_t n = 0;
+    residents_of(o->env.residents, card, &o->list, &n);
+    strike(o, o->list, n);
+}
+
+static void service_card(struct outages *o, uint32_t card, unsigned set, unsigned clear, bool hits,
+                         simtime now)
+{
+    sched_service_card(o->env.sched, card, set, clear);
+    if (hits) strike_card(o, card);
+    residents_service(o->env.residents, card, now);
+}
+
+/* Jobs without cards on this node. */
+static void strike_node(struct outages *o, int32_t node)
+{
+    for (uint32_t i = 0; i < job_pool_high_water(o->env.pool); i++) {
+        struct job *j = job_at(o->env.pool, i);
+        if (on_cards(j) && j->n_holdings == 0 && j->node == node) o->env.strike(o->env.ctx, j);
+    }
+}
+
+/* The node's cores and host memory; those of a pool belong to all its nodes. */
+static void service_node(struct outages *o, size_t group, int64_t node, unsigned set, unsigned clear,
+                         bool hits)
+{
+    const struct plan_group *g = &o->env.plan->group[group];
+    const int32_t index = (int32_t)(g->first_node + node);
+    if (o->env.plan->share->pooled) return;
+    sched_service_node(o->env.sched, index, set, clear);
+    if (hits) strike_node(o, index);
+}
+
+static bool in_fleet(const struct outages *o, uint32_t card)
+{
+    return !(cluster_card(o->env.cluster, card)->out & OUT_ABSENT);
+}
+
+static uint32_t card_at(const struct outages *o, size_t group, int64_t node, int64_t card)
+{
+    const struct plan_group *g = &o->env.plan->group[group];
+    return (uint32_t)(g->first_card + node * g->real_per_node + card);
+}
+
+void outages_unit(struct outages *o, uint32_t unit, simtime now)
+{
+    const struct place w = place_of(o, unit);
+    const bool goes = ++o->flips[unit] % 2;
+    if (w.card >= 0) {
+        o->totals.card_faults += goes && in_fleet(o, unit);
+        service_card(o, unit, goes ? OUT_FAULT : 0, goes ? 0 : OUT_FAULT, goes, now);
+    } else {
+        const int64_t cards = o->env.plan->group[w.group].real_per_node;
+        bool there = cards == 0;
+        for (int64_t k = 0; k < cards; k++) {
+            const uint32_t card = card_at(o, w.group, w.node, k);
+            there |= in_fleet(o, card);
+            service_card(o, card, goes ? OUT_NODE : 0, goes ? 0 : OUT_NODE, goes, now);
+        }
+        service_node(o, w.group, w.node, goes ? OUT_NODE : 0, goes ? 0 : OUT_NODE, goes);
+        o->totals.node_faults += goes && there;
+    }
+    schedule_flip(o, unit, now);
+}
+
+/* ---- changes of the fleet ---- */
+
+static const struct {
+    unsigned set, clear;
+} bits_of[] = {
+    [CAPACITY_ADD] = { 0, OUT_DRAIN | OUT_FAILED | OUT_ABSENT },
+    [CAPACITY_DRAIN] = { OUT_DRAIN, 0 },
+    [CAPACITY_REMOVE] = { OUT_ABSENT, OUT_DRAIN | OUT_FAILED },
+    [CAPACITY_FAIL] = { OUT_FAILED, 0 },
+};
+enum { OUT_FOR_GOOD = OUT_DRAIN | OUT_FAILED | OUT_ABSENT };
+
+static bool is_whole_node(const struct outages *o, const struct change *c)
+{
+    return c->event->first_card == 0 &&
+           c->event->last_card == o->env.plan->group[c->group].real_per_node - 1;
+}
+
+bool outages_serve(const struct outages *o, const struct job *j)
+{
+    int group;
+    struct pick *scratch = (struct pick *)(uintptr_t)&o->pick;
+    return !o->final || sched_could_place(o->env.sched, o->final, j, &group, scratch);
+}
+
+/* The last change: who waits for what never comes back need not wait. */
+static void settle_fleet(struct outages *o)
+{
+    const struct plan *p = o->env.plan;
+    struct cluster *final = cluster_create(p);
+    int64_t out = 0;
+    for (uint32_t card = 0; card < (uint64_t)p->cards; card++) {
+        const unsigned why = cluster_card(o->env.cluster, card)->out & OUT_FOR_GOOD;
+        if (why) cluster_card_service(final, card, why, 0);
+        out += why != 0;
+    }
+    for (int32_t node = 0; node < p->nodes; node++) {
+        const unsigned why = cluster_node(o->env.cluster, node)->out & OUT_FOR_GOOD;
+        if (why) cluster_node_service(final, node, why, 0);
+        out += why != 0;
+    }
+    if (out == 0) {
+        cluster_destroy(final);
+        return;
+    }
+    o->final = final;
+    struct job *next;
+    for (struct job *j = sched_next(o->env.sched, NULL); j; j = next) {
+        next = sched_next(o->env.sched, j);
+        if (!outages_serve(o, j)) o->env.give_up(o->env.ctx, j);
+    }
+}
+
+void outages_change(struct outages *o, uint32_t index, simtime now)
+{
+    const struct change *c = &o->change.v[index];
+    const struct capacity_event *e = c->event;
+    const unsigned set = bits_of[e->change].set, clear = bits_of[e->change].clear;
+    const bool hits = e->change == CAPACITY_FAIL, whole = is_whole_node(o, c);
+    for (int64_t node = e->first_node; node <= e->last_node; node++) {
+        for (int64_t k = e->first_card; k <= e->last_card; k++)
+            service_card(o, card_at(o, c->group, node, k), set, clear, hits, now);
+        if (whole) service_node(o, c->group, node, set, clear, hits);
+    }
+    if (--o->changes_left == 0) settle_fleet(o);
+}
+
+/* Cards whose first change is to be added are not there yet. */
+static void take_out_new(struct outages *o, size_t group)
+{
+    const struct plan_group *g = &o->env.plan->group[group];
+    unsigned char *seen = xcalloc((size_t)(g->cards + g->spec->nodes), 1), *node_seen = seen + g->cards;
+    for (size_t i = 0; i < g->spec->n_changes; i++) {
+        const struct change c = { &g->spec->change[i], group };
+        const struct capacity_event *e = c.event;
+        const bool comes = e->change == CAPACITY_ADD;
+        for (int64_t node = e->first_node; node <= e->last_node; node++) {
+            for (int64_t k = e->first_card; k <= e->last_card; k++) {
+                if (!seen[node * g->real_per_node + k] && comes)
+                    service_card(o, card_at(o, group, node, k), OUT_ABSENT, 0, false, 0);
+                seen[node * g->real_per_node + k] = 1;
+            }
+            if (!is_whole_node(o, &c)) continue;
+            if (!node_seen[node] && comes) service_node(o, group, node, OUT_ABSENT, 0, false);
+            node_seen[node] = 1;
+        }
+    }
+    free(seen);
+}
+
+/* ---- programs ---- */
+
+static void strike_physical_node(struct outages *o, uint32_t card)
+{
+    const struct place w = place_of(o, card);
+    for (int64_t k = 0; k < o->env.plan->group[w.group].real_per_node; k++)
+        strike_card(o, card_at(o, w.group, w.node, k));
+}
+
+void outages_crash(struct outages *o, struct job *j, simtime now)
+{
+    const struct plan *p = o->env.plan;
+    const struct plan_group *g = &p->group[j->group];
+    const enum blast blast = p->share->blast ? p->share->blast(g->params, &g->type) : BLAST_JOB;
+    VEC(uint32_t) card = { 0 };
+    (void)now;
+    o->totals.job_faults++;
+    for (int32_t i = 0; i < j->n_holdings; i++) vec_push(&card, j->holding[i].card);
+    o->env.strike(o->env.ctx, j);
+    for (size_t i = 0; i < card.n && blast != BLAST_JOB; i++)
+        blast == BLAST_CARD ? strike_card(o, card.v[i]) : strike_physical_node(o, card.v[i]);
+    vec_fini(&card);
+}
+
+/* ---- creation ---- */
+
+static void schedule_changes(struct outages *o, size_t group)
+{
+    const struct fleet_group *g = o->env.plan->group[group].spec;
+    take_out_new(o, group);
+    for (size_t i = 0; i < g->n_changes; i++) {
+        vec_push(&o->change, ((struct change){ &g->change[i], group }));
+        evq_at(o->env.q, g->change[i].at, EV_FAULT, o->env.change_kind, (uint32_t)(o->change.n - 1));
+    }
+}
+
+struct outages *outages_create(const struct outage_env *env)
+{
+    const struct plan *p = env->plan;
+    const uint64_t seed = (uint64_t)p->scenario->seed;
+    int64_t nodes = 0;
+    bool any = false;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        any |= p->group[g].spec->fails || p->group[g].spec->n_changes;
+        nodes += p->group[g].spec->nodes;
+    }
+    if (!any) return NULL;
+    struct outages *o = xcalloc(1, sizeof *o);
+    o->env = *env;
+    o->group = xcalloc(p->n_groups, sizeof *o->group);
+    o->flips = xcalloc((size_t)(p->cards + nodes), sizeof *o->flips);
+    o->jobs = rng_mix(seed, env->replication, "faults.jobs");
+    nodes = 0;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        char *purpose = xasprintf("faults of %s", p->group[g].spec->name);
+        o->group[g] = (struct group_units){ rng_mix(seed, env->replication, purpose), nodes };
+        nodes += p->group[g].spec->nodes;
+        free(purpose);
+    }
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct plan_group *pg = &p->group[g];
+        const struct fleet_group *spec = pg->spec;
+        for (int64_t k = 0; spec->fails && spec->rates.card_mtbf > 0 && k < pg->cards; k++)
+            schedule_flip(o, (uint32_t)(pg->first_card + k), 0);
+        for (int64_t k = 0; spec->fails && spec->rates.node_mtbf > 0 && k < spec->nodes; k++)
+            schedule_flip(o, (uint32_t)(p->cards + o->group[g].first_node + k), 0);
+        schedule_changes(o, g);
+    }
+    o->changes_left = o->change.n;
+    return o;
+}
+
+void outages_destroy(struct outages *o)
+{
+    if (!o) return;
+    cluster_destroy(o->final);
+    vec_fini(&o->pick.card);
+    vec_fini(&o->change);
+    free(o->list);
+    free(o->group);
+    free(o->flips);
+    free(o);
+}
+
+struct outage_totals *outages_totals(struct outages *o)
+{
+    return &o->totals;
+}
