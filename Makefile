@@ -315,17 +315,24 @@ format:
 tidy:
 	clang-tidy --quiet $(SRC) $(CAL_SRC) -- $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)
 
-## install        into DESTDIR and PREFIX (/usr/local): programs, data, samples, plot templates, man page
+## install        into DESTDIR and PREFIX (/usr/local): programs, data, samples, plot templates, manual, shell completion
 SHARE   = $(DESTDIR)$(PREFIX)/share
 # The data keep their places relative to each other, so paths inside shipped scenarios hold.
 DATA    = $(wildcard scenarios traces/samples plots/templates calibrate/profiles)
+# Written by the program, from the tables it parses with.
+MANUAL  = man/man1/gpusim.1 man/man5/gpusim-scenario.5 bash-completion/completions/gpusim \
+          zsh/site-functions/_gpusim
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/gpusim
 	install $(GPUSIM) $(CALIBRATE) $(DESTDIR)$(PREFIX)/bin/
 	cd $(CURDIR) && find $(DATA) -type f -exec install -D -m 644 {} $(abspath $(SHARE))/gpusim/{} \;
-	$(if $(wildcard sim/cli/gpusim.1),install -D -m 644 sim/cli/gpusim.1 $(SHARE)/man/man1/gpusim.1)
+	install -d $(dir $(addprefix $(SHARE)/,$(MANUAL)))
+	$(GPUSIM) manual gpusim >$(SHARE)/man/man1/gpusim.1
+	$(GPUSIM) manual scenario >$(SHARE)/man/man5/gpusim-scenario.5
+	$(GPUSIM) manual bash >$(SHARE)/bash-completion/completions/gpusim
+	$(GPUSIM) manual zsh >$(SHARE)/zsh/site-functions/_gpusim
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(SHARE)/man/man1/gpusim.1
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(addprefix $(SHARE)/,$(MANUAL))
 	rm -rf $(SHARE)/gpusim
 
 ## clean          remove build/

@@ -401,6 +401,17 @@ static void help_cells(const struct cfg_field *f, char cell[COLS][200])
     }
 }
 
+const char *cfg_describe(const struct cfg_field *f, char *buf, size_t size)
+{
+    char cell[COLS][200];
+    help_cells(f, cell);
+    snprintf(buf, size, "%s%s%s%s%s", cell[1], *cell[3] && strcmp(cell[3], "-") != 0 ? ", " : "",
+             strcmp(cell[3], "-") != 0 ? cell[3] : "",
+             f->required ? "; required" : f->dflt ? "; default " : "",
+             f->required || !f->dflt ? "" : f->dflt);
+    return buf;
+}
+
 void cfg_help(const struct cfg_field *fields, size_t n, FILE *to)
 {
     static const char *const title[COLS] = { "field", "type", "default", "values" };

@@ -90,5 +90,7 @@ json_t *cfg_write(const struct cfg_field *fields, size_t n, const void *in);
 
 /* One line per field: name, type, default, bounds, help. */
 void cfg_help(const struct cfg_field *fields, size_t n, FILE *to);
+/* One field as text: what kind of value, within which bounds, and the default. Returns buf. */
+const char *cfg_describe(const struct cfg_field *f, char *buf, size_t size);
 
 #endif

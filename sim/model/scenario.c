@@ -108,6 +108,17 @@ static const struct cfg_field policy_fields[] = {
 
 #define N(table) (sizeof(table) / sizeof *(table))
 
+const struct scenario_section scenario_sections[] = {
+    { "SCENARIO", "the file itself", top_fields, N(top_fields) },
+    { "FLEET", "each member of \"fleet\"", fleet_fields, N(fleet_fields) },
+    { "WORK", "each member of \"work\"", work_fields, N(work_fields) },
+    { "POLICIES", "each member of \"policies\"", policy_fields, N(policy_fields) },
+    { "SCHEDULE", "\"schedule\", of the scenario or of a policy", schedule_fields,
+      N(schedule_fields) },
+    { "OUTPUT", "\"output\"", output_fields, N(output_fields) },
+    { 0 },
+};
+
 struct reader {
     struct scenario *s;
     const char *file;

@@ -94,6 +94,15 @@ int scenario_load(struct scenario *out, const char *path, const char *const *set
                   struct diag *d, struct err *e);
 void scenario_fini(struct scenario *s); /* harmless on {0} */
 
+/* The sections of a scenario and their keys, for the manual; what a policy's "share" and an order add
+ * is with them. Ends with a NULL title. */
+struct scenario_section {
+    const char *title, *where; /* "FLEET", "each member of \"fleet\"" */
+    const struct cfg_field *fields;
+    size_t n;
+};
+extern const struct scenario_section scenario_sections[];
+
 /* The fields of a schedule that every order has; what else is in it belongs to the order. */
 extern const struct cfg_field schedule_fields[];
 extern const size_t schedule_fields_n;

@@ -1,0 +1,265 @@
+#include "cli/manual.h"
+
+#include "engine/order.h"
+#include "engine/place.h"
+#include "engine/share.h"
+#include "model/scenario.h"
+#include "model/signature.h"
+
+#include <string.h>
+
+#ifndef GPUSIM_VERSION /* set by the Makefile */
+#define GPUSIM_VERSION "0.1.0"
+#endif
+
+/* ---- roff ---- */
+
+/* Text that no line of roff takes for a request, and whose hyphens can be searched for. */
+static void say(FILE *to, const char *text)
+{
+    const char *from = text;
+    for (; *text; text++) {
+        if ((*text == '.' || *text == '\'') && text == from) fputs("\\&", to);
+        if (*text == '\\')
+            fputs("\\e", to);
+        else if (*text == '-')
+            fputs("\\-", to);
+        else
+            fputc(*text, to);
+    }
+}
+
+static void line(FILE *to, const char *text)
+{
+    say(to, text);
+    fputc('\n', to);
+}
+
+static void title(FILE *to, const char *name, int section, const char *about)
+{
+    fprintf(to, ".TH %s %d \"\" \"gpusim %s\"\n.SH NAME\n", name, section, GPUSIM_VERSION);
+    say(to, name);
+    fprintf(to, " \\- %s\n", about);
+}
+
+static void term(FILE *to, const char *name)
+{
+    fputs(".TP\n.B ", to);
+    line(to, name);
+}
+
+static void example(FILE *to, const char *text)
+{
+    fputs(".PP\n.nf\n", to);
+    line(to, text);
+    fputs(".fi\n", to);
+}
+
+/* ---- gpusim(1) ---- */
+
+static void option(FILE *to, const struct opt *o)
+{
+    fputs(".TP\n\\fB", to);
+    if (o->letter) fprintf(to, "\\-%c\\fR, \\fB", o->letter);
+    fputs("\\-\\-", to);
+    say(to, o->name);
+    fputs("\\fR", to);
+    if (o->arg) fprintf(to, " \\fI%s\\fR", o->arg);
+    fputc('\n', to);
+    say(to, o->help ? o->help : "");
+    for (size_t i = 0; o->type == OPT_CHOICE && o->choices && o->choices[i]; i++) {
+        fputs(i ? ", " : ": ", to);
+        say(to, o->choices[i]);
+    }
+    fputs(o->type == OPT_LIST ? "; may be repeated\n" : "\n", to);
+}
+
+static void command(FILE *to, const struct command *c)
+{
+    fprintf(to, ".SS gpusim %s", c->name);
+    if (c->args && *c->args) {
+        fputc(' ', to);
+        say(to, c->args);
+    }
+    fputc('\n', to);
+    line(to, c->help ? c->help : "");
+    if (c->example) example(to, c->example);
+    for (const struct opt *o = c->opts; o && o->name; o++) option(to, o);
+}
+
+void manual_gpusim(FILE *to)
+{
+    title(to, "gpusim", 1, "what sharing GPUs would have done to your work, and what it costs");
+    fputs(".SH SYNOPSIS\n.B gpusim\n.I COMMAND\n[arguments] [options]\n.SH DESCRIPTION\n"
+          "Replays the same GPU work, job traces and inference requests, under several ways of "
+          "handing cards out, and reports who waits, how busy the cards are, what fails and what "
+          "it costs.\n.SH COMMANDS\n",
+          to);
+    for (const struct command *const *c = cmd_all; *c; c++) command(to, *c);
+    fputs(".SH EXIT STATUS\n", to);
+    term(to, "0");
+    line(to, "done");
+    term(to, "1");
+    line(to, "the answer is no (check found problems, size found nothing, compare differs)");
+#define X(name, status, meaning)                                                                   \
+    term(to, #status);                                                                             \
+    line(to, meaning);
+    ERR_MAP(X)
+#undef X
+    fputs(".SH SEE ALSO\n.BR gpusim\\-scenario (5)\n", to);
+}
+
+/* ---- gpusim-scenario(5) ---- */
+
+static void keys(FILE *to, const struct cfg_field *fields, size_t n)
+{
+    char text[500];
+    for (size_t i = 0; i < n; i++) {
+        term(to, fields[i].name);
+        if (fields[i].help) {
+            say(to, fields[i].help);
+            fputs(".\n", to);
+        }
+        fputc('(', to);
+        say(to, cfg_describe(&fields[i], text, sizeof text));
+        fputs(")\n", to);
+    }
+}
+
+static void shares(FILE *to)
+{
+    fputs(".SH SHARE\nKeys of \"share\" in a policy, after \"kind\".\n", to);
+    for (const struct share_ops *const *s = share_all; *s; s++) {
+        fprintf(to, ".SS kind: %s\n", (*s)->name);
+        line(to, (*s)->help);
+        keys(to, (*s)->fields, (*s)->fields_n);
+    }
+}
+
+static void orders_and_places(FILE *to)
+{
+    fputs(".SH ORDER\nValues of \"order\" in a schedule, and the keys each adds to it.\n", to);
+    for (const struct order_ops *const *o = order_all; *o; o++) {
+        term(to, (*o)->name);
+        line(to, (*o)->help);
+        if ((*o)->fields_n == 0) continue;
+        fputs(".RS\n", to);
+        keys(to, (*o)->fields, (*o)->fields_n);
+        fputs(".RE\n", to);
+    }
+    fputs(".SH PLACE\nValues of \"place\" in a schedule.\n", to);
+    for (const struct place_ops *const *p = place_all; *p; p++) {
+        term(to, (*p)->name);
+        line(to, (*p)->help);
+    }
+}
+
+void manual_scenario(FILE *to)
+{
+    title(to, "gpusim-scenario", 5, "fleet, work and policies that gpusim compares");
+    fputs(".SH DESCRIPTION\nA scenario is a JSON file. What has a dimension is text with a unit "
+          "(\"80 GiB\", \"2 ms\", \"400 W\", \"0.12 USD/kWh\"); counts and ratios are plain "
+          "numbers. Unknown keys are errors. Paths are relative to the file.\n",
+          to);
+    example(to, "gpusim check scenarios/mixed.json");
+    for (const struct scenario_section *s = scenario_sections; s->title; s++) {
+        fprintf(to, ".SH %s\nKeys of ", s->title);
+        say(to, s->where);
+        fputs(".\n", to);
+        keys(to, s->fields, s->n);
+    }
+    shares(to);
+    orders_and_places(to);
+    fputs(".SH PROFILES\nKeys of each member of \"profiles\": how a job uses a card.\n", to);
+    keys(to, signature_fields, signature_fields_n);
+    fputs(".SH SEE ALSO\n.BR gpusim (1)\n", to);
+}
+
+/* ---- completion ---- */
+
+static void words_of(FILE *to, const char *const *word)
+{
+    for (size_t i = 0; word && word[i]; i++) fprintf(to, i ? " %s" : "%s", word[i]);
+}
+
+static void bash_values(FILE *to, const struct command *c)
+{
+    for (const struct opt *o = c->opts; o && o->name; o++) {
+        if (o->type != OPT_CHOICE) continue;
+        fprintf(to, "    %s:--%s) COMPREPLY=($(compgen -W \"", c->name, o->name);
+        words_of(to, o->choices);
+        fputs("\" -- \"$cur\")); return ;;\n", to);
+    }
+}
+
+void manual_bash(FILE *to)
+{
+    fputs("# bash completion for gpusim; written by: gpusim manual bash\n_gpusim()\n{\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+          "cmd=${COMP_WORDS[1]}\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"help",
+          to);
+    for (const struct command *const *c = cmd_all; *c; c++) fprintf(to, " %s", (*c)->name);
+    fputs("\" -- \"$cur\"))\n        return\n    fi\n    case $cmd:$prev in\n", to);
+    for (const struct command *const *c = cmd_all; *c; c++) bash_values(to, *c);
+    fputs("    esac\n    case $cmd:$cur in\n", to);
+    for (const struct command *const *c = cmd_all; *c; c++) {
+        fprintf(to, "    %s:-*) COMPREPLY=($(compgen -W \"--help", (*c)->name);
+        for (const struct opt *o = (*c)->opts; o && o->name; o++) fprintf(to, " --%s", o->name);
+        fputs("\" -- \"$cur\")) ;;\n", to);
+    }
+    fputs("    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
+          "complete -o filenames -F _gpusim gpusim\n",
+          to);
+}
+
+/* Text within single quotes of zsh, inside [...] of _arguments. */
+static void zsh_text(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else if (strchr("[]:\\", *text))
+            fprintf(to, "\\%c", *text);
+        else
+            fputc(*text, to);
+    }
+}
+
+static void zsh_option(FILE *to, const struct opt *o)
+{
+    fprintf(to, " \\\n            '%s--%s%s[", o->type == OPT_LIST ? "*" : "", o->name,
+            o->arg ? "=" : "");
+    zsh_text(to, o->help ? o->help : "");
+    fputc(']', to);
+    if (o->arg) fprintf(to, ":%s:", o->arg);
+    if (o->type == OPT_CHOICE) {
+        fputc('(', to);
+        words_of(to, o->choices);
+        fputc(')', to);
+    } else if (o->arg) {
+        fputs("_files", to);
+    }
+    fputc('\'', to);
+}
+
+void manual_zsh(FILE *to)
+{
+    fputs("#compdef gpusim\n# zsh completion for gpusim; written by: gpusim manual zsh\n"
+          "_gpusim() {\n    local -a commands\n    commands=(\n        'help:show help'\n",
+          to);
+    for (const struct command *const *c = cmd_all; *c; c++) {
+        fprintf(to, "        '%s:", (*c)->name);
+        zsh_text(to, (*c)->help ? (*c)->help : "");
+        fputs("'\n", to);
+    }
+    fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+          "        return\n    fi\n    case $words[2] in\n",
+          to);
+    for (const struct command *const *c = cmd_all; *c; c++) {
+        fprintf(to, "        %s)\n            _arguments '--help[show this text]'", (*c)->name);
+        for (const struct opt *o = (*c)->opts; o && o->name; o++) zsh_option(to, o);
+        fputs(" \\\n            '*:file:_files' ;;\n", to);
+    }
+    fputs("        *) _files ;;\n    esac\n}\n_gpusim \"$@\"\n", to);
+}
