@@ -49,12 +49,42 @@ static const struct opt common_opts[] = {
 
 /* ---- command line: common options, then those of the format --------------------------------- */
 
-static int list_formats(void)
+static void list_formats(bool as_json)
 {
+    json_t *doc = json_object(), *list = json_array();
+    int width = 4;
     for (const struct trace_format *const *f = fmt_all; *f; f++)
-        printf("%-12s %s%s\n", (*f)->name, (*f)->help, (*f)->document ? " (gives signatures)" : "");
-    printf("%-12s %s\n", "auto", "whichever of these the file looks like");
-    return 0;
+        if ((int)strlen((*f)->name) > width) width = (int)strlen((*f)->name);
+    for (const struct trace_format *const *f = fmt_all; *f; f++) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s}", "name", (*f)->name, "help", (*f)->help));
+        if (!as_json)
+            printf("%-*s %s%s\n", width, (*f)->name, (*f)->help,
+                   (*f)->document ? " (gives signatures)" : "");
+    }
+    json_object_set_new(doc, "formats", list);
+    if (as_json) {
+        struct strbuf text = { 0 };
+        json_write(doc, &text);
+        fwrite(text.s, 1, text.len, stdout);
+        strbuf_fini(&text);
+    } else {
+        printf("%-*s %s\n", width, "auto", "whichever of these the file looks like");
+    }
+    json_decref(doc);
+}
+
+/* Is `--format WORD` there? `--format list --format json` is the list as JSON, in whatever order. */
+static bool asked(int argc, char **argv, const char *word)
+{
+    static const char option[] = "--format";
+    const size_t n = sizeof option - 1;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], option, n) != 0) continue;
+        if (argv[i][n] == '=' && strcmp(argv[i] + n + 1, word) == 0) return true;
+        if (!argv[i][n] && i + 1 < argc && strcmp(argv[i + 1], word) == 0) return true;
+    }
+    return false;
 }
 
 /* NULL: whichever the file looks like. */
@@ -419,8 +449,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         format_opts_fini(&all);
         return rc == OPT_HELP_SHOWN ? 0 : rc;
     }
-    if (((const struct options *)all.own)->answer == ANSWER_LIST)
-        rc = list_formats();
+    if (asked(argc, argv, "list"))
+        list_formats(asked(argc, argv, "json"));
     else if ((rc = choose_format(&format, &all, e)) == 0 &&
              (rc = inputs_open(&in, all.operand + 1, all.operands - 1, e)) == 0 &&
              (format || (rc = format_sniff(&format, in.path[0], e)) == 0))

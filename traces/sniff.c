@@ -65,6 +65,27 @@ static const struct {
     { "", "resource_time_0", "a Muri trace" },
     { "sn,cpu_milli,memory_mib,gpu", NULL,
       "a list of nodes (openb): it goes with --nodes FILE beside the pods" },
+    /* what lies beside the traces */
+    { "job_name,inst_id,user", NULL, "PAI's job table: it goes with --job FILE beside the tasks" },
+    { "job_name,task_name,inst_name", NULL,
+      "PAI's instance table: it goes with --instance FILE beside the tasks" },
+    { "job_name,task_name,worker_name", NULL, "PAI's sensor table: no jobs, but measurements" },
+    { "HashOwner,HashApp,HashFunction,Average,", NULL,
+      "Azure Functions' durations: they go with --durations FILE beside the invocations" },
+    { "HashOwner,HashApp,", "AverageAllocatedMb", "Azure Functions' memory table" },
+    { "date,", ",total",
+      "cards by day and virtual cluster (Helios): they go with --vc-gpus FILE beside the log" },
+    { "machineId,number of GPUs", NULL,
+      "Philly's list of machines (which does not agree with its job log)" },
+    { "time,machineId,gpu0_util", NULL, "Philly's GPU utilisation" },
+    { "num_switch,num_node_p_switch", NULL,
+      "a cluster of the Tiresias simulator: nodes and cards, no jobs" },
+    { "ip,DSW,PSW,ASW", NULL, "a network topology (Alibaba Lingjun)" },
+    { "name,time,application,num_replicas", NULL,
+      "a Pollux or Sia workload: it holds no durations, which their goodput model would give" },
+    { "", "schedule_delay_sec",
+      "Alibaba ASI's summary of executions: it has no submit times, so no arrivals to replay" },
+    { "", "timestamp_anon", "Alibaba GenTD26: measurements of containers, no jobs" },
 };
 
 enum { CELLS = 9 };

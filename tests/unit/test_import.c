@@ -618,6 +618,20 @@ static void usage(void **state)
     char *text = slurp(list);
     assert_non_null(strstr(text, "swf "));
     free(text);
+    for (int first = 0; first < 2; first++) { /* as one JSON document, in either order */
+        const char *const words[] = { "--format", first ? "list" : "json", "--format",
+                                      first ? "json" : "list", NULL };
+        assert_int_equal(command(&cmd_import, list, NULL, words), 0);
+        text = slurp(list);
+        json_t *doc = json_loads(text, 0, NULL);
+        const size_t n = json_array_size(json_object_get(doc, "formats"));
+        assert_true(n > 25);
+        assert_string_equal(json_string_value(json_object_get(
+                                json_array_get(json_object_get(doc, "formats"), 0), "name")),
+                            "acme");
+        json_decref(doc);
+        free(text);
+    }
 }
 
 static void json_answer_alone(void **state)

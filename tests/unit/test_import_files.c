@@ -247,6 +247,18 @@ static void wrong_kinds_are_named(void **state)
         { "{\n  \"a\": 1\n}\n", 0, "JSON" },
         { "sn,cpu_milli,memory_mib,gpu,model\nn-1,64000,262144,2,P100\n", 0, "a list of nodes" },
         { "7399a758eb02bae1a3621236,CPU,96,512,0\n", 0, "a list of machines" },
+        { "job_name,inst_id,user,status,start_time,end_time\n", 0, "--job FILE" },
+        { "job_name,task_name,inst_name,worker_name,inst_id\n", 0, "--instance FILE" },
+        { "HashOwner,HashApp,HashFunction,Average,Count,Minimum\n", 0, "--durations FILE" },
+        { "HashOwner,HashApp,HashFunction,SampleCount,AverageAllocatedMb\n", 0, "memory table" },
+        { "date,vchbv,vc4om,total\n2020-04-01,112,0,112\n", 0, "--vc-gpus FILE" },
+        { "machineId,number of GPUs,single GPU mem\nm1,2,24GB\n", 0, "list of machines" },
+        { "time,machineId,gpu0_util,gpu1_util\n", 0, "Philly's GPU utilisation" },
+        { "num_switch,num_node_p_switch,num_gpu_p_node\n1,16,4\n", 0, "no jobs" },
+        { "ip,DSW,PSW,ASW\n", 0, "a network topology" },
+        { "name,time,application,num_replicas,batch_size\n", 0, "no durations" },
+        { "day,state_public,schedule_delay_sec\n", 0, "no submit times" },
+        { "value,timestamp_anon,container_ip\n", 0, "GenTD26" },
         { "0\tdemo-cluster\t16\t16\t1\t67108864\t30\n", 0, "a list of machines" },
     };
     (void)state;

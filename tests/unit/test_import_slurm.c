@@ -452,6 +452,17 @@ static void helios(void **state)
     assert_account("jobs.histogram.0", 1); /* jobs without a GPU are kept, and counted */
     assert_import("helios", log, "--cpu-jobs", "drop");
     assert_int_equal(rows_for("cpu-job"), 1);
+    /* cards by day: the capacity is their mean */
+    assert_import("helios", log, "--vc-gpus",
+                  temp_file(".csv", "date,vcA,vcB,total\n2020-04-01,8,8,16\n2020-04-02,8,24,32\n"
+                                    "2020-04-03,8,24,32"));
+    assert_close(account_num("capacity_gpus"), 26.667, 1e-12);
+    assert_true(account_warns("the mean of 3 days: it moves between 16 and 32 cards"));
+    refused(ERR_INPUT, "a row for each day", "helios", log, "--vc-gpus",
+            temp_file(".csv", "date,vcA,total\n"));
+    refused(ERR_INPUT, "total", "helios", log, "--vc-gpus",
+            temp_file(".csv", "date,vcA,total\n2020-04-01,8,-8\n"));
+    refused(ERR_INPUT, "expected a header with \"date\"", "helios", log, "--vc-gpus", log);
     static const struct {
         const char *row, *fate;
     } cases[] = {
@@ -467,6 +478,8 @@ static void helios(void **state)
           "bad-value" },
         { "1,u,v,1,1,1,COMPLETED,2020-04-01 00:00:00,2020-04-01 00:00:00,2020-04-01 00:00:10,-1,0",
           "bad-value" },
+        { "1,u,v,1,1,1,SUSPENDED,2020-04-01 00:00:00,2020-04-01 00:00:00,2020-04-01 00:00:10,10,0",
+          "still-running" },
         { "1,u,v,1,1,1,DONE,2020-04-01 00:00:00,2020-04-01 00:00:00,2020-04-01 00:00:10,10,0",
           "bad-value" },
         { "1,u,v,1.5,1,1,COMPLETED,2020-04-01 00:00:00,2020-04-01 00:00:00,2020-04-01 00:00:10,10,0",
