@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OUTLIER = 100 }; /* times the arrival span: a length that is told */
+
 struct account_store {
     struct extsort *changes; /* of the GPUs held: time, thousandths; ends first at one time */
     struct extsort *ids;     /* hashes: duplicates are counted, not named */
@@ -138,7 +140,7 @@ static void count_change(struct account_store *s, simtime at, int64_t milli)
     extsort_add(s->changes, (int64_t[]){ at, milli });
 }
 
-static void count_job(struct account *a, const struct import_row *row)
+static void count_job(struct account *a, const struct import_row *row, int file_no)
 {
     const struct job_row *j = &row->job;
     struct account_store *s = a->store;
@@ -152,6 +154,11 @@ static void count_job(struct account *a, const struct import_row *row)
                            ? row->gpu_milli_ns
                            : (account_sum)(unsigned)j->gpus_milli * (uint64_t)j->duration;
     a->zero_durations += j->duration == 0;
+    if (j->duration > a->longest) {
+        a->longest = j->duration;
+        a->longest_file = file_no;
+        a->longest_line = row->line;
+    }
     count_submit(s, j->submit);
     count_change(s, start, j->gpus_milli);
     count_change(s, add_time(start, j->duration), -(int64_t)j->gpus_milli);
@@ -165,9 +172,10 @@ void account_add(struct account *a, const struct import_row *row, int file_no)
     if (row->asked && row->kind == IMPORT_JOBS)
         count_gpus(&a->asked, row->job.gpus_milli,
                    row->quarantined && row->instances > 1 ? (uint64_t)row->instances : 1);
-    if (row->further) {
+    if (row->further) { /* its row was counted; set aside, it is only asked for */
+        if (row->quarantined) return;
         a->further++;
-        count_job(a, row);
+        count_job(a, row, file_no);
         return;
     }
     a->read++;
@@ -187,7 +195,7 @@ void account_add(struct account *a, const struct import_row *row, int file_no)
         request_facts_add(&a->requests, &row->request);
         count_submit(a->store, row->request.arrival);
     } else {
-        count_job(a, row);
+        count_job(a, row, file_no);
     }
 }
 
@@ -385,6 +393,12 @@ static void warn_all(struct account *a, const char *note)
         warn(a, "no job is submitted for %.0f s after %.0f s: %.0f %% of the arrival span",
              simtime_s(f->longest_gap), simtime_s(f->longest_gap_at),
              100 * simtime_s(f->longest_gap) / simtime_s(span));
+    if (!a->static_fill && jobs >= 10 && span > 0 && a->longest / OUTLIER > span)
+        warn(
+            a,
+            "the job of line %d%s lasts %.0f s, %.0f times as long as jobs arrive: is that a time?",
+            a->longest_line, a->longest_file ? " (not of the first file)" : "",
+            simtime_s(a->longest), simtime_s(a->longest) / simtime_s(span));
     if (f->load > 1) warn(a, "the offered load is %.1f %% of the capacity", 100 * f->load);
     if (a->capacity_milli && !a->static_fill && f->peak_milli > a->capacity_milli)
         warn(a, "the peak of %.3f GPUs exceeds the capacity of %.3f", (double)f->peak_milli / 1e3,

@@ -69,6 +69,8 @@ struct account {
     account_sum gpu_milli_ns, wait_ns;
     uint64_t waits, negative_waits;
     simtime max_wait;
+    simtime longest; /* duration of a job that counts, and where it stands */
+    int longest_file, longest_line;
     uint64_t present[TRACE_COLUMNS]; /* jobs with a value in that column */
     uint64_t by_class[CLASS_COUNT], by_status[STATUS_COUNT];
     uint64_t zero_durations;

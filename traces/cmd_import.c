@@ -5,6 +5,7 @@
  * (rowstore.h); once the last one is there, the columns that have values and time zero are known,
  * and the trace is written. So neither the rows nor anything of their number lies in memory. */
 #include "base/dec.h"
+#include "base/hashes.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -28,8 +29,14 @@ struct options {
     const char *out;
     bool strict, lenient;
     double capacity;
-    int answer;
+    int answer, same_id;
 };
+
+enum same_id { SAME_ID_keep, SAME_ID_first, SAME_ID_refuse };
+static const char *const same_ids[] = { "keep", "first", "refuse", NULL };
+static const struct import_reason same_id = { "same-id",
+                                              "a job of this id came before (--same-id first)",
+                                              true };
 
 static const struct opt common_opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "FILE",
@@ -41,6 +48,9 @@ static const struct opt common_opts[] = {
       "quarantined rows are no failure, whatever their reason", NULL },
     { "capacity", 0, OPT_REAL, offsetof(struct options, capacity), "GPUS",
       "GPUs of the cluster, for the offered load and the peak", NULL },
+    { "same-id", 0, OPT_CHOICE, offsetof(struct options, same_id), "WHAT",
+      "a job whose id occurred before: keep counts both, first sets the later one aside, refuse stops",
+      same_ids },
     { "format", 0, OPT_CHOICE, offsetof(struct options, answer), "HOW",
       "the account: a table on stderr, JSON on stdout (then no trace without -o); list: name the trace formats",
       answers },
@@ -134,6 +144,7 @@ struct job {
     struct import_info info; /* of the first file */
     struct import_shared shared;
     struct rowstore *rows;
+    struct hashes ids; /* seen, where --same-id asks: 16 bytes each */
     unsigned
         columns; /* of requests: tokens or sizes, as the first row has it; 0: there is none yet */
     struct outfile quarantine;
@@ -173,6 +184,23 @@ static int keep_row(struct job *j, const struct import_row *row, int file, struc
     return 1;
 }
 
+/* Quarantines a job whose id came before, all of its instances, or fails. */
+static int check_id(struct job *j, struct import_row *row, struct err *e)
+{
+    uint32_t unused = 0;
+    if (j->o->same_id == SAME_ID_keep || of_requests(j) || row->quarantined) return 0;
+    const uint64_t hash = hash_mix(hash_bytes(row->job.id, row->job.id_len));
+    if (hashes_add(&j->ids, hash, &unused)) return 0;
+    if (j->o->same_id == SAME_ID_first) {
+        import_quarantine(row, &same_id, "%s", "");
+        row->instances = 0; /* they come one by one */
+        return 0;
+    }
+    const struct loc at = { .file = j->files[row->file], .line = row->line };
+    return err_set(e, ERR_INPUT, &at, "the id \"%.*s\" occurred before (--same-id refuse)",
+                   (int)(row->job.id_len < 80 ? row->job.id_len : 80), row->job.id);
+}
+
 static int read_file(struct job *j, int file, struct err *e)
 {
     struct import_stream *s;
@@ -187,8 +215,11 @@ static int read_file(struct job *j, int file, struct err *e)
     }
     if (file == 0) j->info = info;
     while ((rc = import_next(s, &row, e)) > 0) {
+        if ((rc = check_id(j, &row, e)) < 0) break;
         account_add(&j->account, &row, row.file);
-        if (row.quarantined)
+        if (row.quarantined && row.further)
+            continue; /* its row stands there */
+        else if (row.quarantined)
             put_quarantined(j, &row, row.file);
         else if ((rc = keep_row(j, &row, row.file, e)) < 0)
             break;
@@ -480,6 +511,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         account_fini(&j.account);
         import_shared_fini(&j.shared);
         rowstore_destroy(j.rows);
+        hashes_fini(&j.ids);
         symtab_destroy(j.names);
     }
     inputs_fini(&in, e);

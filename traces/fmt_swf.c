@@ -54,9 +54,9 @@ static const struct import_reason odd_gpus = {
     "odd-gpus", "processors x ratio is neither a fraction of one card nor whole cards (--round)",
     false
 };
-static const struct import_reason rounded = {
-    "rounded-gpus", "processors x ratio rounded to whole cards (--round)", true
-};
+static const struct import_reason rounded = { "rounded-gpus",
+                                              "processors x ratio rounded to whole cards (--round)",
+                                              true };
 static const struct import_reason used_requested = {
     "requested-processors", "allocated processors unknown: the requested ones count", true
 };
@@ -64,8 +64,14 @@ static const struct import_reason ran_past_limit = {
     "ran-past-its-limit", "run time beyond requested time: walltime_s raised to it", true
 };
 
+static const struct import_reason zero_run = {
+    "zero-run", "a run of 0 s, which is one shorter than the clock's second: --min-run stands in",
+    true
+};
+
 struct options {
     const char *ratio;
+    double min_run;
     int64_t gpu_column;
     int round;
 };
@@ -79,7 +85,11 @@ static const struct opt opts[] = {
     { "gpu-column", 0, OPT_COUNT, offsetof(struct options, gpu_column), "N",
       "swf: field N (from 1) holds the job's GPUs; processors become cpus", NULL },
     { "round", 0, OPT_CHOICE, offsetof(struct options, round), "HOW",
-      "swf: more than one card but not whole, such as 1.5: no (default) quarantines the job", rounds },
+      "swf: more than one card but not whole, such as 1.5: no (default) quarantines the job",
+      rounds },
+    { "min-run", 0, OPT_REAL, offsetof(struct options, min_run), "SECONDS",
+      "swf: length of jobs whose run is 0 (rounded off by the clock); default 0: as recorded",
+      NULL },
     { 0 },
 };
 
@@ -87,6 +97,7 @@ struct swf {
     struct csv *csv;
     struct symtab *names;
     int64_t ratio_milli, gpu_column;
+    simtime min_run;
     int round;
     int64_t max_procs, max_nodes; /* header; 0: not said */
     struct import_info *info;     /* lent during open */
@@ -212,6 +223,9 @@ static int read_options(struct swf *s, const struct options *o, struct err *e)
         return err_set(e, ERR_USAGE, NULL,
                        "--gpus-per-processor: expected thousandths from 0 to 1000, found \"%s\"",
                        o->ratio);
+    if (!(o->min_run >= 0 && o->min_run <= 1e6))
+        return err_set(e, ERR_USAGE, NULL, "--min-run: expected 0 to 1e6 seconds");
+    s->min_run = (simtime)(o->min_run * 1e9 + 0.5);
     if (o->gpu_column > 1000)
         return err_set(e, ERR_USAGE, NULL, "--gpu-column: expected a field from 1 to 1000");
     return 0;
@@ -360,7 +374,7 @@ static void read_status(const struct csv_row *r, struct import_row *row)
     }
 }
 
-static void read_times(const struct csv_row *r, struct import_row *row)
+static void read_times(const struct swf *s, const struct csv_row *r, struct import_row *row)
 {
     int64_t wait, limit;
     struct job_row *j = &row->job;
@@ -376,6 +390,10 @@ static void read_times(const struct csv_row *r, struct import_row *row)
     if (j->duration < 0) {
         import_quarantine(row, &no_run, "%s", "");
         return;
+    }
+    if (j->duration == 0 && s->min_run > 0) {
+        j->duration = s->min_run;
+        import_repair(row, &zero_run);
     }
     if (wait >= 0 && __builtin_add_overflow(j->submit, wait, &row->start)) row->start = JOB_NO_TIME;
     if (limit <= 0) return; /* 0 is no limit either: such a job could not run at all */
@@ -421,7 +439,7 @@ static int swf_next(void *state, struct import_row *row, struct err *e)
     int64_t procs = processors(&r, row);
     if (procs > 0) read_gpus(s, &r, procs, row);
     read_status(&r, row);
-    read_times(&r, row);
+    read_times(s, &r, row);
     if (procs > 0) read_memory(&r, procs, row);
     row->job.user = id_name(s, &r, F_user);
     row->job.group = id_name(s, &r, F_group);

@@ -1,6 +1,6 @@
 /* The files of an import, not what is in them: pipes, wrong kinds, outputs that would hurt. */
 #include "base/spool.h"
-#include "tests/support/import_run.h"
+#include "tests/support/import_checks.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -338,6 +338,42 @@ static void no_stale_trace_is_left(void **state)
     assert_int_not_equal(access(out, F_OK), 0);
 }
 
+/* ---- ids that come again -------------------------------------------------------------------- */
+
+static void ids_that_come_again(void **state)
+{
+    (void)state;
+    char *one = strdup(temp_file("-1.csv", "job_id,submit_s,duration_s,gpus\na,0,1,1\nb,1,1,1\n"
+                                           "a,2,5,1\n"));
+    char *two = strdup(temp_file("-2.csv", "job_id,submit_s,duration_s,gpus\nb,3,1,1\nc,4,1,1\n"));
+    assert_import("native", one, two);
+    assert_account("rows.kept", 5);
+    assert_account("duplicate_ids", 2);
+    assert_import("native", one, two, "--same-id", "first");
+    assert_account("rows.kept", 3);
+    assert_int_equal(rows_for("same-id"), 2);
+    assert_account("rows.read", 5);
+    assert_account("duplicate_ids", 0);
+    assert_word("gpu_seconds_exact", "3.000");
+    assert_int_equal(import_run("native", one, "--same-id", "refuse"), ERR_INPUT);
+    assert_contains(last_run.e.where, ":4");
+    assert_contains(last_run.e.msg, "\"a\" occurred before");
+    free(one);
+    free(two);
+    /* a row of three instances is one row, and goes as one */
+    const char *gangs = temp_file(".csv", "job_id,num_gpu,duration,num_inst,submit_time\n"
+                                          "g,0.5,10,3,0\ng,0.5,10,3,1\nh,1,10,1,2\n");
+    assert_import("pai-flat", gangs, "--same-id", "first");
+    assert_account("rows.read", 3);
+    assert_account("rows.quarantined", 1);
+    assert_account("rows.further_jobs", 2);
+    assert_word("gpu_seconds_exact", "25.000");
+    assert_account("asked.gpus", 4);
+    /* requests have no ids */
+    assert_import("requests", temp_file(".csv", "arrival_s,size\n0,1\n0,1\n"), "--same-id",
+                  "refuse");
+}
+
 /* ---- swf: the first row --------------------------------------------------------------------- */
 
 static void swf_first_row_counts(void **state)
@@ -368,6 +404,37 @@ static void assert_jobs(const char *want)
 }
 
 /* 0.125 of a card for a processor: 4 make half a card, 12 make 1.5, which is no number of cards. */
+static void swf_runs_of_zero(void **state)
+{
+    const char *log = temp_file(".swf", "1 0 0 0 1 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                        "2 5 0 3 1 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n");
+    (void)state;
+    assert_import("swf", log);
+    assert_word("gpu_seconds_exact", "3.000");
+    assert_account("rows.repaired", 0);
+    assert_import("swf", log, "--min-run", "0.5");
+    assert_word("gpu_seconds_exact", "3.500");
+    assert_int_equal(rows_for("zero-run"), 1);
+    assert_int_equal(import_run("swf", log, "--min-run", "-1"), ERR_USAGE);
+}
+
+static void lengths_that_are_no_times(void **state)
+{
+    char *text = NULL;
+    size_t len;
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        FILE *f = open_memstream(&text, &len);
+        fputs("job_id,submit_s,duration_s,gpus\n", f);
+        for (int i = 0; i < 12; i++) fprintf(f, "j%d,%d,%d,1\n", i, i, odd && i == 3 ? 1200 : 1000);
+        fclose(f);
+        assert_import("native", temp_file(".csv", text));
+        assert_int_equal(account_warns("the job of line 5 lasts 1200 s, 109 times"), odd);
+        assert_int_equal(account_warns("times as long as jobs arrive"), odd);
+        free(text);
+    }
+}
+
 static void swf_rounding(void **state)
 {
     const char *log = temp_file(".swf", "1 0 0 5 4 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -481,6 +548,9 @@ int main(void)
         cmocka_unit_test(no_stale_trace_is_left),
         cmocka_unit_test(swf_first_row_counts),
         cmocka_unit_test(swf_rounding),
+        cmocka_unit_test(swf_runs_of_zero),
+        cmocka_unit_test(lengths_that_are_no_times),
+        cmocka_unit_test(ids_that_come_again),
         cmocka_unit_test(openb_capacity_and_unknown_cards),
         cmocka_unit_test(files_of_options_may_be_pipes),
         cmocka_unit_test(help_of_shared_options),
