@@ -16,12 +16,16 @@ log=${B:?}/log
 rm -rf "$log"; mkdir -p "$log"
 export log TEST_TIMEOUT=${TEST_TIMEOUT:-300} CMOCKA_MESSAGE_OUTPUT=STDOUT
 
-# Name, then command: output to NAME.log, exit status to NAME.rc.
+# Name, then command: output to NAME.log, exit status to NAME.rc. The program has a process group of its
+# own (timeout), so an interrupt is passed on: no test, nor what it started, goes on after a Ctrl-C.
 run_one() {
     local name=$1; shift
-    local from=$SECONDS
-    local rc=0
-    { timeout -k 5 "$TEST_TIMEOUT" "$@" 2>&1 </dev/null || rc=$?; } >"$log/$name.log" 2>&1
+    local from=$SECONDS rc=0 pid
+    env --default-signal=INT,QUIT timeout -k 5 "$TEST_TIMEOUT" "$@" >"$log/$name.log" 2>&1 </dev/null &
+    pid=$!
+    trap 'kill -TERM $pid 2>/dev/null; wait $pid; exit 130' INT TERM HUP
+    wait $pid || rc=$?
+    trap - INT TERM HUP
     echo "$rc" >"$log/$name.rc"
     printf '  %-4s %s (%d s)\n' "$([ $rc = 0 ] && echo ok || echo FAIL)" "$name" $((SECONDS - from))
 }
