@@ -290,6 +290,7 @@ static void note_params(struct plan *p)
         const struct plan_group *group = &p->group[g];
         if (!group->type.profile) continue;
         note_param(p, list, group, PROFILE_base_context_bytes, false);
+        if (p->share->uses_profile && !p->share->uses_profile(group->params)) continue;
         for (size_t i = 0; i < p->share->uses_n; i++) {
             const char *key = p->share->fields[p->share->overrides[i]].name;
             note_param(p, list, group, p->share->uses[i],

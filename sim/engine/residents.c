@@ -258,7 +258,8 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
                 : meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
     share[METER_DUTY] = meter_share(fmin(duty, 1.0));
     share[METER_SM] = meter_share(sm_sum);
-    share[METER_MEMORY] = meter_share((double)c->used_bytes / (double)gpu->usable_bytes);
+    /* what is swapped out lies on the host */
+    share[METER_MEMORY] = meter_share(fmin(1.0, (double)c->used_bytes / (double)gpu->usable_bytes));
     share[METER_CONTEXT] = active > 0 ? METER_CARD : 0;
     meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, share, c->settled);
     memcpy(c->share, share, sizeof share);
@@ -320,8 +321,10 @@ static bool allocate(struct residents *r, struct job *j, uint64_t bytes, uint64_
 {
     const struct demand *d = &j->shape->fit[j->group].demand;
     const struct plan_group *g = &r->plan->group[j->group];
+    const struct share_ops *share = r->plan->share;
+    const bool swaps = share->swaps && share->swaps(g->params);
     if (stated > d->limit_bytes) return false;
-    for (int32_t i = 0; i < j->n_holdings; i++) {
+    for (int32_t i = 0; i < j->n_holdings && !swaps; i++) {
         const struct live_card *c = &r->card[j->holding[i].card];
         if (bytes > g->type.gpu->usable_bytes - c->used_bytes) return false;
     }

@@ -87,6 +87,7 @@ struct share_ops {
     const enum profile_param *uses; /* calibrated parameters it reads, for the provenance count */
     const size_t *overrides;        /* overrides[i]: index in `fields` that replaces uses[i] */
     size_t uses_n;
+    bool (*uses_profile)(const void *params); /* NULL: it always reads them */
     bool instances;  /* cards are divided into placed instances (MIG); units are compute slices */
     bool pooled;     /* any node's job may use any card: the fleet is one big node */
     bool spatial_cap;  /* core_cap limits the SMs in use at a time (not the time) */
@@ -108,6 +109,9 @@ struct share_ops {
     double (*duty)(const void *params, const struct share_view *v, const double speed[]);
     /* The instances of the card with index `card` in its fleet group. Required with `instances`. */
     void (*instance_rules)(const void *params, int64_t card, struct instance_rules *out);
+    /* Whether bytes beyond the card go to the host instead of failing, as long as each job alone fits.
+     * NULL: no. */
+    bool (*swaps)(const void *params);
     /* Delay between a job's start and its first work, with n residents already there. NULL: none. */
     simtime (*startup)(const void *params, const struct card_type *type, size_t residents);
     /* How far a fault reaches. NULL: BLAST_JOB. */

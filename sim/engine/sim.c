@@ -337,6 +337,7 @@ static void warn_of_memory(struct run *r, const struct shape *shape)
         const struct demand *d = &shape->fit[g].demand;
         const uint64_t usable = pg->type.gpu->usable_bytes;
         if (!shape->fit[g].feasible || d->cards == 0 || d->reserve_bytes > 0) continue;
+        if (r->plan->share->swaps && r->plan->share->swaps(pg->params)) continue;
         const int32_t tenants = pg->capacity / d->units;
         const bool over_limit = d->alloc_bytes > d->limit_bytes &&
                                 d->alloc_bytes - d->limit_bytes > pg->type.context_bytes;

@@ -1,8 +1,10 @@
 /* policy/share_timeslice.c - tenants take turns on the whole card, one context at a time.
  *
  * Slots limit admission and give neither a share nor memory (device-plugin semantics, USERS.md
- * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails), or
- * "reserve" (the scheduler counts bytes). `overhead` makes it a vGPU-style hypervisor. `fault`:
+ * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails),
+ * "reserve" (the scheduler counts bytes), or "swap" (unified memory with turns long enough, as nvshare
+ * does: what does not fit lies on the host, and whoever gets the turn brings his own in and pushes
+ * others' out; USERS.md X04). `overhead` makes it a vGPU-style hypervisor. `fault`:
  * contexts have address spaces of their own, but the device plugin promises no fault isolation and
  * reports disagree (USERS.md X09), so how far a fault reaches is a parameter. */
 #include "policy/blast.h"
@@ -13,8 +15,8 @@
 
 enum { MAX_SLOTS = 64 };
 
-enum memory_rule { MEMORY_UNCHECKED, MEMORY_RESERVE };
-static const char *const memory_rules[] = { "unchecked", "reserve", NULL };
+enum memory_rule { MEMORY_UNCHECKED, MEMORY_RESERVE, MEMORY_SWAP };
+static const char *const memory_rules[] = { "unchecked", "reserve", "swap", NULL };
 
 struct timeslice {
     int64_t slots;
@@ -28,7 +30,7 @@ enum { FIELD_SLOTS, FIELD_QUANTUM, FIELD_SWITCH };
 static const struct cfg_field fields[] = {
     [FIELD_SLOTS] =
         CFG_FIELD(struct timeslice, slots, CFG_INT, "4", 1, MAX_SLOTS, "tenants a card admits"),
-    [FIELD_QUANTUM] = CFG_FIELD(struct timeslice, quantum, CFG_TIME, NULL, 1e-6, 10,
+    [FIELD_QUANTUM] = CFG_FIELD(struct timeslice, quantum, CFG_TIME, NULL, 1e-6, 3600,
                                 "length of a turn; default from the profile"),
     [FIELD_SWITCH] = { .name = "switch",
                        .type = CFG_TIME,
@@ -39,7 +41,7 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(struct timeslice, overhead, CFG_RATIO, "0", 0, 0.9,
               "part of the speed a hypervisor takes"),
     CFG_ONE_OF(struct timeslice, memory, memory_rules, "unchecked",
-               "whether the scheduler counts bytes"),
+               "nobody counts bytes, the scheduler reserves them, or what does not fit is swapped"),
     CFG_ONE_OF(struct timeslice, fault, blast_names, "job", BLAST_HELP),
 };
 static const enum profile_param uses[] = { PROFILE_timeslice_quantum_us,
@@ -50,6 +52,8 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
 {
     struct timeslice *p = params;
     (void)a;
+    if (p->memory == MEMORY_SWAP && !(type->gpu->pcie_Bps > 0))
+        return "\"memory\": \"swap\" needs the speed of its PCIe link, which is unknown";
     const struct param *param = type->profile->param;
     if (p->quantum == CFG_NO_TIME)
         p->quantum = (simtime)llround(param[PROFILE_timeslice_quantum_us].value * 1e3);
@@ -74,7 +78,28 @@ static const char *demand(const void *params, const struct card_type *type,
     out->core_cap = 1.0;
     out->mig_profile = -1;
     if (request->slots > p->slots) return "it asks for more slots than a card has";
-    return bytes_demand(type, request, 1.0 / (double)p->slots, p->memory == MEMORY_RESERVE, out);
+    const char *why =
+        bytes_demand(type, request, 1.0 / (double)p->slots, p->memory == MEMORY_RESERVE, out);
+    if (p->memory == MEMORY_SWAP && out->alloc_bytes > type->gpu->usable_bytes)
+        why = "it needs more memory than the card has";
+    return why;
+}
+
+static bool swaps(const void *params)
+{
+    return ((const struct timeslice *)params)->memory == MEMORY_SWAP;
+}
+
+/* Seconds that a resident's turn begins with: its own bytes come in and as many go out, as far as all
+ * together exceed the card. The one whose turn is next was away longest, so it is the one that was pushed
+ * out. */
+static double swap_s(const struct share_view *v, size_t i)
+{
+    const struct gpu_spec *gpu = v->type->gpu;
+    double all = 0;
+    for (size_t k = 0; k < v->n; k++) all += (double)v->resident[k].demand->alloc_bytes;
+    const double excess = fmax(0.0, all - (double)gpu->usable_bytes);
+    return 2 * fmin((double)v->resident[i].demand->alloc_bytes, excess) / gpu->pcie_Bps;
 }
 
 static void speeds(const void *params, const struct share_view *v, double speed[])
@@ -88,6 +113,7 @@ static void speeds(const void *params, const struct share_view *v, double speed[
             .demand = s->compute + s->memory,
             .spared = timeshare_spared(v->type->gpu, s->sm_width, simtime_s(p->quantum)),
         };
+        if (p->memory == MEMORY_SWAP) t[i].spared -= swap_s(v, i) / simtime_s(p->quantum);
     }
     timeshare_speeds(t, v->n, p->switch_ratio, speed);
     for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
@@ -113,5 +139,6 @@ const struct share_ops share_timeslice = {
     .capacity = capacity,
     .demand = demand,
     .speeds = speeds,
+    .swaps = swaps,
     .blast = blast,
 };

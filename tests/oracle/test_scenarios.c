@@ -101,6 +101,71 @@ static void a03_victim(void **state)
     simulated_fini(&s);
 }
 
+/* ---- cards counted twice, and X04: memory that goes to the host between turns ---- */
+
+/* Three jobs that each believe the card is theirs: turns of the driver, and the one whose bytes no
+ * longer fit fails; of two that state nothing, the second does. */
+static void overcommitted_cards(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const double kept = 1000.0 / 1050; /* quantum 1 ms, switch 50 us */
+    simulate(&s,
+             SCENARIO(A100,
+                      POLICY("alone", "'kind': 'whole'") "," POLICY(
+                          "thrice", "'kind': 'whole', 'overcommit': 3, 'quantum': '1 ms', 'switch': "
+                                    "'50 us'"),
+                      STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
+                             " 'tenth': {'host': 0.9, 'compute': 0.1, 'sm_width': 1}}"),
+             "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
+             "a,0,100,1,10000000000,busy\nb,0,100,0.5,10000000000,busy\n"
+             "big,0,100,1,30000000000,busy\n"
+             "c,1000,100,1,,busy\nd,1000,100,1,,busy\n"
+             "e,2000,100,1,1000000000,tenth\n");
+    at(&s, "alone", "a", 0, 100);
+    at(&s, "alone", "b", 100, 200);
+    at(&s, "alone", "big", 200, 300);
+    at(&s, "thrice", "a", 0, 200 / kept);
+    at(&s, "thrice", "b", 0, 200 / kept); /* half a card is no half under whole cards */
+    oom(&s, "thrice", "big", 0);
+    at(&s, "thrice", "c", 1000, 1100);
+    oom(&s, "thrice", "d", 1000); /* c states nothing and took all */
+    at(&s, "thrice", "e", 2000, 2100);
+    /* quantum and switch count among the assumed only where they are used */
+    assert_int_equal(sim_policy(&s, "alone")->provenance[PROV_ASSUMED], 1);
+    assert_int_equal(sim_policy(&s, "thrice")->provenance[PROV_ASSUMED], 3);
+    simulated_fini(&s);
+}
+
+/* X04: working sets of 32 GB, a link of 32 GB/s, turns of 30 s: 2 s of each hand-over are lost, 30/32 is
+ * kept. Sets that fit together swap nothing; one that never fits is rejected. */
+static void x04_swapping(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO(FLEET("h100-pcie-80gb", 1, 1),
+                      POLICY("swap", "'kind': 'timeslice', 'slots': 2, 'memory': 'swap', 'quantum': "
+                                     "'30 s', 'switch': '0 s'"),
+                      STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1}}"),
+             "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
+             "a,0,100,1,70000000000,busy\nb,0,100,1,70000000000,busy\n"
+             "c,1000,100,1,30000000000,busy\nd,1000,100,1,30000000000,busy\n"
+             "e,2000,100,1,90000000000,busy\n");
+    const struct card_type *type = &s.run.plan[0].group[0].type;
+    const double link = type->gpu->pcie_Bps, usable = (double)type->gpu->usable_bytes;
+    const double all = 2 * (70e9 + (double)type->context_bytes);
+    const double lost_s = 2 * (all - usable) / link; /* less than a working set, in and out */
+    assert_true(lost_s > 1 && lost_s < 4);
+    at(&s, "swap", "a", 0, 200 * (30 + lost_s) / 30);
+    at(&s, "swap", "b", 0, 200 * (30 + lost_s) / 30);
+    at(&s, "swap", "c", 1000, 1200);
+    assert_string_equal(sim_job_of(&s, "swap", "e")->state, "rejected");
+    assert_contains(sim_job_of(&s, "swap", "e")->reason, "more memory than the card has");
+    assert_true(sim_policy(&s, "swap")->gpu.memory <= 1);
+    simulated_fini(&s);
+}
+
 /* ---- A04: slots and fractions ---- */
 
 static void a04_slots_give_no_share(void **state)
@@ -486,6 +551,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a03_memory),
         cmocka_unit_test(a03_victim),
+        cmocka_unit_test(overcommitted_cards),
+        cmocka_unit_test(x04_swapping),
         cmocka_unit_test(a04_slots_give_no_share),
         cmocka_unit_test(a04_fractions),
         cmocka_unit_test(a05_core_quota),
