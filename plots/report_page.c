@@ -889,6 +889,11 @@ static void reproduce(struct strbuf *out, const struct result *r)
     term(out, "seed", text.s);
     term(out, "scenario SHA-256", r->scenario_sha256);
     for (size_t i = 0; i < r->n_traces; i++) term(out, "trace SHA-256", r->trace_sha256[i]);
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        strbuf_clear(&text);
+        strbuf_addf(&text, "%s %s", r->input[i].name, r->input[i].sha256);
+        term(out, r->input[i].kind, text.s);
+    }
     strbuf_clear(&text);
     for (size_t i = 0; i < r->n_policies; i++)
         strbuf_addf(&text, "%s%s: %llu events, %llu trace rows", i ? "; " : "", r->policy[i].name,

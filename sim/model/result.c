@@ -345,6 +345,15 @@ static json_t *texts_json(const char *const *s, size_t n)
     return a;
 }
 
+static json_t *inputs_json(const struct result *r)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < r->n_inputs; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "kind", r->input[i].kind, "name",
+                                              r->input[i].name, "sha256", r->input[i].sha256));
+    return list;
+}
+
 json_t *result_to_json(const struct result *r)
 {
     json_t *o = json_object(), *policies = json_array(), *rows = json_array();
@@ -357,6 +366,7 @@ json_t *result_to_json(const struct result *r)
     put(o, "scenario_sha256", text(r->scenario_sha256));
     put(o, "seed", count(r->seed));
     put(o, "trace_sha256", texts_json(r->trace_sha256, r->n_traces));
+    put(o, "inputs", inputs_json(r));
     for (size_t i = 0; i < r->n_policies; i++)
         json_array_append_new(policies, policy_json(&r->policy[i]));
     put(o, "policies", policies);
@@ -690,6 +700,22 @@ static const char *const *read_texts(const struct reader *r, json_t *root, const
     return s;
 }
 
+/* Results of before this was kept have none. */
+static void read_inputs(const struct reader *r, json_t *root, struct result *out)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    if (!json_object_get(root, "inputs")) return;
+    json_t *list = get_child(r, root, "", "inputs", JSON_ARRAY, here), *one;
+    struct result_input *in = arena_array(r->a, json_array_size(list), sizeof *in);
+    out->input = in;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        in[out->n_inputs++] = (struct result_input){ get_text(r, one, one_at, "kind"),
+                                                     get_text(r, one, one_at, "name"),
+                                                     get_text(r, one, one_at, "sha256") };
+    }
+}
+
 static void read_comparison(const struct reader *r, json_t *root, struct result *out)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
@@ -731,6 +757,7 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     out->scenario_sha256 = get_text(&r, root, "", "scenario_sha256");
     out->seed = get_count(&r, root, "", "seed");
     out->trace_sha256 = read_texts(&r, root, "trace_sha256", &out->n_traces);
+    read_inputs(&r, root, out);
     json_t *list = get_child(&r, root, "", "policies", JSON_ARRAY, here);
     struct policy_result *policy = arena_array(a, json_array_size(list), sizeof *policy);
     for (size_t i = 0; i < json_array_size(list); i++) {

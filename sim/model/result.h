@@ -122,12 +122,21 @@ struct comparison_row {
     double first, value, difference, low, high;
 };
 
+/* A file besides scenario and traces that the figures rest on. */
+struct result_input {
+    const char *kind; /* "gpu", "profile", "prices", "classes" */
+    const char *name; /* of the file, without its folder */
+    const char *sha256;
+};
+
 struct result {
     const char *version, *scenario_name, *scenario_sha256;
     json_t *scenario;              /* resolved form, borrowed */
     uint64_t seed;
     const char *const *trace_sha256;
     size_t n_traces;
+    const struct result_input *input;
+    size_t n_inputs;
     const struct policy_result *policy;
     size_t n_policies;
     const struct comparison_row *comparison;

@@ -1,9 +1,11 @@
 #include "whatif/runner.h"
 
+#include "base/datadir.h"
 #include "base/instream.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/thread.h"
+#include "base/vec.h"
 #include "cost/tco.h"
 #include "metrics/collect.h"
 #include "metrics/compare.h"
@@ -48,7 +50,8 @@ static struct usage fleet_of(const struct plan *p, struct arena *a)
 {
     struct usage_group *g = arena_array(a, p->n_groups, sizeof *g);
     for (size_t i = 0; i < p->n_groups; i++)
-        g[i] = (struct usage_group){ .name = p->group[i].spec->name, .gpu = p->group[i].type.gpu,
+        g[i] = (struct usage_group){ .name = p->group[i].spec->name,
+                                     .gpu = p->group[i].type.gpu,
                                      .nodes = p->group[i].spec->nodes,
                                      .cards = p->group[i].cards };
     return (struct usage){ .group = g, .n_groups = p->n_groups };
@@ -61,7 +64,7 @@ static void check_prices(const struct plan *p, struct arena *a, struct diag *d)
     if (p->priced && tco_check(&fleet, p->share->name, &p->prices, &e) != 0) diag_add_err(d, &e);
 }
 
-static int hash_inputs(struct runner *r, struct err *e)
+static int hash_traces(struct runner *r, struct err *e)
 {
     const struct scenario *s = &r->scenario;
     const char **hash = arena_array(r->arena, s->n_work, sizeof *hash);
@@ -75,6 +78,60 @@ static int hash_inputs(struct runner *r, struct err *e)
     r->result.trace_sha256 = hash;
     r->result.n_traces = s->n_work;
     return 0;
+}
+
+typedef VEC(struct result_input) input_list;
+
+/* One more file, unless it is there already. */
+static int add_input(struct runner *r, input_list *list, const char *kind, const char *path,
+                     struct err *e)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char hex[65];
+    const int rc = instream_file_sha256(path, hex, e);
+    if (rc != 0) return rc;
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->v[i].kind, kind) == 0 && strcmp(list->v[i].name, name) == 0 &&
+            strcmp(list->v[i].sha256, hex) == 0)
+            return 0;
+    const struct result_input in = { kind, arena_strdup(r->arena, name),
+                                     arena_strdup(r->arena, hex) };
+    vec_push(list, in);
+    return 0;
+}
+
+/* Cards, profiles and prices that the plans use, and the class defaults. */
+static int list_inputs(struct runner *r, input_list *list, struct err *e)
+{
+    char path[4096];
+    int rc =
+        add_input(r, list, "classes", datadir_path(path, sizeof path, "workloads/classes.json"), e);
+    for (size_t p = 0; p < r->n; p++) {
+        const struct plan *plan = &r->plan[p];
+        for (size_t g = 0; rc == 0 && g < plan->n_groups; g++) {
+            const struct plan_group *x = &plan->group[g];
+            const char *gpu = arena_printf(r->arena, "gpus/%s.json", x->type.gpu->name);
+            if (strcmp(x->type.gpu->name, "generic") != 0)
+                rc = add_input(r, list, "gpu", datadir_path(path, sizeof path, gpu), e);
+            if (rc == 0 && x->spec->profile)
+                rc = add_input(r, list, "profile", x->spec->profile, e);
+        }
+        if (rc == 0 && plan->priced) rc = add_input(r, list, "prices", plan->spec->prices, e);
+    }
+    return rc;
+}
+
+static int hash_files(struct runner *r, struct err *e)
+{
+    input_list list = { 0 };
+    int rc = hash_traces(r, e);
+    if (rc == 0) rc = list_inputs(r, &list, e);
+    struct result_input *copy = arena_array(r->arena, list.n + 1, sizeof *copy);
+    if (list.n) memcpy(copy, list.v, list.n * sizeof *copy);
+    r->result.input = copy;
+    r->result.n_inputs = list.n;
+    vec_fini(&list);
+    return rc;
 }
 
 /* Is there enough of the scenario to look further, although something is wrong with it? */
@@ -96,7 +153,8 @@ static bool can_plan(const struct scenario *s)
 int runner_load_with(struct runner *r, const char *path, const struct runner_options *o,
                      struct diag *d, struct err *e)
 {
-    *r = (struct runner){ .arena = arena_create(), .replication = o->replication,
+    *r = (struct runner){ .arena = arena_create(),
+                          .replication = o->replication,
                           .silent = o->silent };
     int rc = scenario_load(&r->scenario, path, o->set, o->n_set, d, e);
     if (rc == 0 && !o->world) rc = world_load(&r->world, e);
@@ -113,8 +171,10 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
         if (d->count == 0) check_prices(plan, r->arena, d);
         share[p] = json_incref(plan->share_json);
         order[p] = json_incref(plan->order_json);
-        if (chosen(s->policy[p].name, o->only, o->n_only)) r->n++;
-        else plan_fini(plan);
+        if (chosen(s->policy[p].name, o->only, o->n_only))
+            r->n++;
+        else
+            plan_fini(plan);
     }
     plan_check_schedule(world, s, d);
     if (d->count == 0) r->resolved = scenario_resolved(s, share, order);
@@ -124,7 +184,7 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     r->result.scenario_sha256 = s->sha256;
     r->result.seed = (uint64_t)s->seed;
     r->result.scenario = r->resolved;
-    return o->no_hash ? 0 : hash_inputs(r, e);
+    return o->no_hash ? 0 : hash_files(r, e);
 }
 
 int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
@@ -189,7 +249,9 @@ static int run_one(void *ctx, size_t i)
     }
     if (r->series) sinks[n++] = series_csv_sink(r->series[i]);
     char *what = arena_printf(plan->arena, "%s/%s", r->scenario.name, plan->spec->name);
-    const struct sim_options opt = { .replication = r->replication, .sinks = sinks, .n_sinks = n,
+    const struct sim_options opt = { .replication = r->replication,
+                                     .sinks = sinks,
+                                     .n_sinks = n,
                                      .sample = r->scenario.sample,
                                      .progress = r->silent ? NULL : show_progress,
                                      .progress_ctx = what };

@@ -29,7 +29,10 @@ static struct job_group_result fake_group(const char *name, uint64_t n, double s
                    .completed = n,
                    .failed = 1,
                    .rejected = 2,
-                   .failed_oom = 1, .preemptions = 3, .deadlines_met = 4, .deadlines_missed = 2 },
+                   .failed_oom = 1,
+                   .preemptions = 3,
+                   .deadlines_met = 4,
+                   .deadlines_missed = 2 },
         .stats = fake_stats(n, scale),
         .gpu_hours = 1.9 * (double)n,
         .useful_gpu_hours = 1.25 * (double)n,
@@ -164,6 +167,8 @@ static void fake_result(struct result *r, struct arena *a)
     static const char *const hashes[] = {
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     };
+    static const struct result_input inputs[] = { { "gpu", "a100-sxm4-80gb.json", "0a1b" },
+                                                  { "prices", "default.json", "2c3d" } };
     static const char *const advice[] = {
         "Choose \"mps\": its jobs wait 41 % less at p95 than under \"whole\" for the same cost.",
         "Under \"timeslice\" 2 jobs ran out of memory."
@@ -185,6 +190,8 @@ static void fake_result(struct result *r, struct arena *a)
         .seed = 42,
         .trace_sha256 = hashes,
         .n_traces = 1,
+        .input = inputs,
+        .n_inputs = 2,
         .policy = p,
         .n_policies = 3,
         .comparison = rows,
