@@ -12,13 +12,12 @@
  * ran longest.
  * Time zero is the first submission; the namespace is handed on as the group. */
 #include "traces/k8s_demand.h"
+#include "traces/k8s_nodes.h"
 #include "traces/k8s_objects.h"
 #include "traces/parse_time.h"
 
 #include "base/hashes.h"
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/outfile.h"
 #include "base/units.h"
 
 #include <stdlib.h>
@@ -87,17 +86,6 @@ struct kube {
 static const char *text_at(const json_t *v, const char *key)
 {
     return json_string_value(json_object_get(v, key));
-}
-
-static bool is_kind(const json_t *v, const char *kind)
-{
-    const char *k = text_at(v, "kind");
-    /* members of a PodList or NodeList of the raw API lack the kind */
-    if (!k && json_object_get(v, "spec"))
-        return strcmp(kind,
-                      json_object_get(json_object_get(v, "spec"), "containers") ? "Pod" : "Node") ==
-               0;
-    return k && strcmp(k, kind) == 0;
 }
 
 /* False when absent or no time. */
@@ -179,7 +167,7 @@ static struct states states_of(const json_t *status)
     return s;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------- */
+/* ---- cards ------------------------------------------------------------------------------------- */
 
 static const struct gpu_catalogue *catalogue(struct kube *s)
 {
@@ -190,82 +178,13 @@ static const struct gpu_catalogue *catalogue(struct kube *s)
     return s->catalogue;
 }
 
-static bool whole_number(const json_t *v, int64_t max, int64_t *out)
-{
-    struct k8s_quantity q;
-    char buf[40];
-    const char *text = k8s_text(v, buf, sizeof buf);
-    if (!text || k8s_quantity_parse(text, strlen(text), &q) != K8S_OK || q.nano < 0 ||
-        q.nano % K8S_ONE != 0 || q.nano / K8S_ONE > max)
-        return false;
-    *out = (int64_t)(q.nano / K8S_ONE);
-    return true;
-}
-
-struct node {
-    int64_t cards, mem_mib, replicas, cpu_milli;
-    uint64_t mem_bytes;
-    const char *product; /* label; NULL: none */
-};
-
-/* The physical cards: the label, since capacity counts replicas under time slicing and slices under
- * MIG, where "nvidia.com/gpu" is 0. */
-static struct node node_of(const json_t *v)
-{
-    const json_t *labels = json_object_get(json_object_get(v, "metadata"), "labels"),
-                 *capacity = json_object_get(json_object_get(v, "status"), "capacity");
-    struct node n = { .product = text_at(labels, "nvidia.com/gpu.product") };
-    struct k8s_quantity q;
-    uint64_t u;
-    char buf[40];
-    if (!whole_number(json_object_get(labels, "nvidia.com/gpu.count"), 1024, &n.cards))
-        whole_number(json_object_get(capacity, "nvidia.com/gpu"), 1024, &n.cards);
-    whole_number(json_object_get(labels, "nvidia.com/gpu.memory"), INT64_C(1) << 30, &n.mem_mib);
-    whole_number(json_object_get(labels, "nvidia.com/gpu.replicas"), 1000, &n.replicas);
-    const char *cpu = k8s_text(json_object_get(capacity, "cpu"), buf, sizeof buf);
-    if (cpu && k8s_quantity_parse(cpu, strlen(cpu), &q) == K8S_OK &&
-        k8s_in_units(q.nano, K8S_ONE / 1000, INT32_MAX, &u))
-        n.cpu_milli = (int64_t)u;
-    const char *mem = k8s_text(json_object_get(capacity, "memory"), buf, sizeof buf);
-    if (mem && k8s_quantity_parse(mem, strlen(mem), &q) == K8S_OK)
-        k8s_in_units(q.nano, K8S_ONE, INT64_MAX, &n.mem_bytes);
-    return n;
-}
-
-static void keep_node(json_t *nodes, json_t *v)
-{
-    const char *name = text_at(json_object_get(v, "metadata"), "name");
-    if (name) json_object_set(nodes, name, v); /* a node dumped again replaces itself */
-}
-
-static int read_nodes(json_t *nodes, const char *path, struct err *e)
-{
-    struct k8s_objects o;
-    int rc = k8s_objects_read(&o, path, e);
-    if (rc < 0) return rc;
-    for (size_t i = 0; i < o.list.n && rc == 0; i++) {
-        json_t *v = k8s_object_get(&o, i, e);
-        if (!v)
-            rc = ERR_INPUT;
-        else if (is_kind(v, "Node"))
-            keep_node(nodes, v);
-        json_decref(v);
-    }
-    k8s_objects_fini(&o);
-    if (rc == 0 && json_object_size(nodes) == 0) {
-        const struct loc at = { .file = path };
-        rc = err_set(e, ERR_INPUT, &at, "expected Kubernetes Nodes, found none");
-    }
-    return rc;
-}
-
 static struct k8s_card card_of(struct kube *s, const json_t *pod)
 {
     const char *name = text_at(json_object_get(pod, "spec"), "nodeName");
     const json_t *v = name ? json_object_get(s->nodes, name) : NULL;
     struct k8s_card card = s->card;
     if (!v) return card;
-    const struct node n = node_of(v);
+    const struct k8s_node n = k8s_node_of(v);
     if (n.mem_mib > 0) card.mem_mib = (uint64_t)n.mem_mib;
     if (n.replicas > 0) card.replicas = (uint64_t)n.replicas;
     if (n.product) card.spec = k8s_product(catalogue(s), n.product);
@@ -317,7 +236,7 @@ static int read_options(struct kube *s, const struct options *o, struct err *e)
         }
         if (!o->card_memory) s->card.mem_mib = s->card.spec->memory_bytes >> 20;
     }
-    return o->nodes ? read_nodes(s->nodes, o->nodes, e) : 0;
+    return o->nodes ? k8s_nodes_read(s->nodes, o->nodes, e) : 0;
 }
 
 /* Nodes, the last appearance of each pod, and the latest instant of all. */
@@ -330,8 +249,8 @@ static int survey(struct kube *s, bool find_until, struct err *e)
         if (!v) return ERR_INPUT;
         const json_t *meta = json_object_get(v, "metadata"), *status = json_object_get(v, "status");
         const char *uid = text_at(meta, "uid");
-        if (is_kind(v, "Node")) keep_node(s->nodes, v);
-        if (is_kind(v, "Pod")) {
+        if (k8s_is_kind(v, "Node")) k8s_nodes_keep(s->nodes, v);
+        if (k8s_is_kind(v, "Pod")) {
             const struct states states = states_of(status);
             pods++;
             if (uid) json_object_set_new(s->latest, uid, json_integer((json_int_t)i));
@@ -374,7 +293,7 @@ static int kube_open(void **state, const char *path, const void *options, struct
     }
     json_object_foreach(s->nodes, name, v)
     {
-        info->capacity_milli += node_of(v).cards * 1000;
+        info->capacity_milli += k8s_node_of(v).cards * 1000;
     }
     info->from_zero = true;
     if (s->until != JOB_NO_TIME) {
@@ -486,8 +405,7 @@ static void set_rest(struct kube *s, const json_t *pod, struct import_row *row)
         if (!*end && p > INT32_MIN && p <= INT32_MAX) row->job.priority = (int32_t)p;
     }
     /* the deadline of a pod runs from its start, as a time limit does */
-    if (whole_number(json_object_get(spec, "activeDeadlineSeconds"), INT64_C(9000000000), &v) &&
-        v > 0)
+    if (k8s_whole(json_object_get(spec, "activeDeadlineSeconds"), INT64_C(9000000000), &v) && v > 0)
         row->job.walltime = v * SIM_SECOND;
 }
 
@@ -502,7 +420,7 @@ static void read_pod(struct kube *s, size_t i, struct import_row *row)
     const json_t *meta = json_object_get(s->pod, "metadata");
     const char *name = text_at(meta, "name"), *ns = text_at(meta, "namespace"),
                *uid = text_at(meta, "uid");
-    if (!is_kind(s->pod, "Pod")) {
+    if (!k8s_is_kind(s->pod, "Pod")) {
         const char *kind = text_at(s->pod, "kind");
         import_quarantine(row, &not_a_pod, "%s", kind ? kind : "");
         return;
@@ -544,32 +462,7 @@ static int kube_next(void *state, struct import_row *row, struct err *e)
     return 1;
 }
 
-/* ---- the nodes as a fleet ----------------------------------------------------------------------- */
-
-static void add_entry(json_t *fleet, const struct gpu_catalogue *c, const struct node *n, int count)
-{
-    char text[64];
-    const struct gpu_spec *g = n->product ? k8s_product(c, n->product) : NULL;
-    json_t *o = json_object();
-    snprintf(text, sizeof text, "nodes-%zu", json_array_size(fleet));
-    json_object_set_new(o, "name", json_string(text));
-    json_object_set_new(o, "nodes", json_integer(count));
-    json_object_set_new(o, "gpu", json_string(g ? g->name : n->product ? n->product : "generic"));
-    json_object_set_new(o, "gpus_per_node", json_integer(n->cards));
-    if (n->cpu_milli > 0)
-        json_object_set_new(o, "cpu_cores", json_num((double)n->cpu_milli / 1000));
-    if (n->mem_bytes > 0) {
-        unit_format_bytes(text, sizeof text, n->mem_bytes);
-        json_object_set_new(o, "host_memory", json_string(text));
-    }
-    json_array_append_new(fleet, o);
-}
-
-static bool same_node(const struct node *a, const struct node *b)
-{
-    return a->cards == b->cards && a->cpu_milli == b->cpu_milli && a->mem_bytes == b->mem_bytes &&
-           strcmp(a->product ? a->product : "", b->product ? b->product : "") == 0;
-}
+/* ---- the end ----------------------------------------------------------------------------------- */
 
 static int kube_finish(const void *options, const char *out, struct err *e)
 {
@@ -578,33 +471,7 @@ static int kube_finish(const void *options, const char *out, struct err *e)
     if (!out)
         return err_set(e, ERR_USAGE, NULL,
                        "--nodes needs -o: the fleet is written beside the trace");
-    struct kube s = { .nodes = json_object() };
-    json_t *fleet = json_array(), *v;
-    struct strbuf text = { 0 };
-    struct node last = { 0 };
-    const char *name;
-    int count = 0, rc = read_nodes(s.nodes, o->nodes, e);
-    json_object_foreach(s.nodes, name, v)
-    {
-        const struct node n = node_of(v);
-        if (count > 0 && !same_node(&n, &last))
-            add_entry(fleet, catalogue(&s), &last, count), count = 0;
-        last = n;
-        count++;
-    }
-    if (count > 0) add_entry(fleet, catalogue(&s), &last, count);
-    json_t *doc = json_pack("{s:o}", "fleet", fleet);
-    if (rc == 0) {
-        char *path = xasprintf("%s.fleet.json", out);
-        json_write(doc, &text);
-        rc = outfile_write(path, text.s, text.len, e);
-        free(path);
-    }
-    json_decref(doc);
-    json_decref(s.nodes);
-    gpu_catalogue_destroy(s.catalogue);
-    strbuf_fini(&text);
-    return rc;
+    return k8s_nodes_write_fleet(o->nodes, out, e);
 }
 
 static bool has(const char *head, size_t len, const char *word)

@@ -352,3 +352,13 @@ const char *k8s_text(const json_t *v, char *buf, size_t size)
     }
     return buf;
 }
+
+bool k8s_is_kind(const json_t *v, const char *kind)
+{
+    const char *k = json_string_value(json_object_get(v, "kind"));
+    if (!k && json_object_get(v, "spec"))
+        return strcmp(kind,
+                      json_object_get(json_object_get(v, "spec"), "containers") ? "Pod" : "Node") ==
+               0;
+    return k && strcmp(k, kind) == 0;
+}

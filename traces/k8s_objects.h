@@ -12,6 +12,7 @@
 #include "base/vec.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct k8s_object {
     json_t *v; /* NULL: still text */
@@ -34,5 +35,7 @@ json_t *k8s_object_get(const struct k8s_objects *o, size_t i, struct err *e);
 
 /* The text of a JSON string or number, or NULL. buf holds 40 bytes or more. */
 const char *k8s_text(const json_t *v, char *buf, size_t size);
+/* Is it a "Pod", a "Node"? Members of a PodList or NodeList of the raw API lack the kind. */
+bool k8s_is_kind(const json_t *v, const char *kind);
 
 #endif
