@@ -70,10 +70,10 @@ mutant easy-needs-the-very-cards property/test_easy sim/engine/sched.c \
     's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
 mutant easy-head-takes-any-cards property/test_easy sim/engine/sched.c \
     's/cluster_prefer_taken\(s->then, s->cluster, &r, &out->pick\);//'
-mutant last-come-first-served oracle/test_fcfs sim/engine/sched_inside.h \
+mutant last-come-first-served oracle/test_fcfs sim/engine/waitlist.c \
     's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
 mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
-    's/(struct job \*head = RB_MIN\(queue, &s->queue\)); head; head = RB_MIN\(queue, &s->queue\)\) \{/$1, *next; head; head = next) {\n        next = RB_NEXT(queue, &s->queue, head);/; s/(s->call\.drop\(s->ctx, head\);\s*\} else \{\s*)break;/$1continue;/'
+    's/(\} else \{\s*)break;/$1struct job *x;\n            waitlist_walk(&s->queue);\n            while ((x = waitlist_step(&s->queue)))\n                if (place(s, s->cluster, x, &group, &s->pick)) sched_start_at(s, x, group);\n            break;/'
 mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
     's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
 mutant placement-ignores-node-limits property/test_runs sim/engine/cluster.c \

@@ -41,6 +41,8 @@ struct job {
     bool oom;
     const char *reason; /* why rejected or failed */
     int64_t rank;           /* in the queue, by the order policy */
+    uint32_t account;       /* whom it counts for (engine/accounts.h) */
+    int32_t gpus_milli;     /* it has, or would have */
     RB_ENTRY(job) waiting;
     RB_ENTRY(job) releasing;
     simtime limit_end;      /* end that its limit promises; SIM_NEVER: none */

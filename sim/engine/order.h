@@ -1,18 +1,21 @@
 /* engine/order.h - who is next: the contract between the scheduler and an ordering policy. One file
  * sim/policy/order_X.c defines `const struct order_ops order_X`.
  *
- * The rank of a waiting job stays as it was when the job began to wait, unless the order has a
- * `period`. An order that preempts is asked again for the running jobs at every scheduling instant. */
+ * The rank of a waiting job stays as it was when the job began to wait. An order that preempts is asked
+ * again for the running jobs at every scheduling instant. An order may rank accounts as well: whose turn
+ * it is comes first, and among the jobs of one account, or of accounts of equal rank, the job's rank. */
 #ifndef GPUSIM_ENGINE_ORDER_H
 #define GPUSIM_ENGINE_ORDER_H
 
 #include "base/cfg.h"
+#include "engine/accounts.h"
 #include "engine/job.h"
 
 struct order_view {
     const void *params; /* as read through `fields`; NULL without fields */
-    void *state;        /* what create() made; NULL */
     simtime now;
+    /* What the fleet has, for shares of it; 0: without limit, no share of it counts. */
+    double gpus, cpus, host_bytes;
 };
 
 struct order_ops {
@@ -25,12 +28,15 @@ struct order_ops {
     size_t fields_n, params_size;
     /* When a running job's rank next grows by itself; SIM_NEVER: not before an event. May be NULL. */
     simtime (*next_change)(const struct order_view *v, const struct job *j);
-    /* Ranks of waiting jobs are made anew at the first instant after so long. NULL: never. */
+    /* Parameters that a table cannot check. NULL, or what is wrong (text from the arena). May be NULL. */
+    const char *(*bind)(void *params, struct arena *a);
+    /* Of the account with the next turn: smaller goes first. NULL: accounts do not matter. */
+    double (*account_rank)(const struct order_view *v, const struct account *a);
+    /* The ranks of accounts are made anew at the first instant after so long. NULL: whenever a job of the
+     * account starts or ends. */
     simtime (*period)(const void *params);
-    /* State of one run, and what moves it: a job came onto its cards, or left them. May be NULL. */
-    void *(*create)(void);
-    void (*destroy)(void *state);
-    void (*moved)(const struct order_view *v, const struct job *j, bool starts);
+    /* A job of the account is about to come onto its cards, or to leave them. May be NULL. */
+    void (*moved)(const struct order_view *v, struct account *a, const struct job *j, bool starts);
 };
 
 extern const struct order_ops *const order_all[]; /* NULL-terminated, sorted by name */

@@ -99,7 +99,7 @@ static void resolve_backfill(struct builder *b)
 /* The keys of the order itself, and whether it may stop running jobs. */
 static void resolve_order(struct builder *b)
 {
-    static const char *const preempt[] = { "order", "never" };
+    static const char *const preempt[] = { "order", "never", "always" };
     static const char *const walltime[] = { "estimate", "kill" };
     const char *common[32];
     struct plan *p = b->p;
@@ -109,11 +109,15 @@ static void resolve_order(struct builder *b)
     p->order_params = p->order->params_size ? arena_alloc(p->arena, p->order->params_size) : NULL;
     cfg_read(p->order->fields, p->order->fields_n, p->order_params, p->arena, b->doc, s->json,
              s->pointer, common, schedule_fields_n, b->d);
+    const char *why = p->order->bind ? p->order->bind(p->order_params, p->arena) : NULL;
+    if (why) json_problem(b->d, b->doc, s->pointer, "%s", why);
     if (p->order->fields_n) p->order_json = cfg_write(p->order->fields, p->order->fields_n, p->order_params);
     if (strcmp(s->preempt, "order") == 0)
         p->preempts = p->order->preempts;
+    else if (strcmp(s->preempt, "always") == 0)
+        p->preempts = true;
     else if (strcmp(s->preempt, "never") != 0)
-        unknown_name(b, s->pointer, "preempt", "expected a rule", s->preempt, preempt, 2);
+        unknown_name(b, s->pointer, "preempt", "expected a rule", s->preempt, preempt, 3);
     if (strcmp(s->walltime, "kill") == 0)
         p->limits_kill = true;
     else if (strcmp(s->walltime, "estimate") != 0)
@@ -129,6 +133,23 @@ static void resolve_order(struct builder *b)
     if (strcmp(s->when_full, "drop") == 0)
         problem_at(b, s->pointer, "when_full",
                    "an order that preempts needs a queue for the preempted", s->when_full);
+}
+
+/* Quotas and weights, once the fleet is known. */
+static void resolve_accounts(struct builder *b)
+{
+    struct plan *p = b->p;
+    const struct schedule *s = &p->spec->schedule;
+    account_rules_read(&p->accounts, p->arena, b->doc, s->quotas, s->weights, s->pointer, p->cards, b->d);
+    if (p->accounts.n_weights && p->order && !p->order->account_rank)
+        problem_at(b, s->pointer, "weights", "weights need an order that ranks groups: fair or drf",
+                   p->order->name);
+    if (!p->preempts) return;
+    if (p->order->account_rank)
+        problem_at(b, s->pointer, "preempt", "an order that ranks groups stops nobody", s->preempt);
+    if (p->accounts.n_quotas)
+        problem_at(b, s->pointer, "quotas", "quotas and preemption do not combine: set \"preempt\" to "
+                   "\"never\"", s->preempt);
 }
 
 static void resolve_schedule(struct builder *b)
@@ -344,6 +365,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     out->group = arena_array(out->arena, out->n_groups, sizeof *out->group);
     for (size_t g = 0; out->share && g < out->n_groups; g++)
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
+    resolve_accounts(&b);
     resolve_signatures(&b);
     resolve_prices(&b);
     if (d->count == 0) note_params(out);
@@ -354,7 +376,8 @@ void plan_check_schedule(const struct world *w, const struct scenario *s, struct
     const struct policy_spec nobody = { .schedule = s->schedule };
     struct plan plan = { .arena = arena_create(), .world = w, .scenario = s, .spec = &nobody };
     struct builder b = { &plan, d, &s->doc };
-    if (s->schedule_unused) resolve_schedule(&b);
+    for (size_t g = 0; g < s->n_fleet; g++) plan.cards += s->fleet[g].nodes * s->fleet[g].gpus_per_node;
+    if (s->schedule_unused) resolve_schedule(&b), resolve_accounts(&b);
     plan_fini(&plan);
 }
 

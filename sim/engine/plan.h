@@ -62,6 +62,7 @@ struct plan {
     bool limits_kill;
     enum gang gang;
     bool drop; /* a job that cannot start at once is rejected */
+    struct account_rules accounts; /* quotas and weights */
     struct plan_group *group;
     size_t n_groups;
     int64_t cards, nodes;

@@ -4,14 +4,32 @@
 
 #include <stdlib.h>
 
+/* What all nodes of the fleet have together; 0 where some have no stated limit. */
+static void total_up(struct order_view *v, const struct plan *plan)
+{
+    bool cpus = true, bytes = true;
+    v->gpus = (double)plan->cards;
+    for (size_t g = 0; g < plan->n_groups; g++) {
+        const struct plan_group *pg = &plan->group[g];
+        cpus &= pg->node_cpus_milli != INT64_MAX;
+        bytes &= pg->node_host_bytes != UINT64_MAX;
+        v->cpus += (double)pg->node_cpus_milli / 1000 * (double)pg->nodes;
+        v->host_bytes += (double)pg->node_host_bytes * (double)pg->nodes;
+    }
+    if (!cpus) v->cpus = 0;
+    if (!bytes) v->host_bytes = 0;
+}
+
 struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
-                           const struct sched_calls *calls, void *ctx)
+                           const struct symtab *names, const struct sched_calls *calls, void *ctx)
 {
     struct sched *s = xcalloc(1, sizeof *s);
     *s = (struct sched){ .plan = plan, .cluster = cluster, .call = *calls, .ctx = ctx,
                          .look = SIM_NEVER, .view.params = plan->order_params };
-    if (plan->order->create) s->view.state = plan->order->create();
-    RB_INIT(&s->queue);
+    total_up(&s->view, plan);
+    waitlist_init(&s->queue);
+    if (plan->accounts.n_quotas || plan->order->account_rank)
+        s->accounts = accounts_create(&plan->accounts, names);
     RB_INIT(&s->running);
     s->request = xcalloc(plan->n_groups, sizeof *s->request);
     s->allowed = xcalloc(plan->n_groups, sizeof *s->allowed);
@@ -23,7 +41,8 @@ void sched_destroy(struct sched *s)
 {
     if (!s) return;
     cluster_destroy(s->then);
-    if (s->plan->order->destroy) s->plan->order->destroy(s->view.state);
+    accounts_destroy(s->accounts);
+    waitlist_fini(&s->queue);
     sched_reserve_fini(s);
     for (size_t i = 0; i < s->placed.n; i++) vec_fini(&s->placed.v[i].pick.card);
     vec_fini(&s->placed);
@@ -97,9 +116,78 @@ static bool may_overtake(const struct sched *s, const struct job *j)
     return s->plan->backfill != BACKFILL_EASY || j->row.walltime != JOB_NO_TIME;
 }
 
+/* ---- accounts ---- */
+
+static struct lane *lane_of(struct sched *s, const struct job *j)
+{
+    return waitlist_lane(&s->queue, s->accounts ? j->account : 0);
+}
+
+static void rank_account(struct sched *s, uint32_t number)
+{
+    const struct order_ops *order = s->plan->order;
+    if (order->account_rank)
+        waitlist_rank(&s->queue, waitlist_lane(&s->queue, number),
+                      order->account_rank(&s->view, &s->accounts->of.v[number]));
+}
+
+/* A job comes onto its cards, or has left them: what its account has changes, and whose turn it is. */
+static void account_move(struct sched *s, struct job *j, simtime now, bool starts)
+{
+    const struct order_ops *order = s->plan->order;
+    if (!s->accounts) return;
+    struct account *a = &s->accounts->of.v[j->account];
+    s->view.now = now;
+    if (order->moved) order->moved(&s->view, a, j, starts);
+    accounts_move(s->accounts, j, starts ? 1 : -1);
+    if (!order->period) rank_account(s, j->account);
+    if (starts || !a->quota) return;
+    if (a->quota->cohort < 0) {
+        waitlist_release(&s->queue, waitlist_lane(&s->queue, j->account));
+        return;
+    }
+    for (size_t i = 0; i < s->accounts->member[a->quota->cohort].n; i++)
+        waitlist_release(&s->queue, waitlist_lane(&s->queue,
+                                                  s->accounts->member[a->quota->cohort].v[i]));
+}
+
+bool sched_may(const struct sched *s, const struct job *j)
+{
+    return !s->accounts || accounts_allow(s->accounts, j->account, j->gpus_milli);
+}
+
+struct job *sched_head(struct sched *s)
+{
+    struct job *j;
+    while ((j = waitlist_first(&s->queue)) && !sched_may(s, j))
+        waitlist_hold(&s->queue, lane_of(s, j));
+    return j;
+}
+
+const char *sched_unknown(const struct sched *s, const struct job_row *row, char *buf, size_t size)
+{
+    return s->accounts ? accounts_unknown(s->accounts, row, buf, size) : NULL;
+}
+
+const char *sched_refuses(struct sched *s, struct job *j)
+{
+    if (!s->accounts) return NULL;
+    j->account = accounts_number(s->accounts, &j->row);
+    const struct quota *q = s->accounts->of.v[j->account].quota;
+    return q && j->gpus_milli > quota_most(&s->plan->accounts, q)
+               ? "it asks for more GPUs than the quota of its group"
+               : NULL;
+}
+
+/* ---- the queue ---- */
+
 void sched_enqueue(struct sched *s, struct job *j)
 {
-    RB_INSERT(queue, &s->queue, j);
+    struct lane *l = lane_of(s, j);
+    const bool new_lane = s->accounts && !l->first;
+    waitlist_add(&s->queue, l, j);
+    if (new_lane) rank_account(s, j->account);
+    if (l->held && l->first == j) waitlist_release(&s->queue, l);
     s->waiting++;
     if (!may_overtake(s, j)) return;
     s->candidates++;
@@ -108,7 +196,7 @@ void sched_enqueue(struct sched *s, struct job *j)
 
 void sched_leave(struct sched *s, struct job *j)
 {
-    RB_REMOVE(queue, &s->queue, j);
+    waitlist_remove(&s->queue, lane_of(s, j), j);
     s->waiting--;
     if (!may_overtake(s, j)) return;
     s->candidates--;
@@ -138,7 +226,7 @@ void sched_submit(struct sched *s, struct job *j)
      * anybody may, unless its like has found no room since something was given back. */
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
-    if (RB_MIN(queue, &s->queue) == j || (s->plan->backfill != BACKFILL_NONE && !hopeless))
+    if (waitlist_first(&s->queue) == j || (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
 }
 
@@ -165,11 +253,6 @@ uint64_t sched_waiting(const struct sched *s)
     return s->waiting;
 }
 
-struct job *sched_next(const struct sched *s, struct job *j)
-{
-    return j ? RB_NEXT(queue, &s->queue, j) : RB_MIN(queue, (struct queue *)(uintptr_t)&s->queue);
-}
-
 void sched_expect(struct sched *s, struct job *j, bool there)
 {
     const struct place_request r = sched_request(s->plan, j, j->group);
@@ -186,10 +269,7 @@ static bool keeps_running(const struct sched *s)
 
 void sched_started(struct sched *s, struct job *j)
 {
-    if (s->plan->order->moved) {
-        s->view.now = j->allocated;
-        s->plan->order->moved(&s->view, j, true);
-    }
+    account_move(s, j, j->allocated, true);
     if (!keeps_running(s)) return;
     j->limit_end = SIM_NEVER;
     if (j->row.walltime != JOB_NO_TIME && j->row.walltime < SIM_NEVER - j->allocated)
@@ -200,10 +280,7 @@ void sched_started(struct sched *s, struct job *j)
 
 void sched_ended(struct sched *s, struct job *j, simtime now)
 {
-    if (s->plan->order->moved) {
-        s->view.now = now;
-        s->plan->order->moved(&s->view, j, false);
-    }
+    account_move(s, j, now, false);
     if (!keeps_running(s)) return;
     RB_REMOVE(releases, &s->running, j);
     if (j->expected) sched_expect(s, j, false);
@@ -297,16 +374,31 @@ static bool place_beside(struct sched *s, struct job *j, int *group)
     return false;
 }
 
+/* A job that outlasts the reservation must leave the head its quota as well. */
+static bool may_beside(struct sched *s, struct job *head, const struct job *j)
+{
+    if (!s->accounts) return true;
+    accounts_move(s->accounts, head, 1);
+    const bool may = sched_may(s, j);
+    accounts_move(s->accounts, head, -1);
+    return may;
+}
+
 /* Start whoever does not delay the head. What has no room is tried once for each request shape, until
  * something is given back. */
 static void walk_queue(struct sched *s, struct job *head, simtime now, simtime when)
 {
-    struct job *next;
+    struct job *j;
     size_t full = head->row.walltime != JOB_NO_TIME; /* shapes without room; the head's is one */
     head->shape->no_room = ++s->walk;
-    for (struct job *j = RB_NEXT(queue, &s->queue, head); j && full < s->shapes; j = next) {
+    waitlist_walk(&s->queue);
+    while (full < s->shapes && (j = waitlist_step(&s->queue))) {
         int group;
-        next = RB_NEXT(queue, &s->queue, j);
+        if (j == head) continue;
+        if (!sched_may(s, j)) {
+            waitlist_leave(&s->queue);
+            continue;
+        }
         if (j->row.walltime == JOB_NO_TIME || j->shape->no_room == s->walk) continue;
         if (!place(s, s->cluster, j, &group, &s->pick)) {
             j->shape->no_room = s->walk;
@@ -315,7 +407,7 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
         }
         const simtime held = s->pick.prepare + j->row.walltime;
         if (held > when - now) {
-            if (!place_beside(s, j, &group)) continue;
+            if (!may_beside(s, head, j) || !place_beside(s, j, &group)) continue;
             const struct place_request request = sched_request(s->plan, j, group);
             cluster_take(s->then, &request, &s->pick);
             j->expected = true;
@@ -342,8 +434,9 @@ static bool is_short(struct sched *s)
 
 static void backfill_easy(struct sched *s, simtime now)
 {
-    struct job *head = RB_MIN(queue, &s->queue);
+    struct job *head = sched_head(s);
     struct reservation r = { 0 };
+    if (!head) return;
     if (s->candidates == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
     s->walking = true;
     if (reserve(s, head, now, &r)) {
@@ -368,11 +461,15 @@ static void backfill_easy(struct sched *s, simtime now)
  * back: sched_wake() begins a new walk. */
 static void backfill_greedy(struct sched *s)
 {
-    struct job *next;
+    struct job *j;
     int group;
     if (s->walk == 0) s->walk = 1;
-    for (struct job *j = RB_MIN(queue, &s->queue); j && s->full < s->shapes; j = next) {
-        next = RB_NEXT(queue, &s->queue, j);
+    waitlist_walk(&s->queue);
+    while (s->full < s->shapes && (j = waitlist_step(&s->queue))) {
+        if (!sched_may(s, j)) {
+            waitlist_leave(&s->queue);
+            continue;
+        }
         if (j->shape->no_room == s->walk) continue;
         if (place(s, s->cluster, j, &group, &s->pick)) {
             sched_start_at(s, j, group);
@@ -385,18 +482,12 @@ static void backfill_greedy(struct sched *s)
 
 /* ---- the instant ---- */
 
-/* Orders with a period: the ranks of all who wait. */
-static void reorder(struct sched *s)
+/* Orders with a period: the ranks of all accounts with waiting jobs. */
+static void rank_accounts(struct sched *s)
 {
-    struct job *j;
     s->reordered = s->view.now;
-    s->list.n = 0;
-    RB_FOREACH(j, queue, &s->queue) vec_push(&s->list, j);
-    RB_INIT(&s->queue);
-    for (size_t i = 0; i < s->list.n; i++) {
-        s->list.v[i]->rank = s->plan->order->rank(&s->view, s->list.v[i]);
-        RB_INSERT(queue, &s->queue, s->list.v[i]);
-    }
+    for (uint32_t i = 0; i < s->accounts->of.n; i++)
+        if (waitlist_lane(&s->queue, i)->first) rank_account(s, i);
 }
 
 void sched_run(struct sched *s, simtime now)
@@ -406,7 +497,7 @@ void sched_run(struct sched *s, simtime now)
     s->view.now = now;
     if (s->plan->order->period &&
         now - s->reordered >= s->plan->order->period(s->plan->order_params))
-        reorder(s);
+        rank_accounts(s);
     if (s->plan->preempts) {
         sched_preempt(s);
         return;
@@ -415,7 +506,7 @@ void sched_run(struct sched *s, simtime now)
         backfill_greedy(s);
         return;
     }
-    for (struct job *head = RB_MIN(queue, &s->queue); head; head = RB_MIN(queue, &s->queue)) {
+    for (struct job *head = sched_head(s); head; head = sched_head(s)) {
         if (place(s, s->cluster, head, &group, &s->pick)) {
             sched_start_at(s, head, group);
         } else if (s->plan->drop) {

@@ -7,6 +7,8 @@
  * without a limit never backfills, and while one without a limit blocks the head, nobody does.
  * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
  * depth, gets the earliest time that delays nobody before it (engine/sched_reserve.c).
+ * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
+ * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
  * Orders that preempt: engine/sched_preempt.c; they go with backfill none (the first job that has no
  * room holds up all that wait behind it) and greedy.
  *
@@ -35,10 +37,15 @@ struct sched_calls {
     void (*stop)(void *ctx, struct job *j);
 };
 
+/* `names`: of the run's groups and users, lent. */
 struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
-                           const struct sched_calls *calls, void *ctx);
+                           const struct symtab *names, const struct sched_calls *calls, void *ctx);
 void sched_destroy(struct sched *s); /* accepts NULL */
 
+/* NULL, or why the row cannot be scheduled at all: a mistake of trace or scenario. */
+const char *sched_unknown(const struct sched *s, const struct job_row *row, char *buf, size_t size);
+/* NULL, or why it could never start (engine/shape.h aside); then it must not be submitted. */
+const char *sched_refuses(struct sched *s, struct job *j);
 void sched_submit(struct sched *s, struct job *j); /* it waits */
 /* Start whoever can start now. Call after everything of the instant has happened. */
 void sched_run(struct sched *s, simtime now);
@@ -66,9 +73,6 @@ bool sched_could_place(const struct sched *s, const struct cluster *c, const str
 
 /* Call sched_wake() at this time: the order changes by itself then. SIM_NEVER: no need. */
 simtime sched_look(const struct sched *s);
-
-/* The waiting job after `j` in queue order (NULL: the first); NULL at the end. */
-struct job *sched_next(const struct sched *s, struct job *j);
 
 /* The placement request of a job on a group, and its pick as it was made. */
 struct place_request sched_request(const struct plan *plan, const struct job *j, int group);

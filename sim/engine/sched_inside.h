@@ -4,14 +4,7 @@
 #define GPUSIM_ENGINE_SCHED_INSIDE_H
 
 #include "engine/sched.h"
-
-static inline int queue_compare(const struct job *a, const struct job *b)
-{
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-RB_HEAD(queue, job);
-TREE_GENERATE(queue, job, waiting, queue_compare)
+#include "engine/waitlist.h"
 
 static inline int releases_compare(const struct job *a, const struct job *b)
 {
@@ -36,12 +29,13 @@ struct sched {
     struct sched_calls call;
     void *ctx;
     struct order_view view;
-    struct queue queue;
+    struct waitlist queue;
+    struct accounts *accounts; /* NULL: neither quotas nor an order that ranks accounts */
     struct releases running; /* by the end that limits promise; kept only for who looks at it */
     uint64_t waiting;
     uint64_t candidates;     /* those of them that may overtake */
     bool needs_run;
-    simtime reordered;       /* orders with a period: when ranks were made anew */
+    simtime reordered;       /* orders with a period: when accounts were ranked */
     struct pick pick;
     struct place_request *request; /* scratch, by group */
     bool *allowed;                 /* scratch, by group */
@@ -71,6 +65,10 @@ bool sched_place(const struct sched *s, const struct cluster *c, const struct jo
 void sched_start_at(struct sched *s, struct job *j, int group);
 void sched_enqueue(struct sched *s, struct job *j);
 void sched_leave(struct sched *s, struct job *j);
+/* The first waiting job that its quota lets start; accounts whose first may not are held. NULL: none. */
+struct job *sched_head(struct sched *s);
+/* Does its quota let it start now? */
+bool sched_may(const struct sched *s, const struct job *j);
 /* The job comes onto the copy of the fleet, or leaves it. */
 void sched_expect(struct sched *s, struct job *j, bool there);
 

@@ -10,7 +10,7 @@
 
 static int by_rank(const void *a, const void *b)
 {
-    return queue_compare(*(struct job *const *)a, *(struct job *const *)b);
+    return waitlist_compare(*(struct job *const *)a, *(struct job *const *)b);
 }
 
 /* Running jobs with their ranks of now, and the worst of them. */
@@ -24,7 +24,7 @@ static void rank_running(struct sched *s)
     {
         j->rank = order->rank(&s->view, j);
         vec_push(&s->list, j);
-        if (!s->worst || queue_compare(s->worst, j) < 0) s->worst = j;
+        if (!s->worst || waitlist_compare(s->worst, j) < 0) s->worst = j;
     }
 }
 
@@ -35,11 +35,11 @@ static bool make_room(struct sched *s, const struct job *j, struct placed *out)
     bool fits = false;
     s->released.n = 0;
     if (s->list.n == 0) rank_running(s);
-    if (!s->worst || queue_compare(j, s->worst) > 0) return false;
+    if (!s->worst || waitlist_compare(j, s->worst) > 0) return false;
     if (!s->sorted) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
     s->sorted = true;
     size_t i = s->list.n;
-    while (!fits && i > 0 && queue_compare(j, s->list.v[i - 1]) < 0) {
+    while (!fits && i > 0 && waitlist_compare(j, s->list.v[i - 1]) < 0) {
         struct job *victim = s->list.v[--i];
         if (!victim->expected) continue; /* it went for somebody else */
         sched_expect(s, victim, false);
@@ -80,11 +80,11 @@ static void decide(struct sched *s)
 {
     const bool strict = s->plan->backfill == BACKFILL_NONE;
     size_t full = 0;
-    struct job *next;
+    struct job *j;
     s->walk++;
-    for (struct job *j = RB_MIN(queue, &s->queue); j && full < s->shapes; j = next) {
+    waitlist_walk(&s->queue);
+    while (full < s->shapes && (j = waitlist_step(&s->queue))) {
         struct placed *p = next_placed(s);
-        next = RB_NEXT(queue, &s->queue, j);
         if (stays(s, j) || j->shape->no_room == s->walk) continue;
         s->released.n = 0;
         if (!sched_place(s, s->then, j, NULL, &p->group, &p->pick) && !make_room(s, j, p)) {
@@ -103,7 +103,7 @@ static void decide(struct sched *s)
             victim->evicted = true;
             sched_enqueue(s, victim);
         }
-        next = RB_NEXT(queue, &s->queue, j);
+        waitlist_seek(&s->queue, waitlist_lane(&s->queue, 0), j);
     }
     for (size_t i = 0; i < s->list.n; i++) stays(s, s->list.v[i]);
 }

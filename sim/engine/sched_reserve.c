@@ -149,7 +149,7 @@ void sched_reserve(struct sched *s)
 {
     const simtime now = s->view.now;
     uint64_t looked = 0;
-    struct job *next;
+    struct job *j;
     if (!s->profile) {
         s->profile = xcalloc(1, sizeof *s->profile);
         s->profile->n_groups = s->plan->n_groups;
@@ -158,11 +158,14 @@ void sched_reserve(struct sched *s)
     struct profile *p = s->profile;
     draw(s, p);
     if (!any_room(p)) return;
-    for (struct job *j = RB_MIN(queue, &s->queue); j && looked < s->plan->backfill_depth;
-         j = next, looked++) {
+    waitlist_walk(&s->queue);
+    for (; looked < s->plan->backfill_depth && (j = waitlist_step(&s->queue)); looked++) {
         int group = 0;
+        if (!sched_may(s, j)) {
+            waitlist_leave(&s->queue);
+            continue;
+        }
         simtime at = promise(s, p, j, now, &group);
-        next = RB_NEXT(queue, &s->queue, j);
         if (at == now && sched_place(s, s->cluster, j, s->allowed, &group, &s->pick)) {
             const simtime length = j->row.walltime;
             hold(&p->group[group], units_of(j, group), now,

@@ -359,14 +359,20 @@ static void arrive(struct run *r)
         fail(r, source_row_error(r->source, unknown.column, r->e, unknown.why));
         return;
     }
+    char why[256];
+    const char *unknown_account = sched_unknown(r->sched, &r->next, why, sizeof why);
+    if (unknown_account) {
+        fail(r, source_row_error(r->source, "group", r->e, unknown_account));
+        return;
+    }
     struct job *j = job_new(r->pool, &r->next);
     j->order = r->order++;
     j->shape = shape;
     r->submitted++;
     r->present++;
     r->out->rows++;
-    if (shape->rejected) {
-        j->reason = shape->reason;
+    j->reason = shape->rejected ? shape->reason : sched_refuses(r->sched, j);
+    if (j->reason) {
         end_job(r, j, JOB_REJECTED);
     } else {
         if (shape->submitted == 1) warn_of_memory(r, shape);
@@ -647,7 +653,7 @@ static void set_up(struct run *r)
     r->cluster = cluster_create(r->plan);
     r->q = evq_create(1024);
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
-    r->sched = sched_create(r->plan, r->cluster,
+    r->sched = sched_create(r->plan, r->cluster, r->names,
                             &(struct sched_calls){ .start = start, .drop = drop, .stop = stop }, r);
     r->outages = outages_create(&(struct outage_env){
         .plan = r->plan, .replication = r->opt->replication, .q = r->q, .cluster = r->cluster,

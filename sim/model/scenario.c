@@ -71,7 +71,7 @@ const struct cfg_field schedule_fields[] = {
     CFG_FIELD(struct schedule, when_full, CFG_TEXT, "wait", 0, 0,
               "wait: in the queue; drop: rejected when it cannot start at once"),
     CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
-              "order: if the order preempts; never: running jobs stay"),
+              "order: if the order preempts; never: running jobs stay; always: lower ranks go"),
     CFG_FIELD(struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "work between checkpoints: a preempted or struck job falls back to its last; 0 s: none, "
               "a preempted job loses nothing, a struck one everything"),
@@ -81,6 +81,10 @@ const struct cfg_field schedule_fields[] = {
               "a preempted or struck job holds its new cards so long before it works on"),
     CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
               "estimate: limits only promise; kill: a job ends at its limit"),
+    CFG_FIELD(struct schedule, quotas, CFG_JSON, NULL, 0, 0,
+              "GPUs that the jobs of a group may have at a time"),
+    CFG_FIELD(struct schedule, weights, CFG_JSON, NULL, 0, 0,
+              "of groups, for orders that rank them; absent: 1"),
 };
 const size_t schedule_fields_n = sizeof schedule_fields / sizeof *schedule_fields;
 

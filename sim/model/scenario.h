@@ -42,6 +42,7 @@ struct schedule {
     const char *order, *backfill, *place, *gang, *when_full, *preempt, *walltime;
     int64_t backfill_depth;      /* 0: the whole queue */
     simtime checkpoint, checkpoint_cost, restart;
+    json_t *quotas, *weights;    /* by account; NULL: none. Read by engine/accounts.h */
     json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;
 };

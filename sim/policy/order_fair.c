@@ -1,11 +1,10 @@
-/* policy/order_fair.c - fair share as Slurm's: groups that used fewer GPUs lately go first, without
- * preemption. Usage is GPU-time that fades with a half-life; equal shares for all groups. A job
- * without a group counts for its user. */
-#include "base/vec.h"
+/* policy/order_fair.c - fair share as Slurm's: accounts that used fewer GPUs lately, for their weight, go
+ * first, without preemption. Usage is GPU-time that fades with a half-life (Slurm's PriorityDecayHalfLife;
+ * its factor 2^(-usage/share) puts accounts into the same order as usage/share does). Within an account
+ * and between equals: first come, first served. */
 #include "engine/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct fair {
     simtime half_life, recalculate;
@@ -14,60 +13,34 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(struct fair, half_life, CFG_TIME, "7 d", 1, SIM_MAX_S,
               "usage of a group fades by half"),
     CFG_FIELD(struct fair, recalculate, CFG_TIME, "5 min", 0, SIM_MAX_S,
-              "ranks of waiting jobs are made anew at most this often"),
+              "ranks of groups are made anew at most this often"),
 };
 
-struct account {
-    double used; /* faded GPU-seconds, as of `at` */
-    double gpus; /* in use since */
-    simtime at;
-};
-struct accounts {
-    VEC(struct account) of; /* by symbol of the group or user */
-};
-
-static sym account_of(const struct job *j)
-{
-    return j->row.group ? j->row.group : j->row.user;
-}
-
-/* d used / dt = gpus - used ln 2 / half-life. */
+/* d used / dt = gpus - used ln 2 / half-life, in GPU-seconds. */
 static double used_at(const struct fair *p, const struct account *a, simtime now)
 {
     const double tau_s = simtime_s(p->half_life) / log(2.0);
-    const double left = exp(-simtime_s(now - a->at) / tau_s);
-    return a->used * left + a->gpus * tau_s * (1 - left);
+    const double left = exp(-simtime_s(now - a->faded_at) / tau_s);
+    return a->faded * left + (double)a->gpus_milli / 1000.0 * tau_s * (1 - left);
 }
 
 static int64_t rank(const struct order_view *v, const struct job *j)
 {
-    const struct accounts *all = v->state;
-    const sym a = account_of(j);
-    if (!all || a >= all->of.n) return 0;
-    return llround(fmin(used_at(v->params, &all->of.v[a], v->now) * 1e3, 9e18));
+    (void)v;
+    return j->row.submit;
 }
 
-static void moved(const struct order_view *v, const struct job *j, bool starts)
+/* In whole GPU-milliseconds, so that rounding does not decide between equals. */
+static double account_rank(const struct order_view *v, const struct account *a)
 {
-    struct accounts *all = v->state;
-    const sym a = account_of(j);
-    while (all->of.n <= a) vec_push(&all->of, (struct account){ 0 });
-    struct account *x = &all->of.v[a];
-    x->used = used_at(v->params, x, v->now);
-    x->at = v->now;
-    x->gpus += (starts ? 1 : -1) * (j->row.gpus_milli / 1000.0);
+    return rint(used_at(v->params, a, v->now) * 1e3 / a->weight);
 }
 
-static void *create(void)
+static void moved(const struct order_view *v, struct account *a, const struct job *j, bool starts)
 {
-    return xcalloc(1, sizeof(struct accounts));
-}
-
-static void destroy(void *state)
-{
-    struct accounts *all = state;
-    if (all) vec_fini(&all->of);
-    free(all);
+    (void)j, (void)starts;
+    a->faded = used_at(v->params, a, v->now);
+    a->faded_at = v->now;
 }
 
 static simtime period(const void *params)
@@ -77,13 +50,12 @@ static simtime period(const void *params)
 
 const struct order_ops order_fair = {
     .name = "fair",
-    .help = "the group (or user) that used least lately first; usage fades; not preemptive",
+    .help = "the group (or user) that used least lately for its weight first; usage fades",
     .rank = rank,
     .fields = fields,
     .fields_n = sizeof fields / sizeof *fields,
     .params_size = sizeof(struct fair),
+    .account_rank = account_rank,
     .period = period,
-    .create = create,
-    .destroy = destroy,
     .moved = moved,
 };

@@ -371,7 +371,8 @@ static void ranks(void **state)
     void *params = arena_alloc(a, o->params_size + 1);
     cfg_read(o->fields, o->fields_n, params, a, NULL, NULL, "", NULL, 0, &d);
     assert_int_equal(d.count, 0);
-    const struct order_view v = { .params = params, .state = o->create ? o->create() : NULL };
+    if (o->bind) assert_null(o->bind(params, a));
+    const struct order_view v = { .params = params, .gpus = 8 };
     const int64_t none = o->rank(&v, &j);
     assert_true(o->rank(&v, &j) == none); /* asked twice, said the same */
     j.row.submit = j.row.duration = j.row.walltime = j.row.deadline =
@@ -382,7 +383,13 @@ static void ranks(void **state)
     (void)o->rank(&v, &j);
     j.row.priority = INT32_MIN + 1;
     (void)o->rank(&v, &j);
-    if (o->destroy) o->destroy(v.state);
+    if (o->account_rank) { /* of one that used nothing, and of one that has all there is */
+        struct account one = { .weight = 1 };
+        const double first = o->account_rank(&v, &one);
+        if (o->moved) o->moved(&v, &one, &j, true);
+        one.gpus_milli = 8000;
+        assert_true(o->account_rank(&v, &one) >= first);
+    }
     diag_fini(&d);
     arena_destroy(a);
 }

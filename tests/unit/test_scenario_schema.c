@@ -422,6 +422,10 @@ static void both_accept(void **state)
         ", 'seed': 0, 'horizon': '1 y', 'warmup': '2 w'",
         ", 'schedule': { 'order': 'fair', 'half_life': '1 d' }",
         ", 'schedule': { 'order': 'las', 'threshold': '3 min', 'backfill': 'greedy' }",
+        ", 'schedule': { 'quotas': { 'a': { 'gpus': 2.5, 'borrow': 1, 'cohort': 'c' },"
+        " 'b': { 'gpus': 3, 'cohort': 'c' }, '*': { 'gpus': 0 } } }",
+        ", 'schedule': { 'order': 'drf', 'weights': { 'a': 2, '*': 0.5 } }",
+        ", 'schedule': { 'order': 'priority', 'classes': { 'inference': 100, 'dev': -1 } }",
         ", 'profiles': { 'x y': { 'compute': 0.5, 'host': 0.5, 'pcie': '8 Mbit/s' } }",
         ", 'output': { 'sample': '1 h', 'jobs': false, 'timeline': false }",
     };
@@ -475,6 +479,16 @@ static void both_refuse(void **state)
         ", 'schedule': { 'orders': 'sjf' }",
         ", 'schedule': { 'half_life': '1 d' }",
         ", 'schedule': { 'order': 'las', 'half_life': '1 d', 'backfill': 'none' }",
+        ", 'schedule': { 'quotas': [] }",
+        ", 'schedule': { 'quotas': { 'a': 3 } }",
+        ", 'schedule': { 'quotas': { 'a': {} } }",
+        ", 'schedule': { 'quotas': { 'a': { 'gpus': -1 } } }",
+        ", 'schedule': { 'quotas': { 'a': { 'gpus': 3, 'borrow': 1 } } }",
+        ", 'schedule': { 'order': 'drf', 'weights': { 'a': 0 } }",
+        ", 'schedule': { 'order': 'drf', 'weights': { 'a': '1' } }",
+        ", 'schedule': { 'classes': { 'dev': 1 } }",
+        ", 'schedule': { 'order': 'priority', 'classes': { 'devel': 1 } }",
+        ", 'schedule': { 'order': 'priority', 'classes': { 'dev': 1.5 } }",
         ", 'profiles': []",
         ", 'profiles': { 'x': { 'compte': 1 } }",
         ", 'profiles': { 'x': { 'sm_width': 0 } }",
@@ -566,8 +580,9 @@ static void words_of_rules(void **state)
         ask_words(rule[i], said, sizeof said);
         json_array_foreach(list, k, word)
         {
-            snprintf(more, sizeof more, ", 'schedule': { '%s': '%s' }", rule[i],
-                     json_string_value(word));
+            /* what preempts has no reservations */
+            snprintf(more, sizeof more, ", 'schedule': { '%s': '%s'%s }", rule[i],
+                     json_string_value(word), i == 3 ? ", 'backfill': 'none'" : "");
             both(true, A100, WHOLE, more);
             assert_contains(said, json_string_value(word));
         }
