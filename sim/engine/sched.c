@@ -179,6 +179,19 @@ const char *sched_refuses(struct sched *s, struct job *j)
                : NULL;
 }
 
+struct job *sched_next(struct sched *s, struct job *j)
+{
+    size_t i = 0;
+    if (j) {
+        struct job *next = waitlist_next(j);
+        if (next) return next;
+        i = lane_of(s, j)->index + 1;
+    }
+    for (; i < s->queue.lane.n; i++)
+        if (s->queue.lane.v[i]->first) return s->queue.lane.v[i]->first;
+    return NULL;
+}
+
 /* ---- the queue ---- */
 
 void sched_enqueue(struct sched *s, struct job *j)

@@ -54,6 +54,10 @@ void sched_wake(struct sched *s);
 bool sched_needs_run(const struct sched *s);
 uint64_t sched_waiting(const struct sched *s);
 
+/* All who wait, account by account, each in its order: the one after `j` (NULL: the first); NULL at the
+ * end. */
+struct job *sched_next(struct sched *s, struct job *j);
+
 /* Where and when a started job will give back, for reservations. */
 void sched_started(struct sched *s, struct job *j);
 void sched_ended(struct sched *s, struct job *j, simtime now);

@@ -89,6 +89,11 @@ void waitlist_remove(struct waitlist *w, struct lane *l, struct job *j)
     RB_REMOVE(waiting_jobs, &l->jobs, j);
 }
 
+struct job *waitlist_next(struct job *j)
+{
+    return RB_NEXT(waiting_jobs, NULL, j);
+}
+
 struct job *waitlist_first(const struct waitlist *w)
 {
     const struct lane *l = RB_MIN(lanes_by_first, (struct lanes_by_first *)(uintptr_t)&w->order);

@@ -25,7 +25,7 @@ struct lane {
     RB_ENTRY(lane) by_first;  /* in the order, unless held or empty */
     RB_ENTRY(lane) in_walk;
     double rank;
-    uint32_t index;           /* ties of rank between jobs cannot occur, but of empty lanes */
+    uint32_t index;
     bool held, listed;
     uint64_t walk;            /* the walk that may step on it; 0: none */
     struct job *cursor;       /* where that walk goes on; NULL: at the end */
@@ -48,6 +48,7 @@ struct lane *waitlist_lane(struct waitlist *w, uint32_t index);
 
 void waitlist_add(struct waitlist *w, struct lane *l, struct job *j);
 void waitlist_remove(struct waitlist *w, struct lane *l, struct job *j);
+struct job *waitlist_next(struct job *j); /* of its lane; NULL: the last */
 struct job *waitlist_first(const struct waitlist *w); /* NULL: nobody */
 void waitlist_hold(struct waitlist *w, struct lane *l);
 void waitlist_release(struct waitlist *w, struct lane *l);
