@@ -29,7 +29,11 @@ struct report_picture {
     struct strbuf svg;
 };
 
-/* The page. Pure. */
+/* How far the models of this run's policies are off published measurements. Reads
+ * scenarios/measured/errors.csv; says so where that is missing. */
+void report_validation(const struct result *r, struct strbuf *out);
+
+/* The page. Pure, but for report_validation(). */
 void report_page(const struct result *r, const struct report_picture *pictures, size_t n,
                  struct strbuf *out);
 

@@ -858,6 +858,7 @@ static void assumptions(struct strbuf *out, const struct result *r)
         "a value set in the scenario; those stand in the scenario at the end of this page.",
         NULL, columns, sizeof columns / sizeof *columns);
     parameters(out, r);
+    report_validation(r, out);
     for (size_t i = 0; i < r->n_policies; i++)
         for (int p = 0; p < PREC_COUNT; p++)
             any = any || isfinite(r->policy[i].gpu.effective_ops[p]);

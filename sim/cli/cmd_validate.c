@@ -1,5 +1,6 @@
 /* gpusim validate: predicted against measured for every reference set, beside naive baselines.
  * A bar that is missed is a finding, not a failure: exit 0, and 1 only with --strict. */
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/card.h"
@@ -17,7 +18,7 @@ struct options {
     int format;
 };
 
-static const char *const formats[] = { "table", "json", NULL };
+static const char *const formats[] = { "table", "json", "csv", NULL };
 static const struct opt opts[] = {
     { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set; may be repeated",
       NULL },
@@ -189,6 +190,60 @@ static json_t *set_json(const struct scored *s, bool rows)
     return o;
 }
 
+/* ---- CSV: one line a group, the table of errors that ships with the program ---- */
+
+static void csv_text(const char *s, char end)
+{
+    csv_put(stdout, s, strlen(s));
+    putchar(end);
+}
+
+static void csv_number(double x)
+{
+    if (!isnan(x)) printf("%.4g", x);
+    putchar(',');
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    const size_t n = strlen(s), k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static void csv_line(const struct valid_set *s, const char *group, bool as_run, bool aside,
+                     const struct valid_score *model, const struct valid_score *naive)
+{
+    csv_text(s->name, ',');
+    csv_text(group, ',');
+    csv_text(as_run && s->policies ? s->policies : "", ',');
+    printf("%d,%zu,", aside, model->n);
+    csv_number(model->mae);
+    csv_number(model->mape);
+    csv_number(model->worst);
+    csv_number(model->spearman);
+    csv_number(naive->mae);
+    csv_number(naive->mape);
+    csv_number(naive->worst);
+    csv_text(s->unit, ',');
+    csv_text(s->help, ',');
+    csv_text(s->naive, '\n');
+}
+
+static void print_csv(const struct scored *s, size_t n)
+{
+    puts("set,group,policies,aside,rows,mae,mape,worst,spearman,baseline_mae,baseline_mape,"
+         "baseline_worst,unit,what,baseline");
+    for (size_t i = 0; i < n; i++) {
+        const struct valid_report *r = &s[i].report;
+        const char *as_run = s[i].set->as_run;
+        if (!s[i].path) continue;
+        for (size_t g = 0; g < r->n_groups; g++)
+            csv_line(s[i].set, r->group[g].name, as_run && ends_with(r->group[g].name, as_run),
+                     r->group[g].aside, &r->group[g].model, &r->group[g].naive);
+        csv_line(s[i].set, "total", !as_run, false, &r->model, &r->naive);
+    }
+}
+
 /* ---- run ---- */
 
 static int named_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
@@ -266,6 +321,10 @@ static void answer(const struct scored *s, size_t n, const struct options *o)
 {
     size_t missed = 0, bars = 0, without = 0;
     json_t *list = o->format == FORMAT_JSON ? json_array() : NULL;
+    if (o->format == FORMAT_CSV) {
+        print_csv(s, n);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         missed += s[i].report.n_missed;
         bars += s[i].path ? s[i].set->n_bars : 0;

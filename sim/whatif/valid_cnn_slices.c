@@ -269,6 +269,7 @@ const struct valid_set valid_cnn_slices = {
     .reference = "llm/cnn_a100_mig_mps.csv",
     .naive = "speed of the whole card in proportion to SMs, divided by the processes",
     .unit = "samples/s a process",
+    .policies = "mig mps",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,

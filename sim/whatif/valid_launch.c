@@ -133,6 +133,7 @@ const struct valid_set valid_launch = {
     .reference = "launch_overheads.csv",
     .naive = "the library costs nothing",
     .unit = "times native",
+    .policies = "intercept",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,

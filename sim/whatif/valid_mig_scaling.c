@@ -183,6 +183,7 @@ const struct valid_set valid_mig_scaling = {
     .reference = "mig_scaling.csv",
     .naive = "speed in proportion to the SMs of the slice",
     .unit = "of the largest slice",
+    .policies = "mig",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,

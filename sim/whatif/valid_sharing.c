@@ -451,6 +451,7 @@ const struct valid_set valid_sharing = {
     .reference = "sharing_measured.csv",
     .naive = "busy time slicing: one constant for all cards; else an equal split of one card",
     .unit = "of one tenant alone",
+    .policies = "timeslice mps mig",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,

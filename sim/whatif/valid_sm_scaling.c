@@ -104,6 +104,7 @@ const struct valid_set valid_sm_scaling = {
     .reference = "sm_scaling.csv",
     .naive = "speed in proportion to the SMs",
     .unit = "of the whole card",
+    .policies = "mps",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *path_in(const char *dir, const char *name)
@@ -275,6 +276,64 @@ static void notes_stand_beside_the_figures(void **state)
     arena_destroy(a);
 }
 
+static char *validation_of(const struct result *r)
+{
+    struct strbuf page = { 0 };
+    report_validation(r, &page);
+    char *text = read_file(temp_file(".html", page.s));
+    strbuf_fini(&page);
+    return text;
+}
+
+/* The lines of the shipped table whose policies the run has, escaped; kinds without any are named. */
+static void errors_of_the_models(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct policy_result p[3];
+    char dir[] = "/tmp/gpusim-errors-XXXXXX";
+    const char *before = getenv("GPUSIM_DATA");
+    fake_result(&r, a);
+    memcpy(p, r.policy, sizeof *p);
+    p[1] = p[2] = p[0];
+    p[0].kind = "mig";
+    p[1].kind = "whole";
+    p[2].kind = "whole";
+    r.policy = p;
+    r.n_policies = 3;
+    char *text = validation_of(&r);
+    assert_contains(text, "training speed on MIG slices, from counters of the whole card</th>");
+    assert_contains(text, "<td class=\"text\">mig</td><td>82</td><td>7.1</td>");
+    assert_contains(text, "Held to no published measurement: whole.</p>");
+    assert_null(strstr(text, "interception"));
+    free(text);
+
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(mkdir(path_in(dir, "measured"), 0700), 0);
+    assert_int_equal(setenv("GPUSIM_DATA", dir, 1), 0);
+    text = validation_of(&r);
+    assert_contains(text, "is not there");
+    free(text);
+    struct err e = { 0 };
+    const char mine[] = "set,group,policies,rows,mape,worst,baseline_mape,baseline,what\n"
+                        "x,<g>,remote mig,3,0.125,0.5,,none,<w>\n"
+                        "x,total,amig migs,3,0.1,0.5,1,none,other\n";
+    assert_int_equal(
+        outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e), 0);
+    text = validation_of(&r);
+    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text\">remote mig</td><td>3</td>"
+                          "<td>12.5</td><td>50.0</td><td>n/a</td>");
+    assert_null(strstr(text, "other"));
+    free(text);
+    before ? setenv("GPUSIM_DATA", before, 1) : unsetenv("GPUSIM_DATA");
+    unlink(path_in(dir, "measured/errors.csv"));
+    rmdir(path_in(dir, "measured"));
+    rmdir(dir);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 /* A template is a plain gnuplot script beside its data. */
 static void pictures_are_drawn_by_hand_too(void **state)
 {
@@ -516,6 +575,7 @@ int main(void)
         cmocka_unit_test(same_files_same_bytes),
         cmocka_unit_test(what_is_stale_goes),
         cmocka_unit_test(notes_stand_beside_the_figures),
+        cmocka_unit_test(errors_of_the_models),
         cmocka_unit_test(pictures_are_drawn_by_hand_too),
         cmocka_unit_test(without_gnuplot_the_page_stays),
         cmocka_unit_test(missing_parts_are_said),

@@ -2,6 +2,7 @@
  * that a set asks, and the errors of the shipped sets as bounds. */
 #include "support/support.h"
 
+#include "base/datadir.h"
 #include "whatif/fit.h"
 #include "whatif/measured.h"
 #include "whatif/validate.h"
@@ -427,6 +428,78 @@ static void part_of_the_sms(void **state)
     scored_fini(&s);
 }
 
+/* The table of errors that the report shows is what the models do. */
+struct error_line {
+    const char *set, *group, *policies;
+    double rows, mape, worst, naive;
+};
+
+static const struct valid_score *score_named(const struct valid_report *r, const char *group,
+                                             const struct valid_score **naive)
+{
+    *naive = &r->naive;
+    if (strcmp(group, "total") == 0) return &r->model;
+    for (size_t g = 0; g < r->n_groups; g++)
+        if (strcmp(r->group[g].name, group) == 0) {
+            *naive = &r->group[g].naive;
+            return &r->group[g].model;
+        }
+    return NULL;
+}
+
+static void errors_that_ship_are_those_of_today(void **state)
+{
+    (void)state;
+    static const struct measured_column column[] = {
+        MEASURED_TEXT(struct error_line, set, "set"),
+        MEASURED_TEXT(struct error_line, group, "group"),
+        MEASURED_TEXT(struct error_line, policies, "policies"),
+        MEASURED_NUMBER(struct error_line, rows, "rows", 0, 1e9),
+        MEASURED_OPTIONAL(struct error_line, mape, "mape", 0, 100),
+        MEASURED_OPTIONAL(struct error_line, worst, "worst", 0, 100),
+        MEASURED_OPTIONAL(struct error_line, naive, "baseline_mape", 0, 100),
+    };
+    static const char remedy[] = "gpusim validate --format csv >scenarios/measured/errors.csv";
+    VEC(struct error_line) line = { 0 };
+    struct error_line next;
+    struct measured *m;
+    struct err e = { 0 };
+    char path[4096];
+    size_t compared = 0, groups = 0;
+    struct arena *a = arena_create();
+    if (!shared_path("reference/sharing_measured.csv"))
+        skip_without("reference/sharing_measured.csv");
+    int rc = measured_open(&m, datadir_path(path, sizeof path, "measured/errors.csv"), column,
+                           sizeof column / sizeof *column, a, &e);
+    while (rc == 0 && (rc = measured_next(m, &next, &e)) > 0) {
+        vec_push(&line, next);
+        rc = 0;
+    }
+    assert_int_equal(rc, 0);
+    measured_close(m);
+    for (size_t i = 0; valid_all[i]; i++) {
+        struct scored s;
+        if (!score_set(&s, valid_all[i])) continue;
+        groups += s.report.n_groups + 1;
+        for (size_t k = 0; k < line.n; k++) {
+            const struct error_line *l = &line.v[k];
+            const struct valid_score *naive;
+            if (strcmp(l->set, valid_all[i]->name) != 0) continue;
+            const struct valid_score *now = score_named(&s.report, l->group, &naive);
+            if (!now || now->n != (size_t)l->rows || isnan(now->mape) != isnan(l->mape) ||
+                fabs(now->mape - l->mape) > 0.02 * l->mape + 1e-4 ||
+                fabs(now->worst - l->worst) > 0.02 * l->worst + 1e-4 ||
+                fabs(naive->mape - l->naive) > 0.02 * l->naive + 1e-4)
+                fail_msg("%s, %s is not what it was: %s", l->set, l->group, remedy);
+            compared++;
+        }
+        scored_fini(&s);
+    }
+    if (compared != groups) fail_msg("%zu of %zu groups: %s", compared, groups, remedy);
+    vec_fini(&line);
+    arena_destroy(a);
+}
+
 /* A malformed row of a set's own columns is refused with its place, whatever the set. */
 static void sets_refuse_what_they_cannot_read(void **state)
 {
@@ -507,6 +580,7 @@ int main(void)
         cmocka_unit_test(mig_slices_from_counters),
         cmocka_unit_test(cnns_on_slices),
         cmocka_unit_test(part_of_the_sms),
+        cmocka_unit_test(errors_that_ship_are_those_of_today),
         cmocka_unit_test(sets_refuse_what_they_cannot_read),
     };
     return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
