@@ -10,7 +10,7 @@
 struct options {
     struct opt_list vary, set, policy;
     int64_t replications, jobs;
-    const char *out, *shard;
+    const char *out, *shard, *design;
     bool dry_run, quiet;
     int format;
 };
@@ -18,6 +18,10 @@ struct options {
 static const struct opt opts[] = {
     { "vary", 0, OPT_LIST, offsetof(struct options, vary), "PATH=V1,V2,..",
       "values to go through: a list, a..b, a..b:STEP, a..b:xFACTOR, a..b:logCOUNT", NULL },
+    { "design", 0, OPT_TEXT, offsetof(struct options, design), "DESIGN",
+      "how the values meet: cross (default), zip, lhs:N, lhs:N:SEED or sobol:N; the last two take "
+      "ranges a..b:any and a..b:anylog",
+      NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "repeat each point with other random numbers (default 1)", NULL },
     { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
@@ -155,6 +159,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     const struct sweep_options so = { .scenario = operand[0],
                                       .vary = o.vary.v,
                                       .n_vary = o.vary.n,
+                                      .design = o.design,
                                       .set = o.set.v,
                                       .n_set = o.set.n,
                                       .only = o.policy.v,

@@ -1,8 +1,12 @@
 #include "whatif/grid.h"
 
 #include "base/dec.h"
+#include "base/mem.h"
+#include "base/rng.h"
 #include "base/vec.h"
 
+#include <gsl/gsl_qrng.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +17,19 @@ enum { DIGITS = 9 /* of linear ranges: exact decimals */ };
 
 typedef VEC(const char *) texts;
 
+/* An axis as it was written. */
+struct source {
+    bool open; /* any number from low to high: no list of values */
+    bool ratios;
+    double low, high;
+    const char *unit;
+};
+
 struct reader {
     struct arena *a;
     const char *path;
     texts *out;
+    struct source *source;
     struct err *e;
 };
 
@@ -91,7 +104,21 @@ static int geometric(const struct reader *r, const char *item, const struct end 
     return rc;
 }
 
-/* a..b, a..b:step, a..b:xF, a..b:logN */
+/* a..b:any, a..b:anylog */
+static int open_range(const struct reader *r, const char *item, const struct end *a,
+                      const struct end *b, const char *how)
+{
+    const bool ratios = strcmp(how, "anylog") == 0;
+    if (!ratios && strcmp(how, "any") != 0)
+        return refuse(r, item, "expected :any or :anylog, or a step after the colon");
+    if (r->out->n > 0 || r->source->open) return refuse(r, item, "such a range stands alone");
+    if (ratios && !(a->value > 0)) return refuse(r, item, "a range in equal ratios starts above 0");
+    if (b->value <= a->value) return refuse(r, item, "the range is empty");
+    *r->source = (struct source){ true, ratios, a->value, b->value, a->unit };
+    return 0;
+}
+
+/* a..b, a..b:step, a..b:xF, a..b:logN, a..b:any */
 static int range(const struct reader *r, const char *item, const char *dots)
 {
     const char *from = arena_strndup(r->a, item, (size_t)(dots - item));
@@ -103,6 +130,7 @@ static int range(const struct reader *r, const char *item, const char *dots)
     if (strcmp(a.unit, b.unit) != 0)
         return refuse(r, item, "expected the same unit at both ends, such as 1 ms..4 ms");
     if (b.value < a.value) return refuse(r, item, "the range is empty");
+    if (how && how[0] == 'a') return open_range(r, item, &a, &b, how);
     if (how && (how[0] == 'x' || strncmp(how, "log", 3) == 0))
         return geometric(r, item, &a, &b, how);
     if (how && (!read_end(&step, how) || (step.unit[0] && strcmp(step.unit, a.unit) != 0)))
@@ -113,6 +141,7 @@ static int range(const struct reader *r, const char *item, const char *dots)
 static int read_item(const struct reader *r, const char *item)
 {
     if (!*item) return refuse(r, item, "an empty value");
+    if (r->source->open) return refuse(r, item, "a range of any number stands alone");
     const char *dots = strstr(item, "..");
     return dots && !strpbrk(item, "/[{\"") ? range(r, item, dots) : add(r, item);
 }
@@ -157,14 +186,16 @@ static int check_different(const struct reader *r)
     return 0;
 }
 
-static int read_axis(struct axis *out, struct arena *a, const char *text, struct err *e)
+static int read_axis(struct axis *out, struct source *source, struct arena *a, const char *text,
+                     struct err *e)
 {
     const char *eq = strchr(text, '=');
     texts values = { 0 };
     int rc = 0;
     if (!eq || eq == text)
         return err_set(e, ERR_USAGE, NULL, "--vary: expected PATH=V1,V2,..., found '%s'", text);
-    const struct reader r = { a, arena_strndup(a, text, (size_t)(eq - text)), &values, e };
+    *source = (struct source){ 0 };
+    const struct reader r = { a, arena_strndup(a, text, (size_t)(eq - text)), &values, source, e };
     for (const char *s = eq + 1; rc == 0; s++) {
         const size_t len = item_length(s);
         rc = read_item(&r, arena_strndup(a, s, len));
@@ -178,28 +209,152 @@ static int read_axis(struct axis *out, struct arena *a, const char *text, struct
     return rc;
 }
 
-int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n, struct err *e)
+/* ---- designs ---- */
+
+enum kind { CROSS, ZIP, LHS, SOBOL };
+
+struct design {
+    enum kind kind;
+    size_t n;
+    uint64_t seed;
+};
+
+static int read_design(struct design *out, const char *text, struct err *e)
 {
+    static const struct {
+        const char *name;
+        enum kind kind;
+    } known[] = { { "cross", CROSS }, { "zip", ZIP }, { "lhs:", LHS }, { "sobol:", SOBOL } };
+    *out = (struct design){ .kind = CROSS, .seed = 1 };
+    for (size_t i = 0; text && i < sizeof known / sizeof *known; i++) {
+        const size_t len = strlen(known[i].name);
+        const bool sampled = known[i].kind == LHS || known[i].kind == SOBOL;
+        if (strncmp(text, known[i].name, sampled ? len : len + 1) != 0) continue;
+        out->kind = known[i].kind;
+        if (!sampled) return 0;
+        uint64_t n;
+        const char *colon = strchr(text + len, ':');
+        const size_t digits = colon ? (size_t)(colon - text) - len : strlen(text + len);
+        if (dec_u64(text + len, digits, &n) != DEC_OK || n < 1 || n > GRID_MAX_POINTS ||
+            (colon &&
+             (out->kind != LHS || dec_u64(colon + 1, strlen(colon + 1), &out->seed) != DEC_OK)))
+            break;
+        out->n = (size_t)n;
+        return 0;
+    }
+    if (!text) return 0;
+    return err_set(e, ERR_USAGE, NULL,
+                   "--design: expected cross, zip, lhs:N, lhs:N:SEED or sobol:N with N from 1 to "
+                   "%d, found '%s'",
+                   GRID_MAX_POINTS, text);
+}
+
+static int cross(struct grid *g, struct err *e)
+{
+    for (size_t i = 0; i < g->n_axes; i++) {
+        if (g->n_points > GRID_MAX_POINTS / g->axis[i].n)
+            return err_set(e, ERR_USAGE, NULL, "--vary: more than %d points", GRID_MAX_POINTS);
+        g->n_points *= g->axis[i].n;
+    }
+    return 0;
+}
+
+static int zip(struct grid *g, struct err *e)
+{
+    for (size_t i = 1; i < g->n_axes; i++)
+        if (g->axis[i].n != g->axis[0].n)
+            return err_set(e, ERR_USAGE, NULL,
+                           "--design zip: '%s' has %zu values and '%s' has %zu: expected as many",
+                           g->axis[0].path, g->axis[0].n, g->axis[i].path, g->axis[i].n);
+    g->n_points = g->axis[0].n;
+    return 0;
+}
+
+/* What stands at the share u in [0, 1) of an axis. */
+static const char *value_at(const struct axis *x, const struct source *s, double u, struct arena *a)
+{
+    if (!s->open) {
+        const size_t i = (size_t)(u * (double)x->n);
+        return x->value[i < x->n ? i : x->n - 1];
+    }
+    return arena_printf(
+        a, "%.10g%s",
+        s->ratios ? s->low * pow(s->high / s->low, u) : s->low + (s->high - s->low) * u, s->unit);
+}
+
+/* u[point x axes + axis]: each axis meets each of n equal parts once, at a random place in it. */
+static void latin_hypercube(double *u, const struct grid *g, const struct design *d)
+{
+    gsl_rng *r = rng_create(d->seed, 0, "sweep.lhs");
+    size_t *part = xcalloc(d->n, sizeof *part);
+    for (size_t i = 0; i < g->n_axes; i++) {
+        for (size_t k = 0; k < d->n; k++) part[k] = k;
+        gsl_ran_shuffle(r, part, d->n, sizeof *part);
+        for (size_t k = 0; k < d->n; k++)
+            u[k * g->n_axes + i] = ((double)part[k] + gsl_rng_uniform(r)) / (double)d->n;
+    }
+    free(part);
+    gsl_rng_free(r);
+}
+
+static void sobol(double *u, const struct grid *g, const struct design *d)
+{
+    gsl_qrng *q = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)g->n_axes);
+    if (!q) BUG("out of memory");
+    for (size_t k = 0; k < d->n; k++) gsl_qrng_get(q, u + k * g->n_axes);
+    gsl_qrng_free(q);
+}
+
+static void sample(struct grid *g, const struct source *source, const struct design *d,
+                   struct arena *a)
+{
+    double *u = xcalloc(d->n * g->n_axes, sizeof *u);
+    if (d->kind == LHS)
+        latin_hypercube(u, g, d);
+    else
+        sobol(u, g, d);
+    for (size_t i = 0; i < g->n_axes; i++) {
+        const char **value = arena_array(a, d->n, sizeof *value);
+        for (size_t k = 0; k < d->n; k++)
+            value[k] = value_at(&g->axis[i], &source[i], u[k * g->n_axes + i], a);
+        g->axis[i].value = value;
+        g->axis[i].n = d->n;
+    }
+    g->n_points = d->n;
+    free(u);
+}
+
+int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n,
+               const char *design, struct err *e)
+{
+    struct source source[GRID_MAX_AXES];
+    struct design d;
     *out = (struct grid){ .n_points = 1 };
+    int rc = read_design(&d, design, e);
+    if (rc != 0) return rc;
     if (n > GRID_MAX_AXES)
         return err_set(e, ERR_USAGE, NULL, "--vary: at most %d axes", GRID_MAX_AXES);
     for (size_t i = 0; i < n; i++) {
-        struct axis *x = &out->axis[i];
-        const int rc = read_axis(x, a, vary[i], e);
-        if (rc != 0) return rc;
+        struct axis *x = &out->axis[out->n_axes++];
+        if ((rc = read_axis(x, &source[i], a, vary[i], e)) != 0) return rc;
         for (size_t k = 0; k < i; k++)
             if (strcmp(out->axis[k].path, x->path) == 0)
                 return err_set(e, ERR_USAGE, NULL, "--vary: '%s' is varied twice", x->path);
-        if (out->n_points > GRID_MAX_POINTS / x->n)
-            return err_set(e, ERR_USAGE, NULL, "--vary: more than %d points", GRID_MAX_POINTS);
-        out->n_points *= x->n;
-        out->n_axes++;
+        if (source[i].open && d.kind < LHS)
+            return err_set(e, ERR_USAGE, NULL,
+                           "--vary %s: a range of any number needs --design lhs:N or sobol:N",
+                           x->path);
     }
+    out->paired = n > 0 && d.kind != CROSS;
+    if (!out->paired) return cross(out, e);
+    if (d.kind == ZIP) return zip(out, e);
+    sample(out, source, &d, a);
     return 0;
 }
 
 const char *grid_value(const struct grid *g, size_t point, size_t axis)
 {
+    if (g->paired) return g->axis[axis].value[point];
     for (size_t i = g->n_axes; --i > axis;) point /= g->axis[i].n;
     return g->axis[axis].value[point % g->axis[axis].n];
 }

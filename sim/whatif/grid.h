@@ -1,4 +1,4 @@
-/* whatif/grid.h - the points of a sweep: the cross product of a few axes.
+/* whatif/grid.h - the points of a sweep: a few axes, and a design that says how their values meet.
  *
  * An axis is PATH=ITEM,ITEM,... (the path as in --set). An item is
  *   a value        4    dynamic    "2 ms"    ["3g.20gb","4g.20gb"]   (commas in brackets or quotes stay)
@@ -6,23 +6,33 @@
  *   a..b:step      a, a + step, ... up to b (step > 0; exact decimals: 0.1..0.3:0.1 is 0.1,0.2,0.3)
  *   a..b:xF        a, a F, a F^2, ... up to b (F > 1)
  *   a..b:logN      N values from a to b in equal ratios (N >= 2)
+ *   a..b:any       any number from a to b; a..b:anylog: evenly in ratios (0 < a). The axis's only item,
+ *                  and for lhs and sobol only
  * Ends of a range may carry the same unit: "1 ms..4 ms", "1..4 ms:0.5" is refused.
  *
- * Points are numbered with the last axis running fastest. Ownership: the arena. Threads: read-only
- * once parsed. Errors: ERR_USAGE. */
+ * Designs:
+ *   cross          every combination; numbered with the last axis running fastest (the default)
+ *   zip            first values together, second values together, ...: all axes equally long
+ *   lhs:N[:SEED]   N points, each axis cut into N equal parts that are each met once (McKay, Beckman,
+ *                  Conover 1979), in random order; SEED 1 unless given
+ *   sobol:N        the first N points of Sobol's sequence (GSL), which fill the space evenly
+ * In the last two, a list of k values is cut into k equal parts.
+ *
+ * Ownership: the arena. Threads: read-only once parsed. Errors: ERR_USAGE. */
 #ifndef GPUSIM_WHATIF_GRID_H
 #define GPUSIM_WHATIF_GRID_H
 
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { GRID_MAX_AXES = 16, GRID_MAX_POINTS = 1000000 };
 
 struct axis {
     const char *path;
-    const char **value; /* texts, all different */
+    const char **value; /* texts: all different; or one for each point */
     size_t n;
 };
 
@@ -30,9 +40,12 @@ struct grid {
     struct axis axis[GRID_MAX_AXES];
     size_t n_axes;
     size_t n_points; /* 1 without axes */
+    bool paired;     /* point i has value i of each axis: all designs but cross */
 };
 
-int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n, struct err *e);
+/* `design`: NULL is cross. */
+int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n,
+               const char *design, struct err *e);
 /* Value of an axis at a point. */
 const char *grid_value(const struct grid *g, size_t point, size_t axis);
 /* "path=value" for each axis, from the arena. */

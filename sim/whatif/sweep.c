@@ -72,6 +72,7 @@ const char *const sweep_metrics[] = {
 
 struct sweep_point {
     char sha256[65];
+    bool twin;          /* of an earlier point */
     struct err problem; /* why it cannot be loaded; ERR_OK: it can */
 };
 
@@ -233,11 +234,13 @@ static json_t *manifest_of(const struct planning *p)
     }
     for (size_t i = 0; i < s->grid.n_points; i++)
         json_array_append_new(points, json_string(s->point[i].sha256));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o}", "format", MANIFEST_FORMAT,
-                     "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
-                     p->scenario_sha256, "seed", json_num((double)p->seed), "random",
-                     (int)p->random, "vary", vary, "replications", (int)s->o.replications, "points",
-                     points);
+    json_t *m =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o}", "format", MANIFEST_FORMAT,
+                  "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
+                  p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random,
+                  "vary", vary, "replications", (int)s->o.replications, "points", points);
+    if (s->grid.paired) json_object_set_new(m, "paired", json_true());
+    return m;
 }
 
 int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
@@ -282,15 +285,34 @@ static int check_folder(const struct sweep *s, struct err *e)
     return rc;
 }
 
+static int by_hash(const void *a, const void *b)
+{
+    const struct sweep_point *const *x = a, *const *y = b;
+    const int c = strcmp((*x)->sha256, (*y)->sha256);
+    return c ? c : (*x > *y) - (*x < *y);
+}
+
+/* Points that come to the same scenario (4 and 4.0; a sample that met a value twice) are one run. */
+static void find_twins(struct sweep *s)
+{
+    struct sweep_point **p = xcalloc(s->grid.n_points, sizeof(void *));
+    for (size_t i = 0; i < s->grid.n_points; i++) p[i] = &s->point[i];
+    qsort(p, s->grid.n_points, sizeof(void *), by_hash);
+    for (size_t i = 1; i < s->grid.n_points; i++)
+        p[i]->twin = strcmp(p[i]->sha256, p[i - 1]->sha256) == 0;
+    free(p);
+}
+
 static int find_todo(struct sweep *s, struct err *e)
 {
     const size_t reps = s->o.replications;
+    find_twins(s);
     s->n_runs = s->grid.n_points * reps;
     s->todo = xcalloc(s->n_runs, sizeof *s->todo);
     for (size_t i = 0; i < s->n_runs; i++) {
-        if (!shard_has(&s->o.shard, i)) continue;
-        s->n_mine++;
         const struct sweep_point *p = &s->point[i / reps];
+        if (!shard_has(&s->o.shard, i) || p->twin) continue;
+        s->n_mine++;
         const char *path = sweep_run_path(s->arena, s->dir, p->sha256, i % reps);
         bool done = false;
         if (access(path, F_OK) == 0) {
@@ -322,7 +344,7 @@ int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
 {
     *s = (struct sweep){ .o = *o, .arena = arena_create() };
     struct planning p = { .s = s, .hashes = { .lock = PTHREAD_MUTEX_INITIALIZER, .a = s->arena } };
-    int rc = grid_parse(&s->grid, s->arena, o->vary, o->n_vary, e);
+    int rc = grid_parse(&s->grid, s->arena, o->vary, o->n_vary, o->design, e);
     if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
         rc = err_set(e, ERR_USAGE, NULL, "more than %d runs", GRID_MAX_POINTS);
     if (rc == 0) rc = read_base(&p, e);

@@ -27,7 +27,9 @@ static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
 {
     const json_t *vary = json_object_get(t->manifest, "vary");
     struct grid *g = &t->grid;
-    *g = (struct grid){ .n_axes = json_array_size(vary), .n_points = 1 };
+    *g = (struct grid){ .n_axes = json_array_size(vary),
+                        .n_points = 1,
+                        .paired = json_is_true(json_object_get(t->manifest, "paired")) };
     bool good = g->n_axes <= GRID_MAX_AXES;
     for (size_t i = 0; good && i < g->n_axes; i++) {
         json_t *x = json_array_get(vary, i), *values = json_object_get(x, "values");
@@ -35,12 +37,14 @@ static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
         axis->n = json_array_size(values);
         axis->path = json_string_value(json_object_get(x, "path"));
         axis->value = arena_array(a, axis->n, sizeof *axis->value);
-        good = axis->path && axis->n > 0 && g->n_points <= GRID_MAX_POINTS / axis->n;
+        good = axis->path && axis->n > 0 &&
+               (g->paired || g->n_points <= GRID_MAX_POINTS / axis->n) &&
+               (!g->paired || axis->n == json_array_size(json_object_get(t->manifest, "points")));
         for (size_t k = 0; good && k < axis->n; k++) {
             axis->value[k] = json_string_value(json_array_get(values, k));
             good = axis->value[k] != NULL;
         }
-        if (good) g->n_points *= axis->n;
+        if (good) g->n_points = g->paired ? axis->n : g->n_points * axis->n;
     }
     const json_t *points = json_object_get(t->manifest, "points");
     good = good && json_array_size(points) == g->n_points &&

@@ -12,12 +12,13 @@
 static struct arena *arena;
 static struct grid grid;
 static struct err err;
+static const char *design; /* NULL: cross */
 
 static int parse(const char *a, const char *b)
 {
     const char *const vary[] = { a, b };
     err = (struct err){ 0 };
-    return grid_parse(&grid, arena, vary, b ? 2 : 1, &err);
+    return grid_parse(&grid, arena, vary, b ? 2 : 1, design, &err);
 }
 
 /* The values of one axis, joined. */
@@ -105,7 +106,7 @@ static void cross_product(void **state)
         snprintf(got, sizeof got, "%s %s", set[0], set[1]);
         assert_string_equal(got, want[p]);
     }
-    assert_int_equal(grid_parse(&grid, arena, NULL, 0, &err), 0);
+    assert_int_equal(grid_parse(&grid, arena, NULL, 0, NULL, &err), 0);
     assert_int_equal(grid.n_points, 1);
 }
 
@@ -213,13 +214,89 @@ static void differences(void **state)
     assert_true(isnan(interval_p_value(&(struct interval){ 1, 3, NAN, NAN, NAN })));
 }
 
+static void zipped(void **state)
+{
+    (void)state;
+    design = "zip";
+    assert_int_equal(parse("a=1..3", "b=x,y,z"), 0);
+    assert_int_equal(grid.n_points, 3);
+    assert_string_equal(grid_value(&grid, 1, 0), "2");
+    assert_string_equal(grid_value(&grid, 1, 1), "y");
+    assert_string_equal(grid_set(&grid, 2, arena)[1], "b=z");
+    assert_int_equal(parse("a=1..3", "b=x,y"), ERR_USAGE);
+    assert_contains(err.msg, "'a' has 3 values and 'b' has 2");
+    assert_int_equal(parse("a=1..3:any", NULL), ERR_USAGE);
+    assert_contains(err.msg, "--design lhs:N");
+    design = NULL;
+}
+
+/* Each tenth of each axis is met once, and each of five values twice. */
+static void latin(void **state)
+{
+    (void)state;
+    design = "lhs:10";
+    assert_int_equal(parse("a=2 ms..12 ms:any", "b=1..5"), 0);
+    assert_int_equal(grid.n_points, 10);
+    bool tenth[10] = { false };
+    int times[6] = { 0 };
+    for (size_t p = 0; p < 10; p++) {
+        const char *a = grid_value(&grid, p, 0);
+        assert_contains(a, " ms");
+        tenth[(int)(atof(a) - 2)] = true;
+        times[atoi(grid_value(&grid, p, 1))]++;
+    }
+    for (int i = 0; i < 10; i++) assert_true(tenth[i]);
+    for (int i = 1; i <= 5; i++) assert_int_equal(times[i], 2);
+    const char *first = grid_value(&grid, 0, 0);
+    design = "lhs:10:2";
+    assert_int_equal(parse("a=2 ms..12 ms:any", "b=1..5"), 0);
+    assert_string_not_equal(grid_value(&grid, 0, 0), first);
+    design = NULL;
+}
+
+/* The first points of Sobol's sequence in two dimensions: 1/2 1/2, 3/4 1/4, 1/4 3/4. */
+static void sobol_points(void **state)
+{
+    (void)state;
+    design = "sobol:3";
+    assert_int_equal(parse("a=0..8:any", "b=1..16:anylog"), 0);
+    assert_string_equal(grid_value(&grid, 0, 0), "4");
+    assert_string_equal(grid_value(&grid, 0, 1), "4");
+    assert_string_equal(grid_value(&grid, 1, 0), "6");
+    assert_string_equal(grid_value(&grid, 1, 1), "2");
+    assert_string_equal(grid_value(&grid, 2, 0), "2");
+    assert_string_equal(grid_value(&grid, 2, 1), "8");
+    design = NULL;
+}
+
+static void refused_designs(void **state)
+{
+    static const char *const bad[] = { "latin",     "lhs",   "lhs:",    "lhs:0",        "lhs:3:x",
+                                       "sobol:2:1", "zip:3", "crossed", "sobol:1000001" };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        design = bad[i];
+        assert_int_equal(parse("a=1..3", NULL), ERR_USAGE);
+        assert_contains(err.msg, "--design: expected cross, zip");
+    }
+    design = "sobol:2";
+    assert_int_equal(parse("a=0..8:anylog", NULL), ERR_USAGE);
+    assert_int_equal(parse("a=1..8:any,9", NULL), ERR_USAGE);
+    assert_int_equal(parse("a=9,1..8:any", NULL), ERR_USAGE);
+    assert_int_equal(parse("a=8..8:any", NULL), ERR_USAGE);
+    assert_int_equal(parse("a=1..8:anyhow", NULL), ERR_USAGE);
+    design = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists),     cmocka_unit_test(ranges),
-        cmocka_unit_test(refused),   cmocka_unit_test(cross_product),
-        cmocka_unit_test(shards),    cmocka_unit_test(students_interval),
-        cmocka_unit_test(jackknife), cmocka_unit_test(differences),
+        cmocka_unit_test(zipped),       cmocka_unit_test(latin),
+        cmocka_unit_test(sobol_points), cmocka_unit_test(refused_designs),
+        cmocka_unit_test(lists),        cmocka_unit_test(ranges),
+        cmocka_unit_test(refused),      cmocka_unit_test(cross_product),
+        cmocka_unit_test(shards),       cmocka_unit_test(students_interval),
+        cmocka_unit_test(jackknife),    cmocka_unit_test(differences),
     };
     arena = arena_create();
     const int rc = cmocka_run_group_tests_name("grid", tests, NULL, NULL);
