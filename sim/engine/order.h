@@ -18,6 +18,12 @@ struct order_view {
     double gpus, cpus, host_bytes;
 };
 
+enum admission {
+    ADMIT_ALL,
+    ADMIT_ALONE, /* who could not meet its deadline on an empty fleet is rejected when it comes */
+    ADMIT_PLAN,  /* also who could not meet it behind, or would make miss it, those admitted before */
+};
+
 struct order_ops {
     const char *name, *help;
     /* Smaller goes first; equal ranks in order of submission. Required. */
@@ -28,6 +34,8 @@ struct order_ops {
     size_t fields_n, params_size;
     /* When a running job's rank next grows by itself; SIM_NEVER: not before an event. May be NULL. */
     simtime (*next_change)(const struct order_view *v, const struct job *j);
+    /* How jobs that cannot meet their deadlines are turned away. NULL: they are not. */
+    enum admission (*admission)(const void *params);
     /* Parameters that a table cannot check. NULL, or what is wrong (text from the arena). May be NULL. */
     const char *(*bind)(void *params, struct arena *a);
     /* Of the account with the next turn: smaller goes first. NULL: accounts do not matter. */

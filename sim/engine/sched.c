@@ -171,12 +171,13 @@ const char *sched_unknown(const struct sched *s, const struct job_row *row, char
 
 const char *sched_refuses(struct sched *s, struct job *j)
 {
-    if (!s->accounts) return NULL;
-    j->account = accounts_number(s->accounts, &j->row);
-    const struct quota *q = s->accounts->of.v[j->account].quota;
-    return q && j->gpus_milli > quota_most(&s->plan->accounts, q)
-               ? "it asks for more GPUs than the quota of its group"
-               : NULL;
+    if (s->accounts) {
+        j->account = accounts_number(s->accounts, &j->row);
+        const struct quota *q = s->accounts->of.v[j->account].quota;
+        if (q && j->gpus_milli > quota_most(&s->plan->accounts, q))
+            return "it asks for more GPUs than the quota of its group";
+    }
+    return s->plan->order->admission ? sched_admit(s, j, j->row.submit) : NULL;
 }
 
 struct job *sched_next(struct sched *s, struct job *j)
@@ -277,7 +278,7 @@ void sched_expect(struct sched *s, struct job *j, bool there)
 /* Somebody looks at the running jobs: backfill with reservations, preemption. */
 static bool keeps_running(const struct sched *s)
 {
-    return s->then || s->plan->backfill == BACKFILL_CONSERVATIVE;
+    return s->then || s->plan->backfill == BACKFILL_CONSERVATIVE || s->plan->order->admission;
 }
 
 void sched_started(struct sched *s, struct job *j)

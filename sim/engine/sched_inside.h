@@ -74,6 +74,8 @@ void sched_expect(struct sched *s, struct job *j, bool there);
 
 void sched_preempt(struct sched *s);
 void sched_reserve(struct sched *s);
+/* NULL, or why the job that comes now is turned away by its deadline. */
+const char *sched_admit(struct sched *s, struct job *newcomer, simtime now);
 void sched_reserve_fini(struct sched *s);
 
 #endif

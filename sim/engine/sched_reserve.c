@@ -7,6 +7,11 @@
  * place at its time, and is promised the next one. A job without a limit holds its cards for ever;
  * once a job can be promised nothing, nobody behind it may overtake.
  *
+ * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
+ * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
+ * one: as long as they do)? With one group of cards, gangs anywhere, whole cards, no faults and no start-up
+ * times, and backfill none or conservative, whoever is admitted meets its deadline.
+ *
  * Complexity: one pass costs depth x (running jobs + depth), and nothing when no card has room. */
 #include "engine/sched_inside.h"
 
@@ -106,21 +111,27 @@ static void hold(struct line *l, int64_t units, simtime from, simtime until)
     for (; i < end; i++) l->step.v[i].free -= units;
 }
 
-/* The best promise for the job from `from` on; the groups that can keep it are s->allowed. */
-static simtime promise(struct sched *s, const struct profile *p, const struct job *j, simtime from,
-                       int *group)
+/* The best promise for the job from `from` on, for so long; the groups that can keep it are s->allowed. */
+static simtime promise_for(struct sched *s, const struct profile *p, const struct job *j,
+                           simtime length, simtime from, int *group)
 {
     simtime best = SIM_NEVER;
     for (size_t g = 0; g < p->n_groups; g++) {
         s->allowed[g] = false;
         if (!j->shape->fit[g].feasible) continue;
-        const simtime at = earliest(&p->group[g], units_of(j, (int)g), j->row.walltime, from);
+        const simtime at = earliest(&p->group[g], units_of(j, (int)g), length, from);
         s->allowed[g] = at == from;
         if (at >= best) continue;
         best = at;
         *group = (int)g;
     }
     return best;
+}
+
+static simtime promise(struct sched *s, const struct profile *p, const struct job *j, simtime from,
+                       int *group)
+{
+    return promise_for(s, p, j, j->row.walltime, from, group);
 }
 
 /* When the next running job ends by its limit: after `now`, also for one that overran it. */
@@ -145,17 +156,22 @@ static bool any_room(const struct profile *p)
     return false;
 }
 
-void sched_reserve(struct sched *s)
+static struct profile *profile_of(struct sched *s)
 {
-    const simtime now = s->view.now;
-    uint64_t looked = 0;
-    struct job *j;
     if (!s->profile) {
         s->profile = xcalloc(1, sizeof *s->profile);
         s->profile->n_groups = s->plan->n_groups;
         s->profile->group = xcalloc(s->plan->n_groups, sizeof *s->profile->group);
     }
-    struct profile *p = s->profile;
+    return s->profile;
+}
+
+void sched_reserve(struct sched *s)
+{
+    const simtime now = s->view.now;
+    uint64_t looked = 0;
+    struct job *j;
+    struct profile *p = profile_of(s);
     draw(s, p);
     if (!any_room(p)) return;
     waitlist_walk(&s->queue);
@@ -179,6 +195,73 @@ void sched_reserve(struct sched *s)
         if (at == SIM_NEVER) return;
         hold(&p->group[group], units_of(j, group), at, after(at, j->row.walltime));
     }
+}
+
+/* ---- admission ---- */
+
+static simtime estimate(const struct job *j)
+{
+    return j->row.walltime != JOB_NO_TIME ? j->row.walltime : j->row.duration;
+}
+
+/* Running jobs end as estimated: not sorted, so step by step. */
+static void draw_estimates(struct sched *s, struct profile *p)
+{
+    const simtime now = s->view.now;
+    struct job *j;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const int64_t cards = s->plan->group[g].cards - cluster_cards_out(s->cluster, g);
+        p->group[g].step.n = 0;
+        vec_push(&p->group[g].step, ((struct step){ now, cards * s->plan->group[g].capacity }));
+    }
+    RB_FOREACH(j, releases, &s->running)
+    {
+        const simtime used = job_held(j, now), all = estimate(j);
+        hold(&p->group[j->group], units_back(s, j), now, after(now, all > used ? all - used : 1));
+    }
+}
+
+/* The next job of the plan gets its cards; false: it would miss its deadline. */
+static bool in_time(struct sched *s, struct profile *p, const struct job *j, simtime *from)
+{
+    int group = 0;
+    const simtime used = j->held, all = estimate(j), length = all > used ? all - used : 0;
+    const simtime at = promise_for(s, p, j, length, *from, &group);
+    if (after(at, length) > j->row.deadline) return false;
+    hold(&p->group[group], units_of(j, group), at, after(at, length));
+    if (s->plan->backfill == BACKFILL_NONE) *from = at; /* nobody starts before those ahead of it */
+    return true;
+}
+
+const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
+{
+    const enum admission rule = s->plan->order->admission(s->plan->order_params);
+    if (rule == ADMIT_ALL || newcomer->row.deadline == JOB_NO_TIME) return NULL;
+    if (after(now, estimate(newcomer)) > newcomer->row.deadline)
+        return "it cannot meet its deadline even if it starts at once";
+    if (rule == ADMIT_ALONE) return NULL;
+    struct profile *p = profile_of(s);
+    simtime from = now;
+    struct job *j;
+    bool placed = false;
+    s->view.now = now;
+    newcomer->rank = s->plan->order->rank(&s->view, newcomer);
+    draw_estimates(s, p);
+    waitlist_walk(&s->queue);
+    while ((j = waitlist_step(&s->queue)) && j->row.deadline != JOB_NO_TIME) {
+        if (!placed && waitlist_compare(newcomer, j) < 0) {
+            placed = true;
+            if (!in_time(s, p, newcomer, &from))
+                return "those admitted before it leave no room by its deadline";
+        }
+        /* Who is late whatever comes - an overrun, a fault - is nobody's reason to be turned away. */
+        const simtime all = estimate(j), left = all > j->held ? all - j->held : 0;
+        if (!in_time(s, p, j, &from) && placed && after(now, left) <= j->row.deadline)
+            return "those admitted before it would miss their deadlines";
+    }
+    if (!placed && !in_time(s, p, newcomer, &from))
+        return "those admitted before it leave no room by its deadline";
+    return NULL;
 }
 
 void sched_reserve_fini(struct sched *s)
