@@ -546,6 +546,33 @@ static void transfer_between_cards(void **state)
     simulated_fini(&s);
 }
 
+/* A fleet of three kinds of card, by the figures of their sheets: 312, 989.4 and 121 TFLOPS in bf16,
+ * 2039, 3352 and 300 GB/s. "card" is what the trace recorded them on; a job that may run anywhere
+ * takes time where it lands, and one that names its card takes what was recorded. */
+static void a_fleet_of_several_kinds(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO("{'name': 'h', 'gpu': 'h100-sxm5-80gb'}, {'name': 'l', 'gpu': 'l4'}, {'name': 'a', "
+                      "'gpu': 'a100-sxm4-80gb'}",
+                      POLICY("whole", "'kind': 'whole'"),
+                      STRICT ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
+                             " 'precision': 'bf16', 'footprint': '1 GiB'}}"),
+             "job_id,submit_s,duration_s,gpus,gpu_model,gpu_allowed,profile\n"
+             "h,0,1000,1,a100-sxm4-80gb,h100-sxm5-80gb,p\n"
+             "l,0,1000,1,a100-sxm4-80gb,l4,p\n"
+             "a,0,1000,1,a100-sxm4-80gb,a100-sxm4-80gb,p\n"
+             "back,20000,1000,1,l4,h100-sxm5-80gb,p\n"
+             "unknown,30000,1000,1,,l4,p\n");
+    at(&s, "whole", "h", 0, 1000 * (0.2 + 0.5 * 312 / 989.4 + 0.3 * 2039 / 3352));
+    at(&s, "whole", "l", 0, 1000 * (0.2 + 0.5 * 312 / 121 + 0.3 * 2039 / 300));
+    at(&s, "whole", "a", 0, 1000);
+    at(&s, "whole", "back", 20000, 20000 + 1000 * (0.2 + 0.5 * 121 / 989.4 + 0.3 * 300 / 3352));
+    at(&s, "whole", "unknown", 30000, 31000); /* where it was recorded is not known: as it stands */
+    simulated_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +593,7 @@ int main(void)
         cmocka_unit_test(a_gang_at_the_speed_of_its_slowest_card),
         cmocka_unit_test(seven_g_is_less_than_the_card),
         cmocka_unit_test(transfer_between_cards),
+        cmocka_unit_test(a_fleet_of_several_kinds),
     };
     return cmocka_run_group_tests_name("questions of users", tests, NULL, NULL);
 }
