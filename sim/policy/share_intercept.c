@@ -14,6 +14,9 @@
  *          gave 1:6 to 1:8 (HAMi issue 2863). Unless the scenario or a measured profile says
  *          otherwise it falls linearly from the profile's default at 108 SMs to 0.19 at 188
  *   none   memory quota only
+ * `sizes` are the shares that are for sale where slices are rented (a cloud's 1/6, 1/3 and 1/2 of a
+ * card): a fraction takes the smallest that holds its compute and its bytes, and all its bytes are
+ * set aside. Price books charge the share held (scenarios/prices/rent-slices.json).
  * Cost: every launch takes launch_ns on the host side, every start takes the start-up time, which
  * grows with the processes already on the card (a lock is taken in turn). */
 #include "policy/blast.h"
@@ -31,11 +34,13 @@ struct intercept {
     int enforce, unset_memory, fault;
     simtime launch, startup, startup_per_process, quantum, switch_;
     double gain;
-    double launch_s, switch_ratio; /* bound */
+    json_t *sizes;
+    double launch_s, switch_ratio; /* bound, as is the rest */
+    int32_t *size;                 /* thousandths, ascending */
+    size_t n_sizes;
 };
 
-enum { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM, FIELD_SWITCH,
-       FIELD_GAIN };
+enum { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM, FIELD_SWITCH, FIELD_GAIN };
 static const struct cfg_field fields[] = {
     [FIELD_LAUNCH] = CFG_FIELD(struct intercept, launch, CFG_TIME, NULL, 0, 1,
                                "hook time per kernel launch; default from the profile"),
@@ -46,8 +51,11 @@ static const struct cfg_field fields[] = {
                                     "profile"),
     [FIELD_QUANTUM] = CFG_FIELD(struct intercept, quantum, CFG_TIME, NULL, 1e-6, 10,
                                 "length of a turn below the quota layer; default from the profile"),
-    [FIELD_SWITCH] = { .name = "switch", .type = CFG_TIME,
-                       .offset = offsetof(struct intercept, switch_), .min = 0, .max = 10,
+    [FIELD_SWITCH] = { .name = "switch",
+                       .type = CFG_TIME,
+                       .offset = offsetof(struct intercept, switch_),
+                       .min = 0,
+                       .max = 10,
                        .help = "time lost at a change of tenant; default from the profile" },
     [FIELD_GAIN] = CFG_FIELD(struct intercept, gain, CFG_REAL, NULL, 0, 2,
                              "bucket: quotas a and b complete work as (a/b)^gain; default from the "
@@ -57,15 +65,20 @@ static const struct cfg_field fields[] = {
                "bucket gives them), hard"),
     CFG_ONE_OF(struct intercept, unset_memory, unset_memory_names, "share",
                "a job that names no memory claims its share of the card, or the whole card"),
+    CFG_FIELD(struct intercept, sizes, CFG_JSON, NULL, 0, 0,
+              "shares of a card that are for sale; a fraction takes the smallest that holds it"),
     CFG_ONE_OF(struct intercept, fault, blast_names, "job", BLAST_HELP),
 };
 static const enum profile_param uses[] = {
-    PROFILE_intercept_launch_ns, PROFILE_intercept_startup_ms,
-    PROFILE_intercept_startup_per_process_ms, PROFILE_timeslice_quantum_us,
-    PROFILE_timeslice_switch_us,  PROFILE_intercept_core_gain,
+    PROFILE_intercept_launch_ns,
+    PROFILE_intercept_startup_ms,
+    PROFILE_intercept_startup_per_process_ms,
+    PROFILE_timeslice_quantum_us,
+    PROFILE_timeslice_switch_us,
+    PROFILE_intercept_core_gain,
 };
-static const size_t overrides[] = { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM,
-                                    FIELD_SWITCH, FIELD_GAIN };
+static const size_t overrides[] = { FIELD_LAUNCH,  FIELD_STARTUP, FIELD_PER_PROCESS,
+                                    FIELD_QUANTUM, FIELD_SWITCH,  FIELD_GAIN };
 
 /* A parameter of the scenario, else of the profile (`scale` turns its unit into ns). */
 static simtime or_profile(simtime given, const struct param *from, double scale)
@@ -83,10 +96,29 @@ static double default_gain(const struct card_type *type)
     return small + (large - small) * fmin(1.0, fmax(0.0, x));
 }
 
+static const char *sizes_read(struct intercept *p, struct arena *a)
+{
+    const size_t n = json_array_size(p->sizes); /* 0 for anything else */
+    p->n_sizes = 0;
+    if (!p->sizes) return NULL;
+    if (n == 0) return "sizes: expected a list of shares such as [0.25, 0.5]";
+    p->size = arena_array(a, n, sizeof *p->size);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(p->sizes, i);
+        const double share = json_is_number(v) ? json_number_value(v) : 0;
+        if (!(share >= 0.001 && share < 1))
+            return arena_printf(a, "sizes[%zu]: expected a share from 0.001 to below 1", i);
+        const int32_t milli = (int32_t)(share * 1000 + 1e-9); /* six of 0.1667 fill a card */
+        if (p->n_sizes && milli <= p->size[p->n_sizes - 1])
+            return arena_printf(a, "sizes[%zu]: expected more than the one before", i);
+        p->size[p->n_sizes++] = milli;
+    }
+    return NULL;
+}
+
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
     struct intercept *p = params;
-    (void)a;
     const struct param *known = type->profile->param;
     p->launch_s = p->launch == CFG_NO_TIME ? known[PROFILE_intercept_launch_ns].value / 1e9
                                            : simtime_s(p->launch);
@@ -98,17 +130,38 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     p->switch_ = or_profile(p->switch_, &known[PROFILE_timeslice_switch_us], 1e3);
     p->switch_ratio = (double)p->switch_ / (double)p->quantum;
     if (isnan(p->gain)) p->gain = default_gain(type);
-    return NULL;
+    return sizes_read(p, a);
 }
 
 /* Of a card's compute; each may go to another tenant. */
 enum { THOUSANDTHS = 1000 };
-_Static_assert((int)THOUSANDTHS <= (int)TIMESHARE_MAX, "a card full of the smallest tenants can be solved");
+_Static_assert((int)THOUSANDTHS <= (int)TIMESHARE_MAX,
+               "a card full of the smallest tenants can be solved");
 
 static int32_t capacity(const void *params, const struct card_type *type)
 {
     (void)params, (void)type;
     return THOUSANDTHS;
+}
+
+/* The smallest size for sale that holds the request; the whole card where none does. */
+static const char *demand_of_size(const struct intercept *p, const struct card_type *type,
+                                  const struct request *request, struct demand *out)
+{
+    const char *why = bytes_demand(type, request, 0.0, true, out);
+    int32_t milli = 1000;
+    for (size_t i = p->n_sizes; i-- > 0;) {
+        const double bytes = (double)type->gpu->usable_bytes * p->size[i] / 1000;
+        if (request->gpus_milli <= p->size[i] + 1 && (double)out->alloc_bytes <= bytes)
+            milli = p->size[i];
+    }
+    out->cards = 1;
+    out->units = milli;
+    out->core_cap = p->enforce == ENFORCE_HARD ? milli / 1000.0 : 1.0;
+    out->mig_profile = -1;
+    out->reserve_bytes = (uint64_t)((double)type->gpu->usable_bytes * milli / 1000);
+    if (request->bytes == JOB_NO_BYTES) out->alloc_bytes = out->reserve_bytes;
+    return why;
 }
 
 static const char *demand(const void *params, const struct card_type *type,
@@ -117,6 +170,8 @@ static const char *demand(const void *params, const struct card_type *type,
     const struct intercept *p = params;
     const bool whole = request->gpus_milli >= 1000;
     const double share = whole ? 1.0 : request->gpus_milli / 1000.0;
+    if (p->n_sizes && !whole && request->gpus_milli > 0)
+        return demand_of_size(p, type, request, out);
     out->cards = whole ? request->gpus_milli / 1000 : request->gpus_milli > 0;
     out->units = whole ? 1000 : request->gpus_milli;
     out->core_cap = p->enforce == ENFORCE_HARD ? share : 1.0;

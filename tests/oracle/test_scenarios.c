@@ -404,6 +404,67 @@ static void a13_charges(void **state)
 #undef HEAD
 }
 
+/* Rented slices of a T4: a quarter at 0.49 USD/h, a half at twice that, nothing for what is not held.
+ * 0.3 takes a half, 0.2 with 6 of 15 GiB too, 0.6 the whole card, 0.25 a quarter; a small slice is slow
+ * for work that fills a card. */
+static void rented_slices(void **state)
+{
+    (void)state;
+    struct simulated s;
+    char said[400];
+    const struct sim_file prices[] = {
+        { "prices.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'slices', 'driver': "
+                         "'allocated_gpu_hour', 'amount': '1.96 USD/h'}]}" },
+        { NULL, NULL },
+    };
+#define SLICES(sizes)                                                                              \
+    SCENARIO(FLEET("t4", 1, 8),                                                                    \
+             POLICY("rent", FREE_HOOKS ", 'enforce': 'hard', 'sizes': " sizes),                    \
+             STRICT ", 'prices': 'prices.json',"                                                   \
+                    " 'profiles': {'p': {'host': 1, 'compute': 0},"                          \
+                    "              'full': {'compute': 1, 'sm_width': 1}}")
+    simulate_with(&s, SLICES("[0.25, 0.5]"),
+                  "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,profile\n"
+                  "a,0,3600,0.3,,a,p\nb,0,3600,0.2,6442450944,b,p\nc,0,3600,0.6,,c,p\n"
+                  "d,0,3600,0.25,,d,p\ne,0,3600,0.2,1073741824,e,full\nf,0,3600,2,,f,p\n",
+                  prices, 1);
+    const struct policy_result *p = sim_policy(&s, "rent");
+    assert_close(sim_charge_usd(p, "a"), 0.98, 1e-9);
+    assert_close(sim_charge_usd(p, "b"), 0.98, 1e-9);
+    assert_close(sim_charge_usd(p, "c"), 1.96, 1e-9);
+    assert_close(sim_charge_usd(p, "d"), 0.49, 1e-9);
+    assert_close(sim_charge_usd(p, "e"), 4 * 0.49, 1e-9); /* a quarter takes four times as long */
+    assert_close(sim_charge_usd(p, "f"), 2 * 1.96, 1e-9);
+    assert_close(sim_charge_usd(p, "(idle)"), 0, 1e-12);
+    assert_close(p->tco.total_usd, 0.98 * 2 + 1.96 + 0.49 + 4 * 0.49 + 3.92, 1e-9);
+    at(&s, "rent", "e", 0, 4 * 3600);
+    simulated_fini(&s);
+    /* six of 0.1667 share a card, a seventh waits */
+    simulate_with(&s,
+                  SCENARIO(FLEET("a10", 1, 1),
+                           POLICY("rent", FREE_HOOKS ", 'enforce': 'hard', 'sizes': [0.1667, 0.5]"),
+                           STRICT ", 'profiles': {'p': {'host': 1, 'compute': 0}}"),
+                  "job_id,submit_s,duration_s,gpus,profile\na,0,100,0.1,p\nb,0,100,0.1,p\n"
+                  "c,0,100,0.1,p\nd,0,100,0.1,p\ne,0,100,0.1,p\nf,0,100,0.167,p\ng,0,100,0.1,p\n",
+                  NULL, 1);
+    assert_close(sim_job_of(&s, "rent", "f")->start_s, 0, 0);
+    assert_true(sim_job_of(&s, "rent", "g")->start_s >= 100);
+    simulated_fini(&s);
+    static const char *const wrong[][2] = { { "[]", "expected a list of shares" },
+                                            { "0.5", "expected a list of shares" },
+                                            { "[0.25, '1/2']", "sizes[1]: expected a share" },
+                                            { "[0.25, 1]", "sizes[1]: expected a share" },
+                                            { "[0.5, 0.25]", "sizes[1]: expected more" } };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *text = xasprintf(SLICES("%s"), wrong[i][0]);
+        assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", prices, said,
+                                 sizeof said) > 0);
+        assert_contains(said, wrong[i][1]);
+        free(text);
+    }
+#undef SLICES
+}
+
 /* ---- energy of a small fleet by hand ---- */
 
 /* A100-40GB: 56 W idle, 92 W with a context, 360 W with all SMs at work. */
@@ -588,6 +649,7 @@ int main(void)
         cmocka_unit_test(a10_packing),
         cmocka_unit_test(a11_backfill),
         cmocka_unit_test(a13_charges),
+        cmocka_unit_test(rented_slices),
         cmocka_unit_test(energy_by_hand),
         cmocka_unit_test(a_hand_over_at_one_instant),
         cmocka_unit_test(a_gang_at_the_speed_of_its_slowest_card),
