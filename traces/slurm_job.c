@@ -1,4 +1,4 @@
-#include "traces/slurm_job.h"
+#include "traces/slurm_gpus.h"
 
 #include "base/dec.h"
 #include "base/hashes.h"
@@ -26,28 +26,12 @@ static const struct import_reason conflict = {
     "conflicting-record", "a job with the same start ended before in another way, which counts",
     false
 };
-static const struct import_reason unnamed_tres = {
-    "gpus-unnamed", "a resource with a number above 1000: --gpu-tres says which are GPUs", false
-};
-static const struct import_reason mixed_slices = { "mixed-slices",
-                                                   "MIG devices of different sizes in one job",
-                                                   false };
-static const struct import_reason cpu_job = { "cpu-job", "no GPU (--cpu-jobs drop)", true };
 static const struct import_reason no_submit = { "no-submit", "no submit time", false };
 static const struct import_reason no_run_time = { "no-run-time",
                                                   "neither an elapsed time nor a start and an end",
                                                   false };
 static const struct import_reason ends_first = { "ends-before-start", "the end is before the start",
                                                  false };
-static const struct import_reason gpus_unknown = {
-    "gpus-unknown", "the GPU column says N/A or is empty: unknown, not 0", false
-};
-static const struct import_reason shards = {
-    "shards", "parts of a card: --shards-per-gpu says how many make one", false
-};
-static const struct import_reason odd_gpus = { "odd-gpus",
-                                               "neither a fraction of one card nor whole cards",
-                                               false };
 /* repairs */
 static const struct import_reason still_running = {
     "still-running", "right-censored: the run time is what had passed when the records were taken",
@@ -56,9 +40,6 @@ static const struct import_reason still_running = {
 static const struct import_reason assumed_limit = {
     "runs-to-limit",
     "right-censored: still running; taken to end at its time limit (--as-of cuts it there)", true
-};
-static const struct import_reason used_request = {
-    "requested-gpus", "no allocation is recorded: the GPUs are those asked for", true
 };
 static const struct import_reason cancelled_at_once = {
     "zero-length-cancelled", "cancelled with start = end: kept, with a length of 0", true
@@ -73,16 +54,8 @@ static const struct import_reason repeated_hour = {
 static const struct import_reason past_limit = {
     "past-limit", "it ran longer than its limit, which was raised to the run time", true
 };
-static const struct import_reason types_disagree = {
-    "types-disagree", "the GPUs by type do not add up to gres/gpu, which stands", false
-};
 
 /* ---- the file --------------------------------------------------------------------------------- */
-
-struct card { /* --gpu-map */
-    char *type;
-    sym card;
-};
 
 struct edge { /* how many times are the earliest or latest of all */
     simtime at;
@@ -99,29 +72,16 @@ struct slurm_file {
     const struct slurm_options *o;
     struct symtab *names;
     struct zone zone;
-    struct slurm_gpu_ids ids;
-    VEC(struct card) cards;
+    struct slurm_gpus gpus;
     simtime partition_limit, as_of; /* JOB_NO_TIME: not said */
     const struct import_shared *shared;
     struct seen *seen; /* owned by `shared` */
-    uint64_t states[SLURM_STATES], other_ids, unlike_elapsed, by_an_hour;
+    uint64_t states[SLURM_STATES], unlike_elapsed, by_an_hour;
     uint64_t limit_none, limit_unknown, running;
     simtime elapsed_sum;
     struct edge first_start, last_end;
     bool text_clocks;
 };
-
-static int read_card(struct slurm_file *f, const char *p, size_t n, struct err *e)
-{
-    const char *eq = memchr(p, '=', n);
-    if (!eq || eq == p || eq + 1 == p + n)
-        return err_set(e, ERR_USAGE, NULL, "--gpu-map: expected TYPE=CARD, found \"%.*s\"", (int)n,
-                       p);
-    struct card c = { xstrndup(p, (size_t)(eq - p)),
-                      symtab_add(f->names, eq + 1, (size_t)(p + n - eq) - 1) };
-    vec_push(&f->cards, c);
-    return 0;
-}
 
 static int read_options(struct slurm_file *f, const struct slurm_options *o, struct err *e)
 {
@@ -129,12 +89,7 @@ static int read_options(struct slurm_file *f, const struct slurm_options *o, str
     int rc = 0;
     f->partition_limit = f->as_of = JOB_NO_TIME;
     if (o->zone) rc = zone_parse(&f->zone, o->zone, "--zone", e);
-    if (rc == 0 && o->gpu_tres) rc = slurm_gpu_ids(&f->ids, o->gpu_tres, e);
-    for (const char *p = o->gpu_map; rc == 0 && p && *p;) {
-        size_t n = strcspn(p, ",");
-        rc = read_card(f, p, n, e);
-        p += n + (p[n] == ',');
-    }
+    if (rc == 0) rc = slurm_gpus_open(&f->gpus, o, f->names, e);
     if (rc == 0 && o->partition_limit &&
         (!slurm_time_limit(o->partition_limit, strlen(o->partition_limit), &kind,
                            &f->partition_limit) ||
@@ -147,10 +102,6 @@ static int read_options(struct slurm_file *f, const struct slurm_options *o, str
         if (st != CLOCK_OK)
             rc = err_set(e, ERR_USAGE, NULL, "--as-of: %s: \"%s\"", clock_why(st), o->as_of);
     }
-    if (rc == 0 &&
-        (o->gpus_per_node > 1000 || o->cpus_per_gpu > 1000000 || o->shards_per_gpu > 1000000))
-        rc = err_set(e, ERR_USAGE, NULL,
-                     "--gpus-per-node is at most 1000, --cpus-per-gpu and --shards-per-gpu 1e6");
     return rc;
 }
 
@@ -191,8 +142,7 @@ int slurm_file_open(struct slurm_file **out, const struct slurm_options *o, stru
 void slurm_file_close(struct slurm_file *f)
 {
     if (!f) return;
-    for (size_t i = 0; i < f->cards.n; i++) free(f->cards.v[i].type);
-    vec_fini(&f->cards);
+    slurm_gpus_fini(&f->gpus);
     free(f);
 }
 
@@ -218,140 +168,6 @@ void slurm_clock(struct slurm_file *f, const char *s, size_t len, const char *wh
         import_quarantine(row, &import_bad_value, "%s: %s", what, clock_why(st));
     else if (flags & CLOCK_AMBIGUOUS)
         import_repair(row, &repeated_hour);
-}
-
-/* ---- GPUs ------------------------------------------------------------------------------------- */
-
-static sym card_of(const struct slurm_file *f, const struct slurm_tres *t)
-{
-    for (size_t i = 0; t->type && i < f->cards.n; i++)
-        if (strlen(f->cards.v[i].type) == t->type_len &&
-            memcmp(f->cards.v[i].type, t->type, t->type_len) == 0)
-            return f->cards.v[i].card;
-    return 0;
-}
-
-/* Thousandths of a card that a list names; -1: none; -2: the row is quarantined. */
-static int64_t gpus_of(struct slurm_file *f, const struct slurm_tres *t, struct import_row *row)
-{
-    bool disagree;
-    int64_t milli = slurm_gpus_milli(t, &disagree);
-    f->other_ids += t->other_ids;
-    if (disagree) import_repair(row, &types_disagree);
-    if (t->slices > 1 && t->typed <= 0 && !disagree) {
-        if (t->slices_milli % t->slices != 0) {
-            import_quarantine(row, &mixed_slices, "%lld devices", (long long)t->slices);
-            return -2;
-        }
-        if (milli / t->slices < 1000) row->instances = t->slices;
-    }
-    if (milli > 0 || t->shards <= 0) {
-        if (milli >= 0 && t->type) row->job.gpu_model = card_of(f, t);
-        return milli;
-    }
-    if (f->o->shards_per_gpu == 0) {
-        import_quarantine(row, &shards, "%lld", (long long)t->shards);
-        return -2;
-    }
-    const int64_t per = f->o->shards_per_gpu;
-    if (t->shards >= per) /* shards of different cards: the cards they need at least */
-        return t->shards > INT64_C(1) << 40 ? INT64_MAX : (t->shards + per - 1) / per * 1000;
-    return (t->shards * 1000 + per - 1) / per;
-}
-
-static int64_t mapped_gpus(const struct slurm_file *f, const struct slurm_record *r)
-{
-    const int64_t most = INT64_C(1) << 40;
-    if (f->o->gpus_per_node > 0 && r->nodes >= 0 && r->nodes < most)
-        return r->nodes * f->o->gpus_per_node * 1000;
-    if (f->o->cpus_per_gpu > 0 && r->cpus >= 0 && r->cpus < most)
-        return (r->cpus + f->o->cpus_per_gpu - 1) / f->o->cpus_per_gpu * 1000;
-    return -1;
-}
-
-static bool tres_list(const struct slurm_file *f, const char *what, const char *s, size_t len,
-                      struct slurm_tres *t, struct import_row *row)
-{
-    size_t bad;
-    if (slurm_tres(s, len, &f->ids, t, &bad)) return true;
-    import_quarantine(row, &import_bad_value, "%s: entry at byte %zu: \"%.*s\"", what, bad + 1,
-                      (int)(len < 60 ? len : 60), s);
-    return false;
-}
-
-static void read_host(const struct slurm_record *r, const struct slurm_tres *t, struct job_row *j)
-{
-    const int64_t cpus = r->cpus >= 0 ? r->cpus : t->cpus;
-    const int64_t mem = t->mem_bytes > 0 ? t->mem_bytes : r->mem_bytes;
-    if (cpus >= 0 && cpus <= INT32_MAX / 1000) j->cpus_milli = (int32_t)(cpus * 1000);
-    if (mem > 0) j->mem_bytes = (uint64_t)mem;
-}
-
-/* The list that says what the job held, and its GPUs: thousandths, -1 unknown, -2 quarantined. */
-static int64_t held(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
-{
-    struct slurm_tres alloc, req, gres;
-    int64_t milli = -1;
-    const bool has_alloc = r->alloc_tres && !slurm_missing(r->alloc_tres, r->alloc_tres_len);
-    const bool has_req = r->req_tres && !slurm_missing(r->req_tres, r->req_tres_len);
-    const bool has_gres = r->gres && !slurm_missing(r->gres, r->gres_len);
-    if (!tres_list(f, "AllocTRES", r->alloc_tres, has_alloc ? r->alloc_tres_len : 0, &alloc, row) ||
-        !tres_list(f, "ReqTRES", r->req_tres, has_req ? r->req_tres_len : 0, &req, row))
-        return -2;
-    const struct slurm_tres *host = has_alloc ? &alloc : &req;
-    if (r->nodes < 0) r->nodes = host->nodes;
-    read_host(r, host, &row->job);
-    if (r->cpus < 0) r->cpus = host->cpus;
-    if (has_alloc) milli = gpus_of(f, &alloc, row);
-    if (milli == -1 && has_gres) {
-        size_t bad;
-        const int64_t times = r->nodes > 0 && !r->gres_of_all_nodes ? r->nodes : 1;
-        if (!slurm_gres(r->gres, r->gres_len, times, &gres, &bad)) {
-            import_quarantine(row, &import_bad_value, "GRES: entry at byte %zu", bad + 1);
-            return -2;
-        }
-        milli = gpus_of(f, &gres, row);
-    }
-    if (milli == -1 && !has_alloc && has_req) {
-        milli = gpus_of(f, &req, row);
-        if (milli > 0) import_repair(row, &used_request);
-    }
-    if (milli == -1) milli = mapped_gpus(f, r);
-    /* a list without a GPU says that there was none; N/A says nothing */
-    if (milli == -1 && (has_alloc || has_req || has_gres || (r->gres && r->gres_len == 0)))
-        milli = 0;
-    if (milli == 0 && (alloc.other_ids || (!has_alloc && req.other_ids)) && f->ids.n == 0 &&
-        f->o->cpu_jobs != CPU_JOBS_keep) {
-        import_quarantine(row, &unnamed_tres, "%s", "");
-        return -2;
-    }
-    return milli;
-}
-
-static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
-{
-    int64_t milli = r->gpus_said ? r->gpus_milli : held(f, r, row);
-    if (r->gpus_said) read_host(r, &(struct slurm_tres){ .cpus = -1, .mem_bytes = -1 }, &row->job);
-    if (r->gpus_said && milli == 0) {
-        milli = mapped_gpus(f, r);
-        if (milli < 0) milli = 0;
-    }
-    if (milli == -2) return;
-    if (milli == -1) {
-        if (f->o->cpu_jobs != CPU_JOBS_keep) import_quarantine(row, &gpus_unknown, "%s", "");
-        return;
-    }
-    if (row->instances > 1) milli /= row->instances;
-    if (milli > INT32_MAX || !job_gpus_ok((int32_t)milli)) {
-        char text[32];
-        dec_print(text, sizeof text, milli, 3);
-        import_quarantine(row, &odd_gpus, "%s GPUs", text);
-        return;
-    }
-    row->job.gpus_milli = (int32_t)milli;
-    row->asked = true;
-    f->seen->with_gpu += milli > 0;
-    if (milli == 0 && f->o->cpu_jobs == CPU_JOBS_drop) import_quarantine(row, &cpu_job, "%s", "");
 }
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -474,15 +290,21 @@ static int64_t tasks_of(const char *id, size_t len)
     return tasks > 0 ? tasks : 1;
 }
 
+static void read_gpus(struct slurm_file *f, struct slurm_record *r, struct import_row *row)
+{
+    slurm_gpus_read(&f->gpus, r, row);
+    f->seen->with_gpu += row->asked && row->job.gpus_milli > 0;
+}
+
 /* What a job that waits asks for; a list that cannot be read is no fault of a job that is none. */
 static void note_request(struct slurm_file *f, const struct slurm_record *r, struct import_row *row)
 {
     struct slurm_record record = *r;
     struct import_row asks = *row;
-    const uint64_t with_gpu = f->seen->with_gpu, other_ids = f->other_ids;
+    const uint64_t with_gpu = f->seen->with_gpu, other_ids = f->gpus.other_ids;
     read_gpus(f, &record, &asks);
     f->seen->with_gpu = with_gpu;
-    f->other_ids = other_ids;
+    f->gpus.other_ids = other_ids;
     if (!asks.asked) return;
     const int64_t each = asks.instances > 1 ? asks.instances : 1;
     row->asked = true;
@@ -613,9 +435,9 @@ int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e)
                      "(AccountingStorageTRES), and are AllocTRES and ReqTRES exported?",
                      (unsigned long long)s->rows, files);
     err_hint(e, "%s",
-             f->other_ids ? "its lists have numbers above 1000: --gpu-tres says which are GPUs"
-                          : "--gpus-per-node N or --cpus-per-gpu N maps what it has to GPUs; "
-                            "--cpu-jobs keep takes the jobs as they are");
+             f->gpus.other_ids ? "its lists have numbers above 1000: --gpu-tres says which are GPUs"
+                               : "--gpus-per-node N or --cpus-per-gpu N maps what it has to GPUs; "
+                                 "--cpu-jobs keep takes the jobs as they are");
     return rc;
 }
 
@@ -692,11 +514,11 @@ void slurm_file_facts(const struct slurm_file *f, json_t *into)
                     "%llu jobs have a limit that is not recorded (Partition_Limit and the like): "
                     "no limit is assumed (--partition-limit)",
                     (unsigned long long)f->limit_unknown);
-    if (f->other_ids)
+    if (f->gpus.other_ids)
         add_warning(warnings,
                     "%llu lists have resources with numbers above 1000: --gpu-tres says "
                     "which are GPUs",
-                    (unsigned long long)f->other_ids);
+                    (unsigned long long)f->gpus.other_ids);
     if (json_array_size(warnings)) json_object_set(into, "warnings", warnings);
     json_decref(warnings);
 }
