@@ -6,6 +6,7 @@
  * when all such columns stand side by side, else quarantined by its field count. Nothing is joined to
  * a line that starts like a row (a job id where the ids stand, and a delimiter), so a row that was cut
  * short costs itself alone. What the columns mean is in slurm_job.h. */
+#include "traces/sacct_columns.h"
 #include "traces/slurm_job.h"
 
 #include "base/dec.h"
@@ -16,96 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum {
-    COL_id,
-    COL_id_raw,
-    COL_state,
-    COL_submit,
-    COL_start,
-    COL_end,
-    COL_elapsed,
-    COL_elapsed_raw,
-    COL_alloc_tres,
-    COL_req_tres,
-    COL_alloc_gres,
-    COL_req_gres,
-    COL_nodes,
-    COL_cpus,
-    COL_req_cpus,
-    COL_mem,
-    COL_limit,
-    COL_limit_raw,
-    COL_user,
-    COL_account,
-    COL_priority,
-    COLUMNS,
-    COL_text = COLUMNS, /* free text */
-    COL_other
-};
-
-static const struct {
-    const char *name;
-    int col;
-} column_names[] = {
-    { "jobid", COL_id },
-    { "jobidraw", COL_id_raw },
-    { "state", COL_state },
-    { "submit", COL_submit },
-    { "start", COL_start },
-    { "end", COL_end },
-    { "elapsed", COL_elapsed },
-    { "elapsedraw", COL_elapsed_raw },
-    { "alloctres", COL_alloc_tres },
-    { "reqtres", COL_req_tres },
-    { "allocgres", COL_alloc_gres },
-    { "reqgres", COL_req_gres },
-    { "nnodes", COL_nodes },
-    { "allocnodes", COL_nodes },
-    { "ncpus", COL_cpus },
-    { "alloccpus", COL_cpus },
-    { "reqcpus", COL_req_cpus },
-    { "reqmem", COL_mem },
-    { "timelimit", COL_limit },
-    { "timelimitraw", COL_limit_raw },
-    { "user", COL_user },
-    { "account", COL_account },
-    { "priority", COL_priority },
-    { "jobname", COL_text },
-    { "name", COL_text },
-    { "comment", COL_text },
-    { "admincomment", COL_text },
-    { "systemcomment", COL_text },
-    { "submitline", COL_text },
-    { "workdir", COL_text },
-    { "container", COL_text },
-    { "extra", COL_text },
-    { "stdin", COL_text },
-    { "stdout", COL_text },
-    { "stderr", COL_text },
-    { "failednode", COL_text },
-};
-
-/* The other fields of `sacct --helpformat`, so that a misspelt one in --columns is told. */
-static const char *const other_names[] = {
-    /* clang-format off */
-    "-", "associd", "avecpu", "avecpufreq", "avediskread", "avediskwrite", "avepages", "averss",
-    "avevmsize", "blockid", "cluster", "constraints", "consumedenergy", "consumedenergyraw",
-    "cputime", "cputimeraw", "dbindex", "derivedexitcode", "eligible", "exitcode", "flags", "gid",
-    "group", "layout", "licenses", "maxdiskread", "maxdiskreadnode", "maxdiskreadtask",
-    "maxdiskwrite", "maxdiskwritenode", "maxdiskwritetask", "maxpages", "maxpagesnode",
-    "maxpagestask", "maxrss", "maxrssnode", "maxrsstask", "maxvmsize", "maxvmsizenode",
-    "maxvmsizetask", "mcslabel", "mincpu", "mincpunode", "mincputask", "nodelist", "ntasks",
-    "partition", "planned", "plannedcpu", "plannedcpuraw", "qos", "qosraw", "qosreq", "reason",
-    "reqcpufreq", "reqcpufreqgov", "reqcpufreqmax", "reqcpufreqmin", "reqnodes", "reservation",
-    "reservationid", "reserved", "resvcpu", "resvcpuraw", "restarts", "segmentsize", "sluid",
-    "suspended", "systemcpu", "totalcpu", "tresusageinave", "tresusageinmax",
-    "tresusageinmaxnode", "tresusageinmaxtask", "tresusageinmin", "tresusageinminnode",
-    "tresusageinmintask", "tresusageintot", "tresusageoutave", "tresusageoutmax",
-    "tresusageoutmaxnode", "tresusageoutmaxtask", "tresusageoutmin", "tresusageoutminnode",
-    "tresusageoutmintask", "tresusageouttot", "uid", "usercpu", "wckey", "wckeyid",
-    /* clang-format on */
-};
 
 static const struct import_reason repeated_header = { "repeated-header",
                                                       "the header again, as joined exports have it",
@@ -158,29 +69,14 @@ static void sacct_close(void *state)
 
 /* ---- header ----------------------------------------------------------------------------------- */
 
-static size_t without_width(const char *s, size_t len)
-{
-    const char *percent = memchr(s, '%', len); /* "JobName%30" */
-    return percent ? (size_t)(percent - s) : len;
-}
-
-static int column_of(const char *s, size_t len)
-{
-    len = without_width(s, len);
-    for (size_t i = 0; i < sizeof column_names / sizeof *column_names; i++)
-        if (strlen(column_names[i].name) == len && strncasecmp(column_names[i].name, s, len) == 0)
-            return column_names[i].col;
-    return COL_other;
-}
-
 static int complain(const struct sacct *s, struct err *e, const char *what, const char *hint);
 
 /* One of sacct's? Two spellings of one kind (NCPUS, AllocCPUS) may stand side by side. */
 static int add_column(struct sacct *s, const char *name, size_t len, struct err *e)
 {
-    const int col = column_of(name, len);
+    const int col = sacct_column(name, len);
     char what[120];
-    len = without_width(name, len);
+    len = sacct_name_len(name, len);
     for (size_t i = 0; col < COLUMNS && i < s->names.n; i++) {
         const struct csv_field *f = &s->names.v[i];
         if (f->len != len || strncasecmp(f->s, name, len) != 0) continue;
@@ -192,29 +88,6 @@ static int add_column(struct sacct *s, const char *name, size_t len, struct err 
     if (col < COLUMNS && s->at[col] < 0) s->at[col] = (int)s->kind.n;
     vec_push(&s->kind, col);
     return 0;
-}
-
-/* A name of --columns must be one of sacct's. */
-static int known_name(const char *name, size_t len, struct err *e)
-{
-    enum {
-        KNOWN = sizeof column_names / sizeof *column_names,
-        OTHERS = sizeof other_names / sizeof *other_names
-    };
-    const char *all[KNOWN + OTHERS];
-    char text[80];
-    if (column_of(name, len) != COL_other) return 0;
-    len = without_width(name, len);
-    for (size_t i = 0; i < OTHERS; i++)
-        if (strlen(other_names[i]) == len && strncasecmp(other_names[i], name, len) == 0) return 0;
-    for (size_t i = 0; i < KNOWN; i++) all[i] = column_names[i].name;
-    memcpy(all + KNOWN, other_names, sizeof other_names);
-    snprintf(text, sizeof text, "%.*s", (int)(len < 79 ? len : 79), name);
-    int rc = err_set(e, ERR_USAGE, NULL, "--columns: sacct has no column \"%s\"", text);
-    const char *near = str_nearest(text, all, KNOWN + OTHERS);
-    err_hint(e, near ? "did you mean \"%s\"?" : "\"-\" stands for a column that does not matter",
-             near);
-    return rc;
 }
 
 /* Free-text columns can take up what is too much when nothing else stands between them. */
@@ -232,7 +105,7 @@ static void find_text_columns(struct sacct *s)
 static bool is_header(const struct csv_row *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const int c = column_of(r->f[i].s, r->f[i].len);
+        const int c = sacct_column(r->f[i].s, r->f[i].len);
         if (c == COL_id || c == COL_id_raw) return true;
     }
     return false;
@@ -250,7 +123,7 @@ static char find_delimiter(const char *head, size_t len)
     size_t i = 0;
     while (len > 0 && *head == ' ') head++, len--;
     while (i < len && name_char(head[i])) i++;
-    const bool named = i < len && column_of(head, i) != COL_other;
+    const bool named = i < len && sacct_column(head, i) != COL_other;
     return named && head[i] != '\r' && head[i] != '\n' ? head[i] : '|';
 }
 
@@ -298,7 +171,7 @@ static int read_header(struct sacct *s, const struct slurm_options *o, struct er
     } else if (o->columns) {
         for (const char *p = o->columns; rc >= 0 && *p;) {
             size_t n = strcspn(p, ",|");
-            rc = known_name(p, n, e);
+            rc = sacct_known_name(p, n, e);
             if (rc == 0) rc = add_column(s, p, n, e);
             p += n + (p[n] != '\0');
         }
@@ -512,7 +385,7 @@ static void read_record(struct sacct *s, const struct csv_field *f, struct impor
         import_quarantine(row, &slurm_step, "%s", "");
         return;
     }
-    if (column_of(id.s, id.len) == COL_id || column_of(id.s, id.len) == COL_id_raw) {
+    if (sacct_column(id.s, id.len) == COL_id || sacct_column(id.s, id.len) == COL_id_raw) {
         import_quarantine(row, &repeated_header, "%s", "");
         return;
     }
@@ -599,7 +472,7 @@ static int sacct_sniff(const char *head, size_t len)
     for (size_t at = 0; at <= line;) {
         const char *p = memchr(head + at, d, line - at);
         const size_t end = p ? (size_t)(p - head) : line;
-        const int c = column_of(head + at, end - at);
+        const int c = sacct_column(head + at, end - at);
         id |= c == COL_id || c == COL_id_raw;
         known += c < COL_other;
         bars += p != NULL;
