@@ -78,6 +78,8 @@ registry_if = $(if $(wildcard sim/$(2) $(2)),$(eval $(call registry,$(1),$(2),$(
 $(call registry_if,share,engine/share.h,share_ops,sim/policy)
 $(call registry_if,order,engine/order.h,order_ops,sim/policy)
 $(call registry_if,place,engine/place.h,place_ops,sim/policy)
+$(call registry_if,route,engine/route.h,route_ops,sim/policy)
+$(call registry_if,serve,engine/serve.h,serve_ops,sim/policy)
 $(call registry_if,cmd,cli/command.h,command,sim/cli traces plots)
 $(call registry_if,fmt,traces/format.h,trace_format,traces)
 $(call registry_if,valid,whatif/validate.h,valid_set,sim/whatif)

@@ -92,6 +92,21 @@ static bool looks_like_requests(const char *path)
     return n > 0 && requests_sniff(head, (size_t)n) > 0;
 }
 
+/* The requests of a service: a trace row by row, a generator's file as a whole. */
+static int check_service(const struct service_spec *s, struct finding *f, struct err *e)
+{
+    struct json_doc doc = { 0 };
+    struct synth_spec spec;
+    int rc = 0;
+    if (s->requests) return check_requests(s->requests, f, e);
+    if (!s->spec || (rc = json_doc_load(&doc, s->spec, e)) != 0) return rc;
+    struct arena *a = arena_create();
+    synth_read(&spec, a, &doc, f->d);
+    arena_destroy(a);
+    json_doc_fini(&doc);
+    return 0;
+}
+
 /* A scenario's own traces and specifications, row by row. */
 static int check_work(const struct scenario *s, struct finding *f, struct err *e)
 {
@@ -99,9 +114,14 @@ static int check_work(const struct scenario *s, struct finding *f, struct err *e
         struct finding inner = { .d = f->d };
         struct synth *synth = NULL;
         struct symtab *names = symtab_create();
-        const int rc = s->work[i].kind == WORK_JOBS
-                           ? check_trace(s->work[i].trace, &inner, e)
-                           : synth_open(&synth, s->work[i].spec, 1, 0, names, e);
+        const struct work_item *w = &s->work[i];
+        int rc = 0;
+        if (w->kind == WORK_JOBS)
+            rc = check_trace(w->trace, &inner, e);
+        else if (w->kind == WORK_GENERATE)
+            rc = synth_open(&synth, w->spec, 1, 0, names, e);
+        else
+            rc = check_service(w->service, &inner, e);
         synth_close(synth);
         symtab_destroy(names);
         if (rc != 0) return rc;

@@ -146,6 +146,8 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
         rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, e);
     if (rc == 0)
         rc = write_rows(in_dir(r, dir, "series.csv"), series_csv_header, r->series, r->n, e);
+    if (rc == 0 && r->services)
+        rc = write_rows(in_dir(r, dir, "services.csv"), services_csv_header, r->services, r->n, e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);
@@ -177,16 +179,34 @@ static void print_comparison(const struct result *r, int format)
         table_csv(r, &b);
     } else {
         table_text(r, &b);
+        table_services_text(r, &b);
     }
     fwrite(b.s, 1, b.len, stdout);
     strbuf_fini(&b);
+}
+
+static void warn_of_service(const struct policy_result *p, const struct service_result *v)
+{
+    if (!v->stable) log_warn("policy %s: service %s is unstable: %s", p->name, v->name, v->unstable_reason);
+    if (v->replicas_never_up)
+        log_warn("policy %s: %llu of %llu replicas of service %s never found a place", p->name,
+                 (unsigned long long)v->replicas_never_up,
+                 (unsigned long long)(v->replicas_started + v->replicas_never_up), v->name);
+    if (v->dropped)
+        log_warn("policy %s: service %s dropped %llu of %llu requests: %llu the queue was full, %llu "
+                 "waited too long", p->name, v->name, (unsigned long long)v->dropped,
+                 (unsigned long long)v->requests, (unsigned long long)v->refused,
+                 (unsigned long long)v->timed_out);
+    if (v->unservable)
+        log_warn("policy %s: %llu of %llu requests of service %s are longer than the model's limit",
+                 p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests, v->name);
 }
 
 static void warn(const struct result *r)
 {
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
-        if (x->window_s == 0 || x->stats.wait_s.n == 0)
+        if (x->window_s == 0 || (x->stats.wait_s.n == 0 && x->n_services == 0))
             log_warn("policy %s: nothing was measured: no job started after the warm-up", x->name);
         if (!x->stable) log_warn("policy %s is unstable: %s", x->name, x->unstable_reason);
         if (x->jobs.rejected)
@@ -196,6 +216,7 @@ static void warn(const struct result *r)
         if (x->jobs.failed_oom)
             log_warn("policy %s: %llu jobs ran out of card memory", x->name,
                      (unsigned long long)x->jobs.failed_oom);
+        for (size_t k = 0; k < x->n_services; k++) warn_of_service(x, &x->service[k]);
     }
 }
 

@@ -37,6 +37,8 @@ struct job {
     char id_inline[JOB_ID_INLINE];
     char *id_heap; /* NULL unless the id is long */
     struct shape *shape;
+    const struct shape *as; /* what it is to the cards now: `shape`; of a replica, what it works on; NULL: idle */
+    struct replica *replica; /* NULL: a job; else of a service (engine/service.h) */
     enum job_state state;
     bool oom;
     const char *reason; /* why rejected or failed */

@@ -2,6 +2,7 @@
 
 #include "base/datadir.h"
 #include "base/str.h"
+#include "engine/shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -334,6 +335,101 @@ static void resolve_signatures(struct builder *b)
     b->p->n_named = s->n_signatures;
 }
 
+/* ---- services ---- */
+
+static void resolve_serve(struct builder *b, struct plan_service *x)
+{
+    static const char *const more[] = { "kind" };
+    json_t *obj = x->spec->serve_json;
+    char at[POINTER];
+    const char *kind = obj ? json_string_value(json_object_get(obj, "kind")) : "single";
+    json_pointer_key(at, sizeof at, x->spec->pointer, "serve");
+    if (!kind) {
+        json_problem(b->d, b->doc, at, "expected an object with \"kind\": a way of serving "
+                                       "(`gpusim list schedulers`)");
+        return;
+    }
+    FIND_IN(b, serve_all, kind, at, "kind", "expected a way of serving", x->serve);
+    if (!x->serve) return;
+    const size_t before = b->d->count;
+    x->serve_params = arena_alloc(b->p->arena, x->serve->params_size);
+    cfg_read(x->serve->fields, x->serve->fields_n, x->serve_params, b->p->arena, b->doc, obj, at, more, 1,
+             b->d);
+    const char *why = b->d->count == before && x->serve->check ? x->serve->check(x->serve_params) : NULL;
+    if (why) json_problem(b->d, b->doc, at, "%s", why);
+}
+
+static void resolve_services(struct builder *b)
+{
+    struct plan *p = b->p;
+    const struct scenario *s = p->scenario;
+    struct plan_service *list = arena_array(p->arena, s->n_services + 1, sizeof *list);
+    for (size_t i = 0; i < s->n_work; i++) {
+        const struct service_spec *spec = s->work[i].service;
+        if (!spec) continue;
+        struct plan_service *x = &list[p->n_services++];
+        x->spec = spec;
+        x->replicas = spec->replicas.per_card != CFG_NO_INT ? spec->replicas.per_card * p->cards
+                                                            : spec->replicas.min;
+        resolve_serve(b, x);
+        FIND_IN(b, route_all, spec->route ? spec->route : "shared", spec->pointer, "route",
+                "expected a way of routing", x->route);
+        if (spec->profile && !plan_signature(p, spec->profile)) {
+            const char *near = plan_signature_nearest(p, spec->profile);
+            struct err *e = problem_at(b, spec->pointer, "profile",
+                                       "no such work profile in the scenario or the library", spec->profile);
+            if (near) err_hint(e, "did you mean \"%s\"?", near);
+        }
+    }
+    p->service = list;
+}
+
+void plan_replica_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row)
+{
+    const struct service_spec *s = p->service[service].spec;
+    char name[128];
+    job_row_init(row);
+    snprintf(name, sizeof name, "service:%s", s->name);
+    row->user = row->group = symtab_addz(names, name);
+    row->id = symtab_name(names, row->user);
+    row->id_len = strlen(row->id);
+    row->duration = SIM_NEVER / 2;
+    row->gpus_milli = s->gpus_milli;
+    row->gpu_mem_bytes = s->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : s->bytes;
+    row->klass = CLASS_inference;
+    row->profile = s->profile ? symtab_addz(names, s->profile) : 0;
+    row->gpu_model = s->gpu_model ? symtab_addz(names, s->gpu_model) : 0;
+}
+
+/* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
+static void check_services(struct builder *b)
+{
+    struct plan *p = b->p;
+    struct symtab *names = symtab_create();
+    struct shape_table *shapes = shape_table_create(p, names);
+    for (size_t k = 0; k < p->n_services; k++) {
+        const struct plan_service *x = &p->service[k];
+        struct job_row row;
+        struct unknown_name unknown = { 0 };
+        plan_replica_row(p, k, names, &row);
+        const struct shape *shape = shape_of(shapes, &row, &unknown);
+        if (!shape)
+            json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);
+        else if (shape->rejected)
+            json_problem(b->d, b->doc, x->spec->pointer,
+                         "policy %s can never run a replica of service %s: %s", p->spec->name,
+                         x->spec->name, shape->reason);
+        else if (!x->spec->profile && (p->share->instances || p->share->spatial_cap))
+            err_hint(json_problem(b->d, b->doc, x->spec->pointer,
+                                  "policy %s cuts cards up, and how service %s scales on a part of a card "
+                                  "is not said", p->spec->name, x->spec->name),
+                     "give it a \"profile\" with \"sm_width\" and \"bw_width\": slices and whole cards "
+                     "rank one way or the other by them");
+    }
+    shape_table_destroy(shapes);
+    symtab_destroy(names);
+}
+
 static void resolve_prices(struct builder *b)
 {
     struct plan *p = b->p;
@@ -367,7 +463,9 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
     resolve_accounts(&b);
     resolve_signatures(&b);
+    resolve_services(&b);
     resolve_prices(&b);
+    if (d->count == 0) check_services(&b);
     if (d->count == 0) note_params(out);
 }
 

@@ -9,6 +9,8 @@
 #include "engine/checkpoint.h"
 #include "engine/order.h"
 #include "engine/place.h"
+#include "engine/route.h"
+#include "engine/serve.h"
 #include "engine/share.h"
 #include "model/price.h"
 #include "model/result.h"
@@ -42,6 +44,15 @@ struct plan_group {
     uint64_t node_host_bytes;  /* UINT64_MAX: no limit */
 };
 
+/* A service of the scenario under this policy. */
+struct plan_service {
+    const struct service_spec *spec;
+    const struct serve_ops *serve;
+    void *serve_params;
+    const struct route_ops *route;
+    int64_t replicas; /* at the start */
+};
+
 struct plan {
     struct arena *arena;
     const struct world *world;
@@ -68,6 +79,8 @@ struct plan {
     int64_t cards, nodes;
     const struct named_work *named; /* the scenario's "profiles" */
     size_t n_named;
+    const struct plan_service *service;
+    size_t n_services;
     bool priced;
     struct price_book prices;
     uint64_t provenance[PROV_COUNT];
@@ -87,6 +100,10 @@ void plan_check_schedule(const struct world *w, const struct scenario *s, struct
 const struct signature *plan_signature(const struct plan *p, const char *name);
 /* The nearest known name, for a hint; NULL. */
 const char *plan_signature_nearest(const struct plan *p, const char *name);
+
+/* The job row of a replica of service k: what the scheduler and the cards see of it. Its user and group
+ * are "service:<name>". Names go to `names`. */
+void plan_replica_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row);
 
 /* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
 char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);

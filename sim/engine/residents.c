@@ -7,9 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MEMO_ENTRIES = 16, MEMO_RESIDENTS = 8 }; /* powers of two */
+
+/* What a card does for one combination of idle and busy residents. */
+struct memo_entry {
+    uint32_t key;
+    bool known;
+    int64_t share[METERS];
+    double speed[MEMO_RESIDENTS], power_W[MEMO_RESIDENTS]; /* by resident; speed 0: idle */
+};
+
 struct resident {
     struct job *job;
-    bool active;
+    bool active;       /* it has begun: memory and context */
     uint64_t bytes;    /* allocated, context included */
     double card_rate;  /* share of the card it is charged for */
     double power_W;    /* likewise */
@@ -22,6 +32,7 @@ struct live_card {
     ev_id finish;
     uint64_t used_bytes;
     int64_t share[METERS];
+    struct memo_entry *memo; /* of cards with replicas; NULL */
 };
 
 struct residents {
@@ -60,7 +71,10 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
 void residents_destroy(struct residents *r)
 {
     if (!r) return;
-    for (int64_t i = 0; i < r->plan->cards; i++) free(r->card[i].resident);
+    for (int64_t i = 0; i < r->plan->cards; i++) {
+        free(r->card[i].resident);
+        free(r->card[i].memo);
+    }
     free(r->card);
     free(r->meters);
     free(r->charged_J);
@@ -161,6 +175,12 @@ static void card_settle(struct residents *r, uint32_t index, simtime now)
 
 /* ---- one card asked anew ---- */
 
+/* Does it take part in the policy's answer? */
+static bool is_busy(const struct resident *x)
+{
+    return x->active && x->job->as;
+}
+
 static void next_finish(struct residents *r, uint32_t index)
 {
     struct live_card *c = &r->card[index];
@@ -185,16 +205,16 @@ static size_t ask(struct residents *r, uint32_t index, const struct plan_group *
         r->speed = xreallocarray(r->speed, r->cap, sizeof *r->speed);
     }
     for (uint16_t i = 0; i < c->n; i++) {
-        if (!c->resident[i].active) continue;
+        if (!is_busy(&c->resident[i])) continue;
         const struct job *j = c->resident[i].job;
-        const struct fit *fit = &j->shape->fit[j->group];
+        const struct fit *fit = &j->as->fit[j->group];
         const int profile = fit->demand.mig_profile;
         r->view[n] = (struct resident_view){
             .sig = &fit->sig,
             .demand = &fit->demand,
             .slice = profile < 0 ? NULL : &g->type.gpu->mig->profile[profile],
         };
-        r->id[n++] = j->shape->id;
+        r->id[n++] = j->as->id;
     }
     *duty = 0;
     if (n > 0) answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
@@ -220,7 +240,7 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
     const struct gpu_spec *gpu = g->type.gpu;
     int64_t share[METERS] = { 0 };
     double weight = 0, sm_sum = 0;
-    size_t active = 0;
+    size_t active = 0, busy = 0;
     const double used = (double)cluster_used_units(r->cluster, index) / g->capacity;
     /* Interception sells compute and memory: the larger of the two shares is held. */
     const uint64_t free_bytes = cluster_card(r->cluster, index)->free_bytes;
@@ -240,10 +260,12 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         x->card_rate *= weight > 0 ? allocated / weight : 0;
         x->power_W = 0;
         if (!x->active) continue;
-        const double sm = sm_active(r->plan->share, gpu, &r->view[active], r->speed[active]);
+        active++;
+        if (!is_busy(x)) continue;
+        const double sm = sm_active(r->plan->share, gpu, &r->view[busy], r->speed[busy]);
         x->power_W = sm * (gpu->busy_W - gpu->idle_context_W);
         sm_sum += sm;
-        active++;
+        busy++;
     }
     for (uint16_t i = 0; i < c->n; i++)
         if (c->resident[i].active) c->resident[i].power_W += gpu->idle_context_W / (double)active;
@@ -274,9 +296,10 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
     double duty;
     size_t active = 0;
     ask(r, index, g, &duty);
+    if (c->memo) memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
     for (uint16_t i = 0; i < c->n; i++) {
         struct job *j = c->resident[i].job;
-        if (!c->resident[i].active) continue;
+        if (!is_busy(&c->resident[i])) continue;
         struct holding *h = holding_on(j, index);
         const double speed = r->speed[active++];
         const bool same = h->speed == speed;
@@ -289,6 +312,108 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
     next_finish(r, index);
 }
 
+/* ---- replicas: idle and busy ---- */
+
+/* Two bits a resident: idle, its own shape, another one. */
+static uint32_t memo_key(const struct live_card *c)
+{
+    uint32_t key = 0;
+    for (uint16_t i = 0; i < c->n; i++) {
+        const struct job *j = c->resident[i].job;
+        const uint32_t state = !is_busy(&c->resident[i]) ? 0 : j->as == j->shape ? 1 : 2;
+        key |= state << (2 * i);
+    }
+    return key;
+}
+
+static struct memo_entry *memo_find(struct live_card *c, uint32_t key)
+{
+    if (c->n > MEMO_RESIDENTS) return NULL;
+    if (!c->memo) c->memo = xcalloc(MEMO_ENTRIES, sizeof *c->memo);
+    return &c->memo[(key ^ (key >> 4) ^ (key >> 8) ^ (key >> 12)) & (MEMO_ENTRIES - 1)];
+}
+
+static void memo_store(const struct residents *r, const struct live_card *c, struct memo_entry *m,
+                       uint32_t key)
+{
+    size_t busy = 0;
+    m->key = key;
+    m->known = true;
+    memcpy(m->share, c->share, sizeof m->share);
+    for (uint16_t i = 0; i < c->n; i++) {
+        m->speed[i] = is_busy(&c->resident[i]) ? r->speed[busy++] : 0;
+        m->power_W[i] = c->resident[i].power_W;
+    }
+}
+
+/* One of its residents went from idle to busy or back: what card_refresh() does, from memory. */
+static void card_turn(struct residents *r, uint32_t index, simtime now)
+{
+    struct live_card *c = &r->card[index];
+    const uint32_t key = memo_key(c);
+    struct memo_entry *m = memo_find(c, key);
+    if (!m || !m->known || m->key != key) {
+        struct memo_entry *kept = c->memo;
+        c->memo = NULL; /* nobody came or left: the other answers stay good */
+        card_refresh(r, index, now, NULL);
+        c->memo = kept;
+        if (m) memo_store(r, c, m, key);
+        return;
+    }
+    for (uint16_t i = 0; i < c->n; i++) {
+        struct resident *x = &c->resident[i];
+        x->power_W = m->power_W[i];
+        if (!is_busy(x)) continue;
+        struct holding *h = holding_on(x->job, index);
+        if (h->speed == m->speed[i]) continue;
+        h->speed = m->speed[i];
+        job_retime(x->job, now);
+        if (home(x->job) != index) next_finish(r, home(x->job));
+    }
+    meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, m->share, c->settled);
+    memcpy(c->share, m->share, sizeof c->share);
+}
+
+void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
+                    simtime now)
+{
+    const bool turns = j->as != as;
+    j->settled = now;
+    j->as = as;
+    j->work_left = work_ns;
+    j->work_credit = 0;
+    if (!as) {
+        j->speed = 0;
+        j->finish = SIM_NEVER;
+    }
+    for (int32_t i = 0; turns && i < j->n_holdings; i++) {
+        card_settle(r, j->holding[i].card, now);
+        card_turn(r, j->holding[i].card, now);
+    }
+    if (as) job_retime(j, now);
+    next_finish(r, home(j));
+}
+
+double residents_left(const struct job *j, simtime now)
+{
+    const double done = (double)(now - j->settled) * j->speed + j->work_credit;
+    return fmax(0, (double)j->work_left - done);
+}
+
+double residents_alone(struct residents *r, const struct job *j, const struct shape *as)
+{
+    const struct plan_group *g = &r->plan->group[j->group];
+    const struct fit *fit = &as->fit[j->group];
+    const int profile = fit->demand.mig_profile;
+    const struct resident_view view = { .sig = &fit->sig,
+                                        .demand = &fit->demand,
+                                        .slice = profile < 0 ? NULL
+                                                             : &g->type.gpu->mig->profile[profile] };
+    double speed, duty;
+    answers_ask(r->answers, (size_t)j->group, &view, &as->id, 1, &speed, &duty);
+    return speed;
+}
+
 /* ---- jobs come and go ---- */
 
 void residents_hold(struct residents *r, struct job *j, simtime now, bool waits)
@@ -296,6 +421,7 @@ void residents_hold(struct residents *r, struct job *j, simtime now, bool waits)
     j->settled = now;
     j->speed = 0;
     j->finish = SIM_NEVER;
+    j->as = j->replica ? NULL : j->shape;
     for (int32_t i = 0; i < j->n_holdings; i++) {
         const uint32_t index = j->holding[i].card;
         struct live_card *c = &r->card[index];

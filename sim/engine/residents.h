@@ -31,6 +31,16 @@ bool residents_begin(struct residents *r, struct job *j, simtime now);
 bool residents_grow(struct residents *r, struct job *j, simtime now);
 /* It leaves its cards; the cluster has already been given back. */
 void residents_leave(struct residents *r, struct job *j, simtime now);
+/* A replica of a service has `work_ns` isolated ns to do as `as`, one of its shapes; NULL: it is idle, keeps
+ * its memory and context, and is not seen by the policy. Its next finish is that of this work. The
+ * answers for each combination of idle and busy residents of a card are kept, so going back and
+ * forth costs O(residents). */
+void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
+                    simtime now);
+/* Work of it that is left now, in isolated ns. */
+double residents_left(const struct job *j, simtime now);
+/* Speed of the job alone on a card of its kind as `as`. */
+double residents_alone(struct residents *r, const struct job *j, const struct shape *as);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
 void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n);
 

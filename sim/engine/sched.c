@@ -229,7 +229,7 @@ void sched_start_at(struct sched *s, struct job *j, int group)
 void sched_submit(struct sched *s, struct job *j)
 {
     s->view.now = j->row.submit;
-    j->rank = s->plan->order->rank(&s->view, j);
+    j->rank = sched_rank(s, j);
     if (s->plan->place->submitted) {
         const struct place_request *r = requests_of(s, j, NULL);
         s->plan->place->submitted(cluster_place_state(s->cluster), r);
@@ -319,7 +319,7 @@ void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned cl
 void sched_requeue(struct sched *s, struct job *j, simtime now)
 {
     s->view.now = now;
-    j->rank = s->plan->order->rank(&s->view, j);
+    j->rank = sched_rank(s, j);
     sched_enqueue(s, j);
     sched_wake(s);
 }

@@ -57,6 +57,12 @@ struct sched {
     struct profile *profile;    /* conservative */
 };
 
+/* Smaller goes first. A service stands: its replicas go before all jobs, and no job takes their place. */
+static inline int64_t sched_rank(const struct sched *s, const struct job *j)
+{
+    return j->replica ? INT64_MIN : s->plan->order->rank(&s->view, j);
+}
+
 /* Find a place: in the first group that has one now, or where the placement likes it best. `allowed`,
  * by group, may be NULL: all. */
 bool sched_place(const struct sched *s, const struct cluster *c, const struct job *j,

@@ -16,13 +16,12 @@ static int by_rank(const void *a, const void *b)
 /* Running jobs with their ranks of now, and the worst of them. */
 static void rank_running(struct sched *s)
 {
-    const struct order_ops *order = s->plan->order;
     struct job *j;
     s->worst = NULL;
     s->sorted = false;
     RB_FOREACH(j, releases, &s->running)
     {
-        j->rank = order->rank(&s->view, j);
+        j->rank = sched_rank(s, j);
         vec_push(&s->list, j);
         if (!s->worst || waitlist_compare(s->worst, j) < 0) s->worst = j;
     }
@@ -117,7 +116,7 @@ static void carry_out(struct sched *s)
         j->evicted = false;
         sched_leave(s, j);
         s->call.stop(s->ctx, j);
-        j->rank = s->plan->order->rank(&s->view, j);
+        j->rank = sched_rank(s, j);
         sched_enqueue(s, j);
     }
     s->needs_run = false; /* what they gave back is already spoken for */

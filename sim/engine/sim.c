@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "engine/residents.h"
 #include "engine/sched.h"
+#include "engine/service.h"
 #include "engine/source.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ enum kind {
     KIND_CHANGE,      /* arg: change of the fleet */
     KIND_CRASH,       /* arg: job; its program fails */
     KIND_STOP,        /* the horizon */
+    KIND_SERVICE,     /* and those above: events of services */
 };
 
 enum {
@@ -48,6 +50,7 @@ struct run {
     struct residents *residents;
     struct sched *sched;
     struct outages *outages; /* NULL: nothing goes out */
+    struct services *services;
     struct evq *q;
     ev_id look;
     struct pick pick;      /* scratch */
@@ -143,6 +146,7 @@ static void out_of_memory(struct run *r, struct job *j)
     release(r, j);
     j->oom = true;
     j->reason = "out of memory";
+    if (j->replica) services_down(r->services, j, true, r->now);
     end_job(r, j, JOB_FAILED);
 }
 
@@ -178,14 +182,33 @@ static void give_up(void *ctx, struct job *j)
 {
     struct run *r = ctx;
     sched_withdraw(r->sched, j);
+    if (j->replica) services_down(r->services, j, true, r->now);
     j->reason = "the cards it needs have left the fleet for good";
     end_job(r, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
+}
+
+/* A replica is struck: it has no work of its own to lose, and is started again however often. */
+static void strike_replica(struct run *r, struct job *j)
+{
+    struct outage_totals *t = outages_totals(r->outages);
+    services_down(r->services, j, false, r->now);
+    release(r, j);
+    t->struck++;
+    job_unplace(j);
+    sched_requeue(r->sched, j, r->now);
+    if (outages_serve(r->outages, j)) return;
+    t->gave_up++;
+    give_up(r, j);
 }
 
 /* outage_env.strike: back to its last checkpoint, and to the queue. */
 static void strike(void *ctx, struct job *j)
 {
     struct run *r = ctx;
+    if (j->replica) {
+        strike_replica(r, j);
+        return;
+    }
     struct outage_totals *t = outages_totals(r->outages);
     const struct fleet_group *g = r->plan->group[j->group].spec;
     const int64_t most = g->fails ? g->rates.max_restarts : INT64_MAX;
@@ -220,6 +243,7 @@ static int by_order(const void *a, const void *b)
 
 static void tell_job(struct run *r, const struct job *j)
 {
+    if (j->replica) return; /* of a service, which has figures of its own */
     for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
         const struct sink *s = &r->opt->sinks[i];
         const int rc = s->job ? s->job(s->self, r->plan, r->names, j, r->e) : 0;
@@ -252,6 +276,10 @@ static void begin(struct run *r, struct job *j)
         out_of_memory(r, j);
         return;
     }
+    if (j->replica) {
+        services_ready(r->services, j, r->now);
+        return;
+    }
     if (j->shape->sig.mem_grow > 0)
         j->event = evq_at(r->q, later(r->now, j->shape->sig.mem_grow), EV_POLICY, KIND_GROW,
                           j->index);
@@ -280,7 +308,7 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     j->state = JOB_STARTING;
     j->allocated = r->now;
     if (j->attempts++ == 0) j->start = ready;
-    j->saves = n > 0 && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
+    j->saves = n > 0 && !j->replica && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
                    ? &r->plan->checkpoint : NULL;
     j->work_left = job_line(j);
     if (fit->transfer != 1.0) {
@@ -289,7 +317,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     }
     sched_started(r->sched, j);
     ready = later(ready, startup(r, j));
-    if (j->attempts > 1) ready = later(ready, r->plan->restart);
+    if (j->replica) ready = later(ready, services_start_up(j));
+    if (j->attempts > 1 && !j->replica) ready = later(ready, r->plan->restart);
     if (r->plan->limits_kill && j->row.walltime != JOB_NO_TIME) {
         const simtime used = j->held - j->forgiven;
         const simtime rest = j->row.walltime > used ? j->row.walltime - used : 0;
@@ -310,6 +339,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
 /* sched_calls.drop: it came when there was no room, and may not wait. */
 static void drop(void *ctx, struct job *j)
 {
+    struct run *r = ctx;
+    if (j->replica) services_down(r->services, j, true, r->now);
     j->reason = j->attempts > 0 ? "no room to start again" : "no room when it came";
     end_job(ctx, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
 }
@@ -382,6 +413,52 @@ static void arrive(struct run *r)
     fetch(r);
 }
 
+/* ---- services ---- */
+
+/* service_calls.launch */
+static struct job *launch(void *ctx, size_t service, uint64_t number)
+{
+    struct run *r = ctx;
+    struct unknown_name unknown;
+    struct job_row row;
+    (void)number;
+    plan_replica_row(r->plan, service, r->names, &row);
+    row.submit = r->now;
+    struct job *j = job_new(r->pool, &row);
+    j->order = r->order++;
+    j->shape = shape_of(r->shapes, &row, &unknown);
+    if (!j->shape || j->shape->rejected) BUG("a service that the plan let through cannot run");
+    r->submitted++;
+    r->present++;
+    return j;
+}
+
+/* service_calls.submit */
+static void submit(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    sched_submit(r->sched, j);
+    if (r->outages && !outages_serve(r->outages, j)) give_up(r, j);
+}
+
+/* service_calls.retire */
+static void retire(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    if (j->state == JOB_QUEUED) {
+        sched_withdraw(r->sched, j);
+        sched_wake(r->sched);
+    } else {
+        release(r, j);
+    }
+    end_job(r, j, JOB_COMPLETED);
+}
+
+static void service_failed(void *ctx, int rc)
+{
+    fail(ctx, rc);
+}
+
 /* ---- samples ---- */
 
 /* Expected share of the fleet that is free but of no use to a job drawn from those submitted so far
@@ -449,6 +526,7 @@ static void sample(struct run *r)
     s.free_share = fmax(0, 1.0 - s.allocated - s.stranded - s.down);
     s.power_W = energy_J / simtime_s(s.length);
     r->sampled = r->now;
+    if (r->services) services_sample(r->services, r->now, s.length);
     s.fragmentation = sample_fragmentation(r);
     for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
         const struct sink *k = &r->opt->sinks[i];
@@ -468,6 +546,7 @@ static void warm(struct run *r)
     }
     residents_reset(r->residents, r->now);
     if (r->outages) *outages_totals(r->outages) = (struct outage_totals){ 0 };
+    if (r->services) services_warm(r->services, r->now);
     r->warm = true;
 }
 
@@ -479,8 +558,9 @@ static simtime mark_time(const struct run *r, int i)
 
 static void mark(struct run *r)
 {
+    const simtime length = r->mark > 0 ? mark_time(r, r->mark) - mark_time(r, r->mark - 1) : 0;
+    if (r->services) services_mark(r->services, r->mark, length, r->now);
     if (r->mark > 0) {
-        const simtime length = mark_time(r, r->mark) - mark_time(r, r->mark - 1);
         r->out->queue_batch[r->mark - 1] =
             length > 0 ? (double)(r->waiting_ns - r->mark_ns) / (double)length : 0;
     } else if (r->now > 0) {
@@ -497,11 +577,18 @@ static void card_finished(struct run *r, uint32_t card)
 {
     size_t n = 0;
     residents_done(r->residents, card, r->now, &r->done, &n);
-    for (size_t i = 0; i < n; i++) finish(r, r->done[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (r->done[i]->replica) services_done(r->services, r->done[i], r->now);
+        else finish(r, r->done[i]);
+    }
 }
 
 static void handle(struct run *r, const struct event *ev)
 {
+    if (ev->kind >= KIND_SERVICE) {
+        services_event(r->services, ev->kind, ev->arg, r->now);
+        return;
+    }
     switch ((enum kind)ev->kind) {
     case KIND_CARD_FINISH: card_finished(r, ev->arg); break;
     case KIND_JOB_FINISH: finish(r, job_at(r->pool, ev->arg)); break;
@@ -525,6 +612,7 @@ static void handle(struct run *r, const struct event *ev)
             evq_at(r->q, later(r->now, r->interval), EV_SAMPLE, KIND_SAMPLE, 0);
         break;
     case KIND_STOP: r->stopped = true; break;
+    case KIND_SERVICE: break;
     }
 }
 
@@ -550,11 +638,18 @@ static void advance_clock(struct run *r, simtime when)
     r->now = when;
 }
 
+/* Is there anything left to happen? Replicas alone stand for ever. */
+static bool goes_on(const struct run *r)
+{
+    if (horizon(r) != SIM_NEVER || r->more) return true;
+    if (!r->services) return r->present > 0;
+    return r->present > services_standing(r->services) || !services_idle(r->services);
+}
+
 static void loop(struct run *r)
 {
     struct event ev;
-    while (!r->stopped && (r->more || r->present > 0 || horizon(r) != SIM_NEVER) &&
-           evq_pop(r->q, &ev)) {
+    while (!r->stopped && goes_on(r) && evq_pop(r->q, &ev)) {
         r->out->events++;
         advance_clock(r, ev.when);
         handle(r, &ev);
@@ -564,6 +659,7 @@ static void loop(struct run *r)
             look_ahead(r);
         }
     }
+    if (r->services && r->rc == 0 && horizon(r) == SIM_NEVER) services_stop(r->services, r->now);
     tell_ended(r);
 }
 
@@ -579,7 +675,8 @@ static void tell_unfinished(struct run *r)
     if (rest.n > 1) qsort(rest.v, rest.n, sizeof *rest.v, by_order);
     for (size_t i = 0; i < rest.n; i++) {
         r->stay_ns += r->now - rest.v[i]->row.submit;
-        r->out->never_started += rest.v[i]->state == JOB_QUEUED && rest.v[i]->attempts == 0;
+        r->out->never_started +=
+            !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED && rest.v[i]->attempts == 0;
         tell_job(r, rest.v[i]);
     }
     if (rest.n != r->present && r->rc == 0)
@@ -620,6 +717,7 @@ static void check_conservation(struct run *r)
             law = "allocated + stranded + down + absent <= cards x time";
     }
     if (differs(charged_s, allocated_s)) law = "card time of the users = card time allocated";
+    if (!law && r->services) law = services_check(r->services, r->now);
     if (law && r->rc == 0)
         fail(r, err_set(r->e, ERR_CHECK, NULL, "policy %s: conservation broken: %s",
                         r->plan->spec->name, law));
@@ -640,6 +738,7 @@ static void total_up(struct run *r)
         out->group[g].energy_J = residents_energy_J(r->plan, g, m, r->now - from);
         out->group[g].charged_J = residents_charged_J(r->residents, g);
     }
+    if (r->services) out->service = services_totals(r->services, r->now);
     const struct tenant_totals *tenant = residents_tenants(r->residents, &out->n_tenants);
     out->tenant = xcalloc(out->n_tenants + 1, sizeof *out->tenant);
     if (out->n_tenants) memcpy(out->tenant, tenant, out->n_tenants * sizeof *tenant);
@@ -671,9 +770,21 @@ static void set_up(struct run *r)
     evq_at(r->q, mark_time(r, 0), EV_SAMPLE, KIND_MARK, 0);
 }
 
+static void set_up_services(struct run *r)
+{
+    const struct service_calls calls = { .launch = launch, .submit = submit, .retire = retire,
+                                         .fail = service_failed };
+    if (r->plan->n_services == 0) return;
+    r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE, &calls, r,
+                                  r->e);
+    if (r->services) services_start(r->services);
+    else fail(r, (int)r->e->code);
+}
+
 static void tear_down(struct run *r)
 {
     outages_destroy(r->outages);
+    services_destroy(r->services);
     sched_destroy(r->sched);
     residents_destroy(r->residents);
     evq_destroy(r->q);
@@ -699,7 +810,8 @@ int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_t
         return rc;
     }
     set_up(&r);
-    fetch(&r);
+    set_up_services(&r);
+    if (r.rc == 0) fetch(&r);
     loop(&r);
     if (r.rc == 0) {
         residents_settle_all(r.residents, r.now);
@@ -722,5 +834,6 @@ void sim_totals_fini(struct sim_totals *t)
     symtab_destroy(t->names);
     free(t->group);
     free(t->tenant);
+    free(t->service);
     *t = (struct sim_totals){ 0 };
 }

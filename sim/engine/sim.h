@@ -34,6 +34,18 @@ struct tenant_totals {
 
 enum { QUEUE_MARKS = 33 }; /* end points of 32 batches of the last quarter */
 
+/* One service. Counts are of the whole run, shares of time since the end of the warm-up. */
+struct service_totals {
+    uint64_t requests, fate[REQUEST_FATES];
+    uint64_t waiting, in_service; /* at the end */
+    double up_s, busy_s;          /* replica-seconds */
+    uint64_t up_most, launched;   /* replicas up at a time; started in all */
+    uint64_t never_up;            /* replicas that found no place to the end */
+    sym tenant;                   /* who is charged for its cards */
+    double queue_batch[QUEUE_MARKS - 1], queue_before; /* as for jobs */
+    bool has_queue_batches;
+};
+
 struct sim_totals {
     struct symtab *names;  /* owned: users, groups ... of the run */
     struct group_totals *group;    /* owned, one per group */
@@ -50,6 +62,7 @@ struct sim_totals {
     double queue_batch[QUEUE_MARKS - 1];
     double queue_before; /* mean number before the last quarter */
     bool has_queue_batches;
+    struct service_totals *service; /* owned, one per service of the plan */
 };
 
 /* 0; ERR_INPUT / ERR_IO from traces; ERR_CHECK when a conservation law is broken (a bug). */

@@ -56,6 +56,8 @@ int source_open(struct source **out, const struct scenario *s, uint64_t replicat
     for (size_t i = 0; i < s->n_work && rc == 0; i++) {
         struct feed *f = &src->feed[i];
         f->item = &s->work[i];
+        f->done = f->item->kind == WORK_SERVICE; /* requests are no jobs: engine/service.h */
+        if (f->done) continue;
         rc = f->item->kind == WORK_JOBS
                  ? trace_open(&f->trace, f->item->trace, names, e)
                  : synth_open(&f->synth, f->item->spec,

@@ -1,6 +1,7 @@
 #include "metrics/collect.h"
 
 #include "metrics/dist.h"
+#include "metrics/service_stats.h"
 #include "metrics/stability.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ struct collect {
     struct tally all, by_class[CLASS_COUNT];
     struct tally *by_user;
     size_t n_users;
+    struct service_stats *services;
     /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
     VEC(struct reason {
         char text[120];
@@ -45,6 +47,7 @@ struct collect *collect_create(const struct plan *plan)
     struct collect *c = xcalloc(1, sizeof *c);
     c->plan = plan;
     c->pool.budget = DIST_POOL_BYTES;
+    c->services = service_stats_create(plan);
     tally_init(&c->all, NULL);
     for (int k = 0; k < CLASS_COUNT; k++) tally_init(&c->by_class[k], &c->pool);
     return c;
@@ -53,6 +56,7 @@ struct collect *collect_create(const struct plan *plan)
 void collect_destroy(struct collect *c)
 {
     if (!c) return;
+    service_stats_destroy(c->services);
     tally_fini(&c->all);
     for (int k = 0; k < CLASS_COUNT; k++) tally_fini(&c->by_class[k]);
     for (size_t i = 0; i < c->n_users; i++) tally_fini(&c->by_user[i]);
@@ -151,9 +155,16 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     return 0;
 }
 
+static void on_request(void *self, const struct plan *plan, size_t k, const struct request_end *q)
+{
+    const struct collect *c = self;
+    (void)plan;
+    service_stats_add(c->services, k, q);
+}
+
 struct sink collect_sink(struct collect *c)
 {
-    return (struct sink){ .self = c, .job = on_job };
+    return (struct sink){ .self = c, .job = on_job, .request = on_request };
 }
 
 /* ---- the result ---- */
@@ -343,6 +354,7 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     lines(c, t, a, out);
     fill_usage(c, t, a, out);
     fill_gpu(c, t, out);
+    service_stats_result(c->services, t, a, out);
     uint64_t most = 0;
     for (size_t i = 0; i < c->reason.n; i++)
         if (c->reason.v[i].n > most) {

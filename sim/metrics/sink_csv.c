@@ -1,6 +1,7 @@
 #include "metrics/sink_csv.h"
 
 #include "base/dec.h"
+#include "metrics/dist.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,6 +13,10 @@ const char jobs_csv_header[] =
 const char series_csv_header[] =
     "policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W,"
     "fragmentation\n";
+
+const char services_csv_header[] =
+    "policy,service,t_s,arrivals,completed,dropped,waiting,in_service,replicas,starting,busy,"
+    "latency_mean_ms,latency_p99_ms,ttft_p99_ms,tpot_mean_ms\n";
 
 static void add_decimal(struct strbuf *b, int64_t value, int digits)
 {
@@ -125,4 +130,77 @@ static int on_sample(void *self, const struct plan *plan, const struct sample *s
 struct sink series_csv_sink(FILE *to)
 {
     return (struct sink){ .self = to, .sample = on_sample };
+}
+
+/* ---- services.csv ---- */
+
+/* Of the requests completed in the interval under way, ms. */
+struct interval_dist {
+    struct dist latency, ttft, tpot;
+};
+
+struct services_csv services_csv_init(FILE *to, const struct plan *plan)
+{
+    return (struct services_csv){ to, xcalloc(plan->n_services + 1, sizeof(struct interval_dist)),
+                                  plan->n_services };
+}
+
+static void interval_clear(struct interval_dist *d)
+{
+    dist_fini(&d->latency);
+    dist_fini(&d->ttft);
+    dist_fini(&d->tpot);
+}
+
+void services_csv_fini(struct services_csv *c)
+{
+    for (size_t k = 0; k < c->n; k++) interval_clear(&c->dist[k]);
+    free(c->dist);
+    *c = (struct services_csv){ 0 };
+}
+
+static void on_request(void *self, const struct plan *plan, size_t k, const struct request_end *q)
+{
+    struct interval_dist *d = &((struct services_csv *)self)->dist[k];
+    (void)plan;
+    if (q->fate != REQUEST_COMPLETED) return;
+    dist_add(&d->latency, (double)(q->end - q->arrival) / 1e6);
+    if (q->first == JOB_NO_TIME) return;
+    dist_add(&d->ttft, (double)(q->first - q->arrival) / 1e6);
+    if (q->output_tokens > 1)
+        dist_add(&d->tpot, (double)(q->end - q->first) / 1e6 / (double)(q->output_tokens - 1));
+}
+
+static void add_number(struct strbuf *b, double x)
+{
+    strbuf_addc(b, ',');
+    if (!isnan(x)) strbuf_addf(b, "%.9g", x);
+}
+
+static int on_service_sample(void *self, const struct plan *plan, size_t k,
+                             const struct service_sample *s, struct err *e)
+{
+    struct services_csv *c = self;
+    struct interval_dist *d = &c->dist[k];
+    struct strbuf b = { 0 };
+    const uint64_t n[] = { s->arrivals, s->completed, s->dropped, s->waiting,
+                           s->in_service, s->up, s->starting };
+    strbuf_addf(&b, "%s,%s,", plan->spec->name, plan->service[k].spec->name);
+    add_decimal(&b, s->t, 9);
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) strbuf_addf(&b, ",%llu", (unsigned long long)n[i]);
+    add_number(&b, s->busy);
+    add_number(&b, dist_mean(&d->latency));
+    add_number(&b, dist_percentile(&d->latency, 0.99));
+    add_number(&b, dist_percentile(&d->ttft, 0.99));
+    add_number(&b, dist_mean(&d->tpot));
+    strbuf_addc(&b, '\n');
+    interval_clear(d);
+    const bool written = fwrite(b.s, 1, b.len, c->to) == b.len;
+    strbuf_fini(&b);
+    return written ? 0 : err_set(e, ERR_IO, NULL, "cannot write services.csv: %s", strerror(errno));
+}
+
+struct sink services_csv_sink(struct services_csv *c)
+{
+    return (struct sink){ .self = c, .request = on_request, .service_sample = on_service_sample };
 }

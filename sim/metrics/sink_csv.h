@@ -2,7 +2,8 @@
  * that the caller owns, one stream per policy and file.
  *
  * jobs.csv: one row a job, by (end, order of submission), unfinished ones last; times in seconds,
- * exact to the ns. series.csv: one row an interval, ending at t_s.
+ * exact to the ns. series.csv: one row an interval, ending at t_s. services.csv: the load curve, one row
+ * a service and interval; latencies are of the requests completed in it (metrics/dist.h).
  * Errors: ERR_IO. Threads: one sink, one run. */
 #ifndef GPUSIM_METRICS_SINK_CSV_H
 #define GPUSIM_METRICS_SINK_CSV_H
@@ -12,6 +13,7 @@
 
 extern const char jobs_csv_header[];
 extern const char series_csv_header[];
+extern const char services_csv_header[];
 
 struct jobs_csv {
     FILE *to;
@@ -22,5 +24,14 @@ struct jobs_csv {
 struct sink jobs_csv_sink(struct jobs_csv *c);
 void jobs_csv_fini(struct jobs_csv *c);
 struct sink series_csv_sink(FILE *to);
+
+struct services_csv {
+    FILE *to;
+    struct interval_dist *dist; /* by service; services_csv_fini() frees */
+    size_t n;
+};
+struct services_csv services_csv_init(FILE *to, const struct plan *plan);
+struct sink services_csv_sink(struct services_csv *c);
+void services_csv_fini(struct services_csv *c); /* harmless on {0} */
 
 #endif

@@ -57,6 +57,16 @@ static void plain_text(char *cell, const char *s)
     cell[n] = '\0';
 }
 
+static void number_text(char *cell, enum column_kind kind, double x)
+{
+    if (isnan(x))
+        snprintf(cell, CELL, "n/a");
+    else if (kind == PERCENT)
+        snprintf(cell, CELL, "%.1f", 100 * x);
+    else
+        snprintf(cell, CELL, "%.*f", fabs(x) < 10 ? 2 : fabs(x) < 1000 ? 1 : 0, x);
+}
+
 static void cell_text(char *cell, const struct policy_result *p, const struct column *c)
 {
     if (c->kind == TEXT) {
@@ -71,13 +81,7 @@ static void cell_text(char *cell, const struct policy_result *p, const struct co
         snprintf(cell, CELL, "%s", *(const bool *)at(p, c) ? "yes" : "no");
         return;
     }
-    double x = number(p, c);
-    if (isnan(x))
-        snprintf(cell, CELL, "n/a");
-    else if (c->kind == PERCENT)
-        snprintf(cell, CELL, "%.1f", 100 * x);
-    else
-        snprintf(cell, CELL, "%.*f", fabs(x) < 10 ? 2 : fabs(x) < 1000 ? 1 : 0, x);
+    number_text(cell, c->kind, number(p, c));
 }
 
 /* Characters, not bytes, so that names in any script line up. */
@@ -184,4 +188,80 @@ void table_csv(const struct result *r, struct strbuf *out)
         }
         strbuf_addc(out, '\n');
     }
+}
+
+/* ---- services ---- */
+
+struct service_column {
+    enum column_kind kind;
+    const char *head, *unit;
+    size_t offset; /* into struct service_result */
+};
+#define IN_SERVICE(member) offsetof(struct service_result, member)
+
+static const struct service_column service_columns[] = {
+    { TEXT, "service", "", IN_SERVICE(name) },
+    { COUNT, "requests", "", IN_SERVICE(requests) },
+    { COUNT, "done", "", IN_SERVICE(completed) },
+    { COUNT, "dropped", "", IN_SERVICE(dropped) },
+    { RATIO, "wait", "p99 ms", IN_SERVICE(wait_ms.p99) },
+    { RATIO, "latency", "mean ms", IN_SERVICE(latency_ms.mean) },
+    { RATIO, "latency", "p99 ms", IN_SERVICE(latency_ms.p99) },
+    { RATIO, "ttft", "p99 ms", IN_SERVICE(ttft_ms.p99) },
+    { RATIO, "tpot", "p99 ms", IN_SERVICE(tpot_ms.p99) },
+    { PERCENT, "in SLO", "%", IN_SERVICE(attainment) },
+    { RATIO, "replicas", "mean", IN_SERVICE(replicas_mean) },
+    { PERCENT, "busy", "%", IN_SERVICE(busy) },
+    { RATIO, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests) },
+    { YES_NO, "stable", "", IN_SERVICE(stable) },
+};
+enum { SERVICE_COLUMNS = sizeof service_columns / sizeof *service_columns };
+
+/* Column 0 is the policy. */
+static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v, int c)
+{
+    if (c == 0) {
+        plain_text(cell, p->name);
+        return;
+    }
+    const struct service_column *x = &service_columns[c - 1];
+    const void *member = (const char *)v + x->offset;
+    if (x->kind == TEXT) plain_text(cell, *(const char *const *)member);
+    else if (x->kind == COUNT) snprintf(cell, CELL, "%" PRIu64, *(const uint64_t *)member);
+    else if (x->kind == YES_NO) snprintf(cell, CELL, "%s", *(const bool *)member ? "yes" : "no");
+    else number_text(cell, x->kind, *(const double *)member);
+}
+
+void table_services_text(const struct result *r, struct strbuf *out)
+{
+    char cell[CELL];
+    int width[SERVICE_COLUMNS + 1] = { 6 };
+    bool any = false;
+    for (int c = 1; c <= SERVICE_COLUMNS; c++) {
+        const int head = width_of(service_columns[c - 1].head), unit = width_of(service_columns[c - 1].unit);
+        width[c] = head > unit ? head : unit;
+    }
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_services; k++)
+            for (int c = 0; c <= SERVICE_COLUMNS; c++) {
+                service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
+                if (c < 2 && width_of(cell) > 16) cell[0] = '\0', width[c] = 16;
+                if (width_of(cell) > width[c]) width[c] = width_of(cell);
+                any = true;
+            }
+    if (!any) return;
+    strbuf_addc(out, '\n');
+    for (int line = 0; line < 2; line++)
+        for (int c = 0; c <= SERVICE_COLUMNS; c++) {
+            const struct service_column *x = c ? &service_columns[c - 1] : NULL;
+            add_cell(out, !x ? line ? "" : "policy" : line ? x->unit : x->head, width[c], c < 2,
+                     c == SERVICE_COLUMNS);
+        }
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_services; k++)
+            for (int c = 0; c <= SERVICE_COLUMNS; c++) {
+                service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
+                cut(cell, width[c]);
+                add_cell(out, cell, width[c], c < 2, c == SERVICE_COLUMNS);
+            }
 }

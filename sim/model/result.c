@@ -102,6 +102,26 @@ static const struct num_field tenant_nums[] = {
     NUM(struct usage_tenant, useful_h),
     NUM(struct usage_tenant, energy_kwh),
 };
+static const struct num_field service_counts[] = {
+    NUM(struct service_result, requests),     NUM(struct service_result, completed),
+    NUM(struct service_result, dropped),      NUM(struct service_result, refused),
+    NUM(struct service_result, timed_out),    NUM(struct service_result, unservable),
+    NUM(struct service_result, waiting),      NUM(struct service_result, in_service),
+    NUM(struct service_result, replicas_max), NUM(struct service_result, replicas_started),
+    NUM(struct service_result, replicas_never_up),
+};
+static const struct num_field service_nums[] = {
+    NUM(struct service_result, attainment),
+    NUM(struct service_result, throughput_per_s),
+    NUM(struct service_result, goodput_per_s),
+    NUM(struct service_result, tokens_per_s),
+    NUM(struct service_result, goodput_tokens_per_s),
+    NUM(struct service_result, replicas_mean),
+    NUM(struct service_result, busy),
+    NUM(struct service_result, gpu_hours),
+    NUM(struct service_result, usd_per_million_requests),
+    NUM(struct service_result, usd_per_million_tokens),
+};
 static const struct num_field param_texts[] = {
     NUM(struct param_result, fleet),      NUM(struct param_result, name),
     NUM(struct param_result, unit),       NUM(struct param_result, provenance),
@@ -248,6 +268,39 @@ static json_t *params_json(const struct policy_result *p)
     return list;
 }
 
+static json_t *service_json(const struct service_result *v)
+{
+    json_t *o = json_object(), *slo = json_object();
+    put(o, "name", text(v->name));
+    put_counts(o, v, service_counts, COUNT_OF(service_counts));
+    put(o, "wait_ms", stat_json(&v->wait_ms));
+    put(o, "latency_ms", stat_json(&v->latency_ms));
+    put(o, "ttft_ms", stat_json(&v->ttft_ms));
+    put(o, "tpot_ms", stat_json(&v->tpot_ms));
+    for (size_t i = 0; i < v->n_targets; i++) {
+        const struct target_result *t = &v->target[i];
+        json_t *one = json_object();
+        put(one, "target", json_num(t->target_ms));
+        put(one, "value", json_num(t->value_ms));
+        put(one, "attainment", json_num(t->attainment));
+        put(one, "met", json_boolean(t->met));
+        put(slo, t->name, one);
+    }
+    put(o, "slo", slo);
+    put_nums(o, v, service_nums, COUNT_OF(service_nums));
+    put(o, "stable", json_boolean(v->stable));
+    put(o, "stable_reason", text(v->unstable_reason));
+    return o;
+}
+
+static json_t *services_json(const struct policy_result *p)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->n_services; i++)
+        json_array_append_new(list, service_json(&p->service[i]));
+    return list;
+}
+
 static json_t *tco_json(const struct tco_result *t)
 {
     if (!t->priced) return json_null();
@@ -322,7 +375,7 @@ static json_t *policy_json(const struct policy_result *p)
     if (p->rejected_reason) put(jobs, "rejected_reason", text(p->rejected_reason));
     put(o, "jobs", jobs);
     if (p->failures.any) put(o, "failures", failures_json(&p->failures));
-    put(o, "services", json_array());
+    put(o, "services", services_json(p));
     put(o, "tco", tco_json(&p->tco));
     put(o, "usage", usage_json(&p->usage));
     put(engine, "events", count(p->events));
@@ -645,6 +698,48 @@ static void read_usage(const struct reader *r, json_t *policy, const char *at, s
     u->tenant = tenant;
 }
 
+static void read_targets(const struct reader *r, json_t *o, const char *at, struct service_result *v)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    const char *name;
+    json_t *slo = get_child(r, o, at, "slo", JSON_OBJECT, here), *one;
+    struct target_result *t = arena_array(r->a, json_object_size(slo) + 1, sizeof *t);
+    v->target = t;
+    json_object_foreach(slo, name, one)
+    {
+        json_pointer_key(one_at, sizeof one_at, here, name);
+        t[v->n_targets++] = (struct target_result){
+            .name = arena_strdup(r->a, name),
+            .target_ms = get_num(r, one, one_at, "target"),
+            .value_ms = get_num(r, one, one_at, "value"),
+            .attainment = get_num(r, one, one_at, "attainment"),
+            .met = get_bool(r, one, one_at, "met"),
+        };
+    }
+}
+
+static void read_services(const struct reader *r, json_t *o, const char *at, struct policy_result *p)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, o, at, "services", JSON_ARRAY, here), *one;
+    struct service_result *v = arena_array(r->a, json_array_size(list) + 1, sizeof *v);
+    p->service = v;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        struct service_result *x = &v[p->n_services++];
+        x->name = get_text(r, one, one_at, "name");
+        get_counts(r, one, one_at, x, service_counts, COUNT_OF(service_counts));
+        x->wait_ms = read_stat(r, one, one_at, "wait_ms");
+        x->latency_ms = read_stat(r, one, one_at, "latency_ms");
+        x->ttft_ms = read_stat(r, one, one_at, "ttft_ms");
+        x->tpot_ms = read_stat(r, one, one_at, "tpot_ms");
+        read_targets(r, one, one_at, x);
+        get_nums(r, one, one_at, x, service_nums, COUNT_OF(service_nums));
+        x->stable = get_bool(r, one, one_at, "stable");
+        x->unstable_reason = get_text(r, one, one_at, "stable_reason");
+    }
+}
+
 static void read_policy(const struct reader *r, json_t *o, const char *at, struct policy_result *p)
 {
     char here[POINTER_BYTES];
@@ -666,6 +761,7 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
         get_counts(r, child, here, &p->failures, failure_counts, COUNT_OF(failure_counts));
         get_nums(r, child, here, &p->failures, failure_nums, COUNT_OF(failure_nums));
     }
+    read_services(r, o, at, p);
     read_tco(r, o, at, &p->tco);
     read_usage(r, o, at, &p->usage);
     if ((child = get_child(r, o, at, "engine", JSON_OBJECT, here))) {

@@ -76,6 +76,34 @@ struct gpu_result {
     bool effective_is_upper_bound;    /* some job had no flops_per_s */
 };
 
+/* A target of a service and what became of it. */
+struct target_result {
+    const char *name;              /* "latency_p99" */
+    double target_ms, value_ms;    /* value NAN: not measured, or withheld because unstable */
+    double attainment;             /* share of requests within it; dropped ones are not */
+    bool met;
+};
+
+/* One service. Counts are of the whole run; everything else covers requests that came after the warm-up.
+ * Dropped = refused (the queue was full) + timed out. */
+struct service_result {
+    const char *name;
+    uint64_t requests, completed, dropped, refused, timed_out, unservable;
+    uint64_t waiting, in_service;  /* at the end; requests = all of these but refused, timed_out */
+    struct summary wait_ms, latency_ms, ttft_ms, tpot_ms; /* the last two: language models, else n = 0 */
+    const struct target_result *target;
+    size_t n_targets;
+    double attainment;             /* share of requests within all targets; NAN: no target */
+    double throughput_per_s, goodput_per_s;             /* requests; within all targets */
+    double tokens_per_s, goodput_tokens_per_s;          /* output tokens; NAN: no language model */
+    double replicas_mean, busy;    /* replicas up; share of their time at work */
+    uint64_t replicas_max, replicas_started, replicas_never_up;
+    double gpu_hours;              /* card time that its replicas held */
+    double usd_per_million_requests, usd_per_million_tokens; /* within all targets; NAN: not priced */
+    bool stable;
+    const char *unstable_reason;   /* NULL when stable */
+};
+
 /* A device parameter that a policy used, and how it is known. */
 struct param_result {
     const char *fleet, *name, *unit; /* group of the fleet; "timeslice.quantum_us" */
@@ -104,6 +132,8 @@ struct policy_result {
     size_t n_classes;
     const struct job_group_result *by_user;
     size_t n_users;
+    const struct service_result *service;
+    size_t n_services;
     struct tco_result tco;
     struct usage usage;
     bool stable;

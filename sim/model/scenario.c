@@ -45,15 +45,11 @@ static const struct cfg_field fleet_fields[] = {
               "cards added, drained, removed, failed at stated times"),
 };
 
-static const char *const work_kinds[] = { "jobs", "generate", NULL };
+static const char *const work_kinds[] = { "jobs", "generate", "service", NULL };
 static const struct cfg_field work_fields[] = {
     CFG_REQUIRED(struct work_item, name, CFG_TEXT, 0, 0, "unique"),
-    { .name = "kind",
-      .type = CFG_CHOICE,
-      .offset = offsetof(struct work_item, kind),
-      .help = "jobs (a trace) or generate (a spec)",
-      .choices = work_kinds,
-      .required = true },
+    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct work_item, kind),
+      .help = "jobs (a trace), generate (a spec) or service (requests)", .choices = work_kinds, .required = true },
     CFG_FIELD(struct work_item, trace, CFG_TEXT, NULL, 0, 0, "native trace"),
     CFG_FIELD(struct work_item, spec, CFG_TEXT, NULL, 0, 0, "generator spec"),
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
@@ -289,6 +285,17 @@ static const char *rereadable(struct reader *r, const char *named, const char *w
     return path;
 }
 
+static struct work_item read_service(struct reader *r, json_t *v, const char *at)
+{
+    struct service_spec *s = arena_alloc(r->s->arena, sizeof *s);
+    service_read(s, r->s->arena, &r->s->doc, v, at, r->d);
+    check_name(r, s->name, at);
+    s->requests = rereadable(r, s->requests, at, "requests");
+    s->spec = rereadable(r, s->spec, at, "spec");
+    return (struct work_item){ .name = s->name, .kind = WORK_SERVICE, .load = s->load, .service = s,
+                               .pointer = at };
+}
+
 static void read_work(struct reader *r, json_t *list)
 {
     size_t i;
@@ -300,11 +307,8 @@ static void read_work(struct reader *r, json_t *list)
         const char *at = pointer_at(r, "/work", i);
         const char *kind = json_string_value(json_object_get(v, "kind"));
         if (kind && strcmp(kind, "service") == 0) {
-            struct err *e = json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/kind", at),
-                                         "request-level services are not simulated yet");
-            err_hint(e,
-                     "model the service as jobs: \"kind\": \"generate\" with bursty arrivals, or "
-                     "\"kind\": \"jobs\" with a trace");
+            w[i] = read_service(r, v, at);
+            r->s->n_services++;
             continue;
         }
         read_table(r, work_fields, N(work_fields), &w[i], v, at);
@@ -320,6 +324,17 @@ static void read_work(struct reader *r, json_t *list)
     }
     r->s->work = w;
     r->s->n_work = json_array_size(list);
+}
+
+/* Requests that are drawn come for ever, unless something stops them. */
+static void check_ends(struct reader *r)
+{
+    for (size_t i = 0; i < r->s->n_work && r->s->horizon == CFG_NO_TIME; i++) {
+        const struct service_spec *v = r->s->work[i].service;
+        if (v && (v->arrivals_json || v->users != CFG_NO_INT) && v->count == CFG_NO_INT)
+            json_problem(r->d, &r->s->doc, v->pointer,
+                         "requests without an end: expected a \"horizon\" of the scenario, or a \"count\"");
+    }
 }
 
 static void read_signatures(struct reader *r, json_t *obj)
@@ -413,6 +428,7 @@ static void read_top(struct reader *r)
         read_table(r, fault_fields, fault_fields_n, &s->rates, top.faults, "/faults");
     }
     read_work(r, top.work);
+    check_ends(r);
     read_signatures(r, top.profiles);
     read_policies(r, &top);
 }
@@ -498,8 +514,10 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
     json_decref(head);
     for (size_t i = 0; i < s->n_work; i++) {
         const json_t *as_given = json_array_get(json_object_get(s->doc.root, "work"), i);
-        json_array_append_new(
-            work, with_defaults(cfg_write(work_fields, N(work_fields), &s->work[i]), as_given));
+        const struct work_item *w = &s->work[i];
+        json_array_append_new(work, w->service ? service_resolved(w->service, as_given)
+                                               : with_defaults(cfg_write(work_fields, N(work_fields), w),
+                                                               as_given));
     }
     for (size_t i = 0; i < s->n_policies; i++) {
         const struct policy_spec *p = &s->policy[i];

@@ -13,6 +13,7 @@
 #include "base/cfg.h"
 #include "base/json.h"
 #include "model/outage.h"
+#include "model/service.h"
 
 struct fleet_group {
     const char *name, *gpu, *profile; /* profile: path or NULL */
@@ -27,7 +28,7 @@ struct fleet_group {
     const char *pointer;  /* JSON pointer of the group, for messages */
 };
 
-enum work_kind { WORK_JOBS, WORK_GENERATE };
+enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
 
 struct work_item {
     const char *name;
@@ -35,6 +36,7 @@ struct work_item {
     const char *trace; /* WORK_JOBS: path, relative ones resolved */
     const char *spec;  /* WORK_GENERATE: path */
     double load;       /* submit times are divided by it */
+    const struct service_spec *service; /* WORK_SERVICE; else NULL */
     const char *pointer;
 };
 
@@ -79,6 +81,7 @@ struct scenario {
     bool schedule_unused; /* there is one, and every policy overrides it */
     const struct work_item *work;
     size_t n_work;
+    size_t n_services; /* of them */
     const struct policy_spec *policy;
     size_t n_policies;
     const struct named_signature *signature;

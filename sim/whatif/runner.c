@@ -9,6 +9,7 @@
 #include "cost/tco.h"
 #include "metrics/collect.h"
 #include "metrics/compare.h"
+#include "metrics/service_stats.h"
 #include "metrics/sink_csv.h"
 
 #include <errno.h>
@@ -64,19 +65,26 @@ static void check_prices(const struct plan *p, struct arena *a, struct diag *d)
     if (p->priced && tco_check(&fleet, p->share->name, &p->prices, &e) != 0) diag_add_err(d, &e);
 }
 
+/* Everything that work is read from, in scenario order. */
 static int hash_traces(struct runner *r, struct err *e)
 {
     const struct scenario *s = &r->scenario;
-    const char **hash = arena_array(r->arena, s->n_work, sizeof *hash);
+    const char **hash = arena_array(r->arena, s->n_work + 1, sizeof *hash);
+    size_t n = 0;
     for (size_t i = 0; i < s->n_work; i++) {
+        const struct work_item *w = &s->work[i];
+        const char *path = w->kind == WORK_JOBS       ? w->trace
+                           : w->kind == WORK_GENERATE ? w->spec
+                           : w->service->requests     ? w->service->requests
+                                                      : w->service->spec;
+        if (!path) continue; /* all of it stands in the scenario */
         char *hex = arena_alloc(r->arena, 65);
-        const char *path = s->work[i].kind == WORK_JOBS ? s->work[i].trace : s->work[i].spec;
         const int rc = instream_file_sha256(path, hex, e);
         if (rc != 0) return rc;
-        hash[i] = hex;
+        hash[n++] = hex;
     }
     r->result.trace_sha256 = hash;
-    r->result.n_traces = s->n_work;
+    r->result.n_traces = n;
     return 0;
 }
 
@@ -197,7 +205,9 @@ int runner_load(struct runner *r, const char *path, const char *const *set, size
 bool runner_is_random(const struct runner *r)
 {
     for (size_t i = 0; i < r->scenario.n_work; i++)
-        if (r->scenario.work[i].kind == WORK_GENERATE) return true;
+        if (r->scenario.work[i].kind == WORK_GENERATE ||
+            (r->scenario.work[i].service && service_is_random(r->scenario.work[i].service)))
+            return true;
     return false;
 }
 
@@ -232,7 +242,7 @@ static int run_one(void *ctx, size_t i)
     const struct task *t = ctx;
     struct runner *r = t->r;
     struct plan *plan = &r->plan[i];
-    struct sink sinks[3];
+    struct sink sinks[4];
     struct sim_totals totals = { 0 };
     struct collect *collect = collect_create(plan);
     struct jobs_csv jobs = { .usd_per_card_hour = NAN, .usd_per_kwh = NAN };
@@ -248,6 +258,11 @@ static int run_one(void *ctx, size_t i)
         sinks[n++] = jobs_csv_sink(&jobs);
     }
     if (r->series) sinks[n++] = series_csv_sink(r->series[i]);
+    struct services_csv services = { 0 };
+    if (r->services) {
+        services = services_csv_init(r->services[i], plan);
+        sinks[n++] = services_csv_sink(&services);
+    }
     char *what = arena_printf(plan->arena, "%s/%s", r->scenario.name, plan->spec->name);
     const struct sim_options opt = { .replication = r->replication,
                                      .sinks = sinks,
@@ -260,8 +275,10 @@ static int run_one(void *ctx, size_t i)
     if (rc == 0 && plan->priced)
         t->result[i].tco =
             tco_price(&t->result[i].usage, plan->share->name, &plan->prices, plan->arena);
+    if (rc == 0) service_stats_price(plan, &t->result[i]);
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
+    services_csv_fini(&services);
     collect_destroy(collect);
     return rc;
 }
@@ -271,9 +288,11 @@ static int open_scratch(struct runner *r, const char *dir, struct err *e)
     if (!dir) return 0;
     if (r->scenario.write_jobs) r->jobs = xcalloc(r->n, sizeof *r->jobs);
     r->series = xcalloc(r->n, sizeof *r->series);
+    if (r->scenario.n_services) r->services = xcalloc(r->n, sizeof *r->services);
     for (size_t i = 0; i < r->n; i++) {
         if (r->jobs && !(r->jobs[i] = scratch(dir, e))) return ERR_IO;
         if (!(r->series[i] = scratch(dir, e))) return ERR_IO;
+        if (r->services && !(r->services[i] = scratch(dir, e))) return ERR_IO;
     }
     return 0;
 }
@@ -329,6 +348,7 @@ void runner_fini(struct runner *r)
 {
     close_all(r->jobs, r->n);
     close_all(r->series, r->n);
+    close_all(r->services, r->n);
     for (size_t i = 0; i < r->n; i++) plan_fini(&r->plan[i]);
     free(r->plan);
     json_decref(r->resolved);

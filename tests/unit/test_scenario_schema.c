@@ -10,6 +10,8 @@
 #include "base/datadir.h"
 #include "engine/order.h"
 #include "engine/place.h"
+#include "engine/route.h"
+#include "engine/serve.h"
 #include "engine/share.h"
 #include "model/signature.h"
 
@@ -291,6 +293,9 @@ static void every_table(void **state)
         { "faults", fault_fields, fault_fields_n },
         { "change", capacity_fields, capacity_fields_n },
         TABLE("policy", policy_fields), { "signature", signature_fields, signature_fields_n },
+        { "service", service_fields, service_fields_n },
+        { "need", service_need_fields, service_need_fields_n },
+        { "replicas", service_replicas_fields, service_replicas_fields_n },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const json_t *object = *table[i].where ? def(table[i].where) : doc.root;
@@ -323,6 +328,25 @@ static void every_sharing_policy(void **state)
         names[n] = s->name;
     }
     same_words("share.kind", json_path_get(def("share"), "properties.kind.enum"), names, n);
+}
+
+static void every_way_of_serving(void **state)
+{
+    const char *names[64];
+    size_t n = 0;
+    (void)state;
+    for (; serve_all[n]; n++) {
+        char where[100];
+        const struct serve_ops *s = serve_all[n];
+        snprintf(where, sizeof where, "serve_%s", s->name);
+        json_t *known = json_pack("{s:b}", "kind", 1);
+        describes(def(where), where, s->fields, s->fields_n, known);
+        describes_no_more(def(where), where, known);
+        names[n] = s->name;
+    }
+    same_words("serve.kind", json_path_get(def("serve"), "properties.kind.enum"), names, n);
+    for (n = 0; route_all[n]; n++) names[n] = route_all[n]->name;
+    same_words("route", json_path_get(def("service"), "properties.route.enum"), names, n);
 }
 
 /* Keys of an order are let through with this order only. */
@@ -543,6 +567,59 @@ static void both_refuse_lists(void **state)
     }
 }
 
+/* A service in place of the work. */
+static void both_service(bool good, const char *keys)
+{
+    char text[1200];
+    snprintf(text, sizeof text,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '1 h',"
+             "  'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+             "  'work': [ { 'name': 'w', 'kind': 'service'%s } ],"
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }", keys);
+    both_text(good, text);
+}
+
+#define POISSON ", 'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'size': '100 ms'"
+
+static void services(void **state)
+{
+    static const char *const accepted[] = {
+        "",
+        ", 'need': { 'gpu': 0.25, 'memory': '1 GiB' }",
+        ", 'replicas': { 'per_card': 2 }, 'route': 'random', 'serve': { 'kind': 'single' }",
+        ", 'queue': 0, 'timeout': '2 s', 'slo': { 'wait_p99': '1 s', 'latency_mean': '20 ms' }",
+        ", 'start_up': '30 s', 'load': 2, 'count': 100",
+    };
+    static const char *const refused[] = {
+        ", 'need': { 'gpus': 1 }",
+        ", 'need': { 'gpu': 0 }",
+        ", 'replicas': 3",
+        ", 'replicas': { 'min': 0 }",
+        ", 'route': 'rand'",
+        ", 'serve': { 'kind': 'singles' }",
+        ", 'serve': { 'kind': 'single', 'x': 1 }",
+        ", 'serve': 'single'",
+        ", 'queue': -1",
+        ", 'timeout': 2",
+        ", 'slo': { 'latency_p99': 500 }",
+        ", 'slo': [ ]",
+        ", 'trace': 'trace.csv'",
+        ", 'load': 0",
+    };
+    char keys[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        snprintf(keys, sizeof keys, POISSON "%s", accepted[i]);
+        both_service(true, keys);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        snprintf(keys, sizeof keys, POISSON "%s", refused[i]);
+        both_service(false, keys);
+    }
+    both_service(true, ", 'users': 3, 'think': { 'kind': 'exponential', 'mean': '9 s' }, 'size': '1 s'");
+    both_service(false, ", 'arrivals': { 'kind': 'sessions', 'members': 3 }, 'size': '1 s'");
+}
+
 /* What the program says is valid in place of a word that it does not know. */
 static void ask_words(const char *rule, char *said, size_t size)
 {
@@ -669,8 +746,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_table),       cmocka_unit_test(every_sharing_policy),
+        cmocka_unit_test(every_way_of_serving),
         cmocka_unit_test(every_order),       cmocka_unit_test(both_accept),
         cmocka_unit_test(both_refuse),       cmocka_unit_test(both_refuse_lists),
+        cmocka_unit_test(services),
         cmocka_unit_test(words_of_rules),    cmocka_unit_test(quantities),
         cmocka_unit_test(shipped_scenarios),
     };

@@ -1,0 +1,25 @@
+/* engine/request_source.h - the requests of one service, streamed: from a trace, a generator's file, an
+ * arrival process, or drawn one by one for users of a closed loop.
+ *
+ * Every policy opens its own source over the same files and seeds, so all meet the same requests. Random
+ * streams "service/<name>/<purpose>": services do not disturb each other.
+ * Errors: ERR_INPUT / ERR_IO of the trace or generator. Threads: one source, one thread. Memory: O(1). */
+#ifndef GPUSIM_ENGINE_REQUEST_SOURCE_H
+#define GPUSIM_ENGINE_REQUEST_SOURCE_H
+
+#include "model/requests.h"
+#include "model/service.h"
+
+struct request_source;
+
+/* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. */
+int request_source_open(struct request_source **out, const struct service_spec *s, bool wants_tokens,
+                        uint64_t seed, uint64_t replication, struct symtab *names, struct err *e);
+void request_source_close(struct request_source *s); /* accepts NULL */
+/* 1: *row is filled, its arrival already divided by the load; 0: end; negative. Not for closed loops. */
+int request_source_next(struct request_source *s, struct request_row *row, struct err *e);
+/* Closed loop: what a user asks next (the arrival is the caller's), and the time before in ns. */
+void request_source_draw(struct request_source *s, struct request_row *row);
+simtime request_source_think(struct request_source *s);
+
+#endif

@@ -1,0 +1,715 @@
+#include "engine/service.h"
+
+#include "base/bits.h"
+#include "base/err.h"
+#include "base/maxtree.h"
+#include "base/rng.h"
+#include "engine/request_source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Events, counted from services' first kind. */
+enum {
+    SERVICE_ARRIVE, /* arg: service; the next request of its source */
+    SERVICE_ASK,    /* arg: user */
+    SERVICE_LOOK,   /* arg: queue; a batch has waited long enough */
+    SERVICE_EXPIRE, /* arg: queue; its head may have waited too long */
+};
+
+enum { CHUNK = 1024, NOBODY = -1 };
+
+struct query {
+    struct query *next; /* in its queue, or the free list */
+    simtime arrival, began;
+    double size_ns;       /* work alone on a whole card of the reference kind */
+    int64_t user;         /* who waits for the answer; NOBODY */
+    uint64_t session;     /* number from 1; 0: none */
+};
+
+/* First come, first served. */
+struct queue {
+    struct query *head, *tail;
+    uint64_t n;
+    double size_ns;
+    uint32_t number;      /* among all queues of the run: argument of its timers */
+    ev_id look, expire;
+};
+
+enum replica_state { REPLICA_STARTING, REPLICA_UP, REPLICA_GONE };
+
+struct replica {
+    struct service *service;
+    struct job *job;
+    enum replica_state state;
+    uint32_t number; /* in its service: slot of the indices */
+    bool busy;
+    struct queue queue; /* routed to it; empty under a shared queue */
+    struct queue batch; /* what it works on */
+};
+
+struct service {
+    const struct plan_service *plan;
+    const struct service_spec *spec;
+    size_t index;
+    struct request_source *source;
+    struct request_row row; /* the next arrival */
+    bool more;
+    gsl_rng *rng;           /* of the router */
+    struct queue queue;     /* of all replicas, or of requests that came while none was up */
+    struct replica **replica;
+    size_t n_replicas;
+    struct replica **up;    /* by number */
+    size_t n_up, n_starting;
+    struct bits idle;       /* numbers of replicas that are up and do nothing */
+    struct maxtree score;   /* by number: minus what the router says; INT64_MIN: not up */
+    uint64_t routed;
+    int64_t first_user;     /* of a closed loop, among all users */
+    sym tenant;
+    /* counts and integrals */
+    uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;
+    uint64_t lost; /* replicas that are gone for good */
+    simtime settled;
+    wide waiting_ns, present_ns, up_ns, busy_ns;
+    wide stay_ns, arrivals_ns; /* of those that left; sum of arrival times of those present */
+    uint64_t last_requests, last_completed, last_dropped; /* at the last sample */
+    wide last_up_ns, last_busy_ns;
+    double queue_batch[QUEUE_MARKS - 1], queue_before;
+    wide mark_ns;
+    bool has_batches;
+};
+
+/* Whose queue it is, by its number. */
+struct queue_owner {
+    struct service *service;
+    struct replica *replica; /* NULL: the shared queue */
+};
+
+struct services {
+    const struct plan *plan;
+    const struct sim_options *opt;
+    struct evq *q;
+    struct residents *residents;
+    uint16_t first_kind;
+    struct service_calls call;
+    void *ctx;
+    struct err *e;
+    struct service *service;
+    size_t n;
+    int64_t n_users;
+    uint64_t standing;
+    VEC(struct queue_owner) owner; /* by queue number */
+    VEC(struct query *) chunk;
+    struct query *spare;
+    bool stopping;
+};
+
+/* ---- requests and queues ---- */
+
+static struct query *request_new(struct services *s)
+{
+    if (!s->spare) {
+        struct query *chunk = xcalloc(CHUNK, sizeof *chunk);
+        vec_push(&s->chunk, chunk);
+        for (size_t i = CHUNK; i-- > 0;) {
+            chunk[i].next = s->spare;
+            s->spare = &chunk[i];
+        }
+    }
+    struct query *q = s->spare;
+    s->spare = q->next;
+    return q;
+}
+
+static void queue_push(struct queue *to, struct query *q)
+{
+    q->next = NULL;
+    if (to->n++ == 0) to->head = q;
+    else to->tail->next = q;
+    to->tail = q;
+    to->size_ns += q->size_ns;
+}
+
+static struct query *queue_pop(struct queue *from)
+{
+    struct query *q = from->head;
+    from->head = q->next;
+    /* An empty queue has no rounding left from those that went. */
+    from->size_ns = --from->n ? from->size_ns - q->size_ns : 0;
+    return q;
+}
+
+/* ---- counting ---- */
+
+static void settle(struct service *v, simtime now)
+{
+    const wide elapsed = now - v->settled;
+    if (elapsed == 0) return;
+    v->settled = now;
+    v->waiting_ns += (wide)v->waiting * elapsed;
+    v->present_ns += (wide)(v->waiting + v->in_service) * elapsed;
+    v->up_ns += (wide)v->n_up * elapsed;
+    v->busy_ns += (wide)v->busy * elapsed;
+}
+
+static void schedule_ask(struct services *s, struct service *v, int64_t user, simtime now)
+{
+    const simtime think = request_source_think(v->source);
+    if (think >= SIM_NEVER - now) return;
+    evq_at(s->q, now + think, EV_ARRIVE, (uint16_t)(s->first_kind + SERVICE_ASK), (uint32_t)user);
+}
+
+/* It has left: tell who listens, and let its user think. */
+static void leave(struct services *s, struct service *v, struct query *q, enum request_fate fate,
+                  simtime now)
+{
+    const struct request_end end = { .fate = fate, .arrival = q->arrival, .end = now,
+                                     .began = q->began, .first = JOB_NO_TIME, .size_ns = q->size_ns };
+    v->fate[fate]++;
+    v->stay_ns += now - q->arrival;
+    v->arrivals_ns -= q->arrival;
+    for (size_t i = 0; i < s->opt->n_sinks; i++) {
+        const struct sink *k = &s->opt->sinks[i];
+        if (k->request) k->request(k->self, s->plan, v->index, &end);
+    }
+    if (q->user != NOBODY && !s->stopping) schedule_ask(s, v, q->user, now);
+    q->next = s->spare;
+    s->spare = q;
+}
+
+/* ---- replicas at work ---- */
+
+static void rescore(struct service *v, const struct replica *x)
+{
+    if (!v->plan->route->score || x->state != REPLICA_UP) return;
+    const struct route_replica seen = { .waiting = x->queue.n, .in_service = x->batch.n,
+                                        .waiting_size = x->queue.size_ns / 1e9,
+                                        .in_service_size = x->batch.size_ns / 1e9 };
+    maxtree_set(&v->score, x->number, -llround(v->plan->route->score(&seen) * 1e6));
+}
+
+/* A timer of a queue: at `when`, unless it rings before. */
+static void ring(struct services *s, ev_id *timer, simtime when, int kind, uint32_t queue)
+{
+    if (evq_is_pending(s->q, *timer) && evq_when(s->q, *timer) <= when) return;
+    if (!evq_move(s->q, *timer, when))
+        *timer = evq_at(s->q, when, EV_POLICY, (uint16_t)(s->first_kind + kind), queue);
+}
+
+static simtime expiry(const struct service *v, const struct query *q)
+{
+    return v->spec->timeout < SIM_NEVER - 1 - q->arrival ? q->arrival + v->spec->timeout : SIM_NEVER - 1;
+}
+
+/* Requests at the head that have waited too long go. The timer follows the head lazily: it rings for a
+ * head that has gone, and is set anew. */
+static void expire(struct services *s, struct service *v, struct queue *from, simtime now)
+{
+    if (v->spec->timeout == CFG_NO_TIME) return;
+    while (from->n && expiry(v, from->head) <= now) {
+        struct query *q = queue_pop(from);
+        v->waiting--;
+        leave(s, v, q, REQUEST_TIMED_OUT, now);
+    }
+    if (from->n) ring(s, &from->expire, expiry(v, from->head), SERVICE_EXPIRE, from->number);
+}
+
+static struct queue *queue_of(struct replica *x)
+{
+    return x->service->plan->route->shared ? &x->service->queue : &x->queue;
+}
+
+static void set_busy(struct replica *x, bool busy)
+{
+    struct service *v = x->service;
+    if (x->busy == busy) return;
+    x->busy = busy;
+    v->busy += busy ? 1 : (uint64_t)-1;
+    busy ? bits_clear(&v->idle, x->number) : bits_set(&v->idle, x->number);
+}
+
+static void begin_batch(struct services *s, struct replica *x, struct queue *from, uint64_t n,
+                        simtime now)
+{
+    struct service *v = x->service;
+    const struct fit *fit = &x->job->shape->fit[x->job->group];
+    double largest = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        struct query *q = queue_pop(from);
+        q->began = now;
+        if (q->size_ns > largest) largest = q->size_ns;
+        queue_push(&x->batch, q);
+    }
+    v->waiting -= n;
+    v->in_service += n;
+    const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns, largest) *
+                        fit->transfer;
+    set_busy(x, true);
+    residents_work(s->residents, x->job, x->job->shape,
+                   work < 9.2e18 ? llround(work) : SIM_NEVER - 1, now);
+}
+
+/* A replica that does nothing looks at its queue. */
+static void look(struct services *s, struct replica *x, simtime now)
+{
+    struct service *v = x->service;
+    struct queue *from = queue_of(x);
+    simtime again = SIM_NEVER;
+    settle(v, now);
+    expire(s, v, from, now);
+    if (from->n > 0) {
+        const struct serve_queue seen = { .n = from->n, .oldest = from->head->arrival, .now = now,
+                                          .more = v->more || v->spec->users != CFG_NO_INT };
+        const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
+        if (n > 0) {
+            begin_batch(s, x, from, n < from->n ? n : from->n, now);
+            rescore(v, x);
+            return;
+        }
+        if (again != SIM_NEVER) ring(s, &from->look, again > now ? again : now, SERVICE_LOOK, from->number);
+    }
+    if (x->busy) {
+        set_busy(x, false);
+        residents_work(s->residents, x->job, NULL, 0, now);
+    }
+    rescore(v, x);
+}
+
+void services_done(struct services *s, struct job *j, simtime now)
+{
+    struct replica *x = j->replica;
+    struct service *v = x->service;
+    settle(v, now);
+    v->in_service -= x->batch.n;
+    while (x->batch.n) leave(s, v, queue_pop(&x->batch), REQUEST_COMPLETED, now);
+    look(s, x, now);
+}
+
+/* ---- requests come ---- */
+
+/* The replica that a request goes to; NULL: none is up, or any that is free. */
+static struct replica *route(struct service *v, const struct query *q)
+{
+    const struct route_ops *ops = v->plan->route;
+    if (v->n_up == 0 || ops->shared) return NULL;
+    if (ops->score) {
+        const int64_t best = maxtree_max(&v->score);
+        return v->replica[maxtree_next(&v->score, 0, best)];
+    }
+    const struct route_view view = { .n = v->n_up, .session = q->session, .sequence = v->routed,
+                                     .rng = v->rng };
+    return v->up[ops->pick(&view)];
+}
+
+/* It stands in a queue; somebody who is free may take it at once. */
+static void enqueue(struct services *s, struct service *v, struct query *q, simtime now)
+{
+    struct replica *x = route(v, q);
+    struct queue *to = x ? &x->queue : &v->queue;
+    if (!x && v->plan->route->shared && v->idle.count) x = v->replica[bits_next(&v->idle, 0)];
+    if (v->spec->queue != CFG_NO_INT && v->waiting >= (uint64_t)v->spec->queue && !(x && !x->busy)) {
+        leave(s, v, q, REQUEST_REFUSED, now);
+        return;
+    }
+    v->routed++;
+    v->waiting++;
+    queue_push(to, q);
+    if (x && !x->busy) {
+        look(s, x, now);
+        return;
+    }
+    if (x) rescore(v, x);
+    if (to->n == 1) expire(s, v, to, now); /* the timer of a new head */
+}
+
+static void arrived(struct services *s, struct service *v, const struct request_row *row, int64_t user,
+                    simtime now)
+{
+    struct query *q = request_new(s);
+    settle(v, now);
+    *q = (struct query){ .arrival = now, .began = JOB_NO_TIME, .size_ns = (double)row->size_nano,
+                           .user = user, .session = row->session };
+    if (user != NOBODY) q->session = (uint64_t)(user - v->first_user) + 1;
+    v->requests++;
+    v->arrivals_ns += now;
+    enqueue(s, v, q, now);
+}
+
+static void fetch(struct services *s, struct service *v)
+{
+    const int rc = request_source_next(v->source, &v->row, s->e);
+    v->more = rc > 0;
+    if (rc < 0) s->call.fail(s->ctx, rc);
+    if (v->more)
+        evq_at(s->q, v->row.arrival, EV_ARRIVE, (uint16_t)(s->first_kind + SERVICE_ARRIVE),
+               (uint32_t)v->index);
+}
+
+static void next_arrival(struct services *s, struct service *v, simtime now)
+{
+    const struct request_row row = v->row;
+    fetch(s, v);
+    arrived(s, v, &row, NOBODY, now);
+}
+
+static void ask(struct services *s, int64_t user, simtime now)
+{
+    struct request_row row;
+    size_t k = 0;
+    while (k + 1 < s->n && s->service[k + 1].first_user <= user) k++;
+    struct service *v = &s->service[k];
+    if (v->spec->count != CFG_NO_INT && v->requests >= (uint64_t)v->spec->count) return;
+    request_source_draw(v->source, &row);
+    arrived(s, v, &row, user, now);
+}
+
+void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now)
+{
+    switch (kind - s->first_kind) {
+    case SERVICE_ARRIVE: next_arrival(s, &s->service[arg], now); break;
+    case SERVICE_ASK: ask(s, arg, now); break;
+    case SERVICE_LOOK: {
+        const struct queue_owner o = s->owner.v[arg];
+        struct replica *x = o.replica;
+        if (!x && o.service->idle.count) x = o.service->replica[bits_next(&o.service->idle, 0)];
+        if (x && !x->busy && x->state == REPLICA_UP) look(s, x, now);
+        break;
+    }
+    case SERVICE_EXPIRE: {
+        const struct queue_owner o = s->owner.v[arg];
+        settle(o.service, now);
+        expire(s, o.service, o.replica ? &o.replica->queue : &o.service->queue, now);
+        if (o.replica) rescore(o.service, o.replica);
+        break;
+    }
+    default: BUG("no such event of services: %d", kind - s->first_kind);
+    }
+}
+
+/* ---- replicas come and go ---- */
+
+static void queue_init(struct services *s, struct queue *q, struct service *v, struct replica *x)
+{
+    const struct queue_owner o = { v, x };
+    q->number = (uint32_t)s->owner.n;
+    vec_push(&s->owner, o);
+}
+
+static void launch(struct services *s, struct service *v, uint32_t number)
+{
+    struct replica *x = xcalloc(1, sizeof *x);
+    *x = (struct replica){ .service = v, .number = number };
+    queue_init(s, &x->queue, v, x);
+    v->replica[number] = x;
+    v->n_starting++;
+    s->standing++;
+    x->job = s->call.launch(s->ctx, v->index, number);
+    x->job->replica = x;
+    v->tenant = x->job->row.user;
+    s->call.submit(s->ctx, x->job);
+}
+
+simtime services_start_up(const struct job *j)
+{
+    return j->replica->service->spec->start_up;
+}
+
+/* Requests that came while nobody was up go to the router now. */
+static void hand_out(struct services *s, struct service *v, simtime now)
+{
+    for (uint64_t n = v->plan->route->shared ? 0 : v->queue.n; n > 0; n--) {
+        struct query *q = queue_pop(&v->queue);
+        struct replica *x = route(v, q);
+        queue_push(&x->queue, q);
+        v->routed++;
+        expire(s, v, &x->queue, now);
+        rescore(v, x);
+    }
+    for (size_t i = 0; i < v->n_up; i++)
+        if (!v->up[i]->busy && queue_of(v->up[i])->n) look(s, v->up[i], now);
+}
+
+void services_ready(struct services *s, struct job *j, simtime now)
+{
+    struct replica *x = j->replica;
+    struct service *v = x->service;
+    settle(v, now);
+    x->state = REPLICA_UP;
+    v->n_starting--;
+    size_t at = v->n_up++;
+    for (; at > 0 && v->up[at - 1]->number > x->number; at--) v->up[at] = v->up[at - 1];
+    v->up[at] = x;
+    if (v->n_up > v->up_most) v->up_most = v->n_up;
+    bits_set(&v->idle, x->number);
+    rescore(v, x);
+    hand_out(s, v, now);
+}
+
+/* Before all others: it has waited longest. */
+static void queue_push_front(struct queue *to, struct query *q)
+{
+    q->next = to->head;
+    if (to->n++ == 0) to->tail = q;
+    to->head = q;
+    to->size_ns += q->size_ns;
+}
+
+/* What it worked on begins anew, in the old order. */
+static void take_back(struct service *v, struct replica *x, struct queue *to)
+{
+    struct query *list = NULL, *next;
+    for (struct query *q = x->batch.head; x->batch.n; q = next) {
+        next = q->next;
+        queue_pop(&x->batch);
+        q->began = JOB_NO_TIME;
+        q->next = list;
+        list = q;
+        v->in_service--;
+        v->waiting++;
+    }
+    for (; list; list = next) {
+        next = list->next;
+        queue_push_front(to, list);
+    }
+}
+
+static void withdraw(struct service *v, struct replica *x)
+{
+    size_t at = 0;
+    while (v->up[at] != x) at++;
+    v->n_up--;
+    for (; at < v->n_up; at++) v->up[at] = v->up[at + 1];
+    bits_clear(&v->idle, x->number);
+    if (v->plan->route->score) maxtree_set(&v->score, x->number, INT64_MIN);
+    if (x->busy) v->busy--;
+    x->busy = false;
+}
+
+void services_down(struct services *s, struct job *j, bool for_good, simtime now)
+{
+    struct replica *x = j->replica;
+    struct service *v = x->service;
+    struct queue rest = { 0 };
+    settle(v, now);
+    if (x->state == REPLICA_UP) {
+        withdraw(v, x);
+        v->n_starting++;
+    }
+    x->state = REPLICA_STARTING;
+    take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
+    if (for_good) {
+        x->state = REPLICA_GONE;
+        x->job = NULL;
+        v->lost++;
+        v->n_starting--;
+        s->standing--;
+    }
+    /* Whatever was sent to it is sent anew. */
+    while (x->queue.n) queue_push(&rest, queue_pop(&x->queue));
+    while (rest.n) {
+        struct query *q = queue_pop(&rest);
+        struct replica *to = route(v, q);
+        queue_push(to ? &to->queue : &v->queue, q);
+        expire(s, v, to ? &to->queue : &v->queue, now);
+        if (to) rescore(v, to);
+    }
+    for (size_t i = 0; i < v->n_up; i++)
+        if (!v->up[i]->busy && queue_of(v->up[i])->n) look(s, v->up[i], now);
+}
+
+void services_stop(struct services *s, simtime now)
+{
+    s->stopping = true;
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        settle(v, now);
+        for (size_t i = 0; i < v->n_replicas; i++) {
+            struct replica *x = v->replica[i];
+            if (!x || !x->job) continue;
+            s->call.retire(s->ctx, x->job);
+            x->job = NULL;
+            s->standing--;
+        }
+    }
+}
+
+/* ---- the run ---- */
+
+static int service_init(struct services *s, size_t k, struct symtab *names, struct err *e)
+{
+    struct service *v = &s->service[k];
+    const struct scenario *sc = s->plan->scenario;
+    char purpose[160];
+    v->plan = &s->plan->service[k];
+    v->spec = v->plan->spec;
+    v->index = k;
+    v->n_replicas = (size_t)v->plan->replicas;
+    v->replica = xcalloc(v->n_replicas, sizeof(struct replica *));
+    v->up = xcalloc(v->n_replicas, sizeof(struct replica *));
+    bits_init(&v->idle, v->n_replicas);
+    maxtree_init(&v->score, v->n_replicas);
+    queue_init(s, &v->queue, v, NULL);
+    v->first_user = s->n_users;
+    if (v->spec->users != CFG_NO_INT) s->n_users += v->spec->users;
+    snprintf(purpose, sizeof purpose, "service/%.100s/route", v->spec->name);
+    v->rng = rng_create((uint64_t)sc->seed, s->opt->replication, purpose);
+    return request_source_open(&v->source, v->spec, false, (uint64_t)sc->seed, s->opt->replication, names,
+                               e);
+}
+
+struct services *services_create(const struct plan *plan, const struct sim_options *opt, struct evq *q,
+                                 struct residents *residents, struct symtab *names, uint16_t first_kind,
+                                 const struct service_calls *calls, void *ctx, struct err *e)
+{
+    struct services *s = xcalloc(1, sizeof *s);
+    int rc = 0;
+    *s = (struct services){ .plan = plan, .opt = opt, .q = q, .residents = residents,
+                            .first_kind = first_kind, .call = *calls, .ctx = ctx, .e = e,
+                            .n = plan->n_services };
+    s->service = xcalloc(s->n + 1, sizeof *s->service);
+    for (size_t k = 0; k < s->n && rc == 0; k++) rc = service_init(s, k, names, e);
+    if (rc == 0) return s;
+    services_destroy(s);
+    return NULL;
+}
+
+void services_destroy(struct services *s)
+{
+    if (!s) return;
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        for (size_t i = 0; i < v->n_replicas; i++) free(v->replica[i]);
+        free(v->replica);
+        free(v->up);
+        bits_fini(&v->idle);
+        maxtree_fini(&v->score);
+        gsl_rng_free(v->rng);
+        request_source_close(v->source);
+    }
+    free(s->service);
+    for (size_t i = 0; i < s->chunk.n; i++) free(s->chunk.v[i]);
+    vec_fini(&s->chunk);
+    vec_fini(&s->owner);
+    free(s);
+}
+
+void services_start(struct services *s)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        for (size_t i = 0; i < v->n_replicas; i++) launch(s, v, (uint32_t)i);
+        if (v->spec->users == CFG_NO_INT) fetch(s, v);
+        for (int64_t u = 0; v->spec->users != CFG_NO_INT && u < v->spec->users; u++)
+            schedule_ask(s, v, v->first_user + u, 0);
+    }
+}
+
+bool services_idle(const struct services *s)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        const struct service *v = &s->service[k];
+        const bool asks = v->spec->users != CFG_NO_INT &&
+                          (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
+        if (v->more || asks || v->waiting + v->in_service > 0) return false;
+    }
+    return true;
+}
+
+uint64_t services_standing(const struct services *s)
+{
+    return s->standing;
+}
+
+/* ---- what was measured ---- */
+
+void services_sample(struct services *s, simtime now, simtime length)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        settle(v, now);
+        const uint64_t done = v->fate[REQUEST_COMPLETED];
+        uint64_t dropped = 0;
+        for (int f = 0; f < REQUEST_FATES; f++) dropped += f == REQUEST_COMPLETED ? 0 : v->fate[f];
+        const wide up = v->up_ns - v->last_up_ns;
+        const struct service_sample x = {
+            .t = now, .length = length, .arrivals = v->requests - v->last_requests,
+            .completed = done - v->last_completed, .dropped = dropped - v->last_dropped,
+            .waiting = v->waiting, .in_service = v->in_service, .up = v->n_up,
+            .starting = v->n_starting,
+            .busy = up > 0 ? (double)(v->busy_ns - v->last_busy_ns) / (double)up : NAN,
+        };
+        v->last_requests = v->requests;
+        v->last_completed = done;
+        v->last_dropped = dropped;
+        v->last_up_ns = v->up_ns;
+        v->last_busy_ns = v->busy_ns;
+        for (size_t i = 0; i < s->opt->n_sinks; i++) {
+            const struct sink *to = &s->opt->sinks[i];
+            const int rc = to->service_sample ? to->service_sample(to->self, s->plan, k, &x, s->e) : 0;
+            if (rc < 0) s->call.fail(s->ctx, rc);
+        }
+    }
+}
+
+void services_warm(struct services *s, simtime now)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        settle(v, now);
+        v->last_up_ns -= v->up_ns;
+        v->last_busy_ns -= v->busy_ns;
+        v->up_ns = v->busy_ns = 0;
+        v->up_most = v->n_up;
+    }
+}
+
+void services_mark(struct services *s, int mark, simtime length, simtime now)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        settle(v, now);
+        if (mark > 0)
+            v->queue_batch[mark - 1] =
+                length > 0 ? (double)(v->waiting_ns - v->mark_ns) / (double)length : 0;
+        else if (now > 0)
+            v->queue_before = (double)v->waiting_ns / (double)now;
+        v->mark_ns = v->waiting_ns;
+        v->has_batches = mark == QUEUE_MARKS - 1;
+    }
+}
+
+const char *services_check(struct services *s, simtime now)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        const uint64_t present = v->waiting + v->in_service;
+        uint64_t left = 0;
+        settle(v, now);
+        for (int f = 0; f < REQUEST_FATES; f++) left += v->fate[f];
+        if (v->requests != left + present) return "requests = those that left + those present";
+        if (v->present_ns != v->stay_ns + (wide)present * now - v->arrivals_ns)
+            return "Little: integral of requests present = sum of their stays";
+        if (v->busy_ns > v->up_ns) return "replicas busy <= replicas up";
+    }
+    return NULL;
+}
+
+struct service_totals *services_totals(struct services *s, simtime now)
+{
+    struct service_totals *list = xcalloc(s->n + 1, sizeof *list);
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        struct service_totals *t = &list[k];
+        settle(v, now);
+        *t = (struct service_totals){ .requests = v->requests, .waiting = v->waiting,
+                                      .in_service = v->in_service, .up_s = (double)v->up_ns / 1e9,
+                                      .busy_s = (double)v->busy_ns / 1e9, .up_most = v->up_most,
+                                      .launched = v->n_replicas, .never_up = v->n_starting + v->lost,
+                                      .tenant = v->tenant, .queue_before = v->queue_before,
+                                      .has_queue_batches = v->has_batches };
+        memcpy(t->fate, v->fate, sizeof t->fate);
+        memcpy(t->queue_batch, v->queue_batch, sizeof t->queue_batch);
+    }
+    return list;
+}

@@ -1,0 +1,295 @@
+#include "model/service.h"
+
+#include "model/job.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POINTER = 300 };
+
+const char *const service_metric_names[SERVICE_METRICS + 1] = {
+#define X(name) #name,
+    SERVICE_METRIC_MAP(X)
+#undef X
+        NULL
+};
+
+static const char *const kinds[] = { "service", NULL };
+
+/* As written; `kind` is there for the reader of the table. */
+struct head {
+    struct service_spec s;
+    int kind;
+};
+
+#define JSON_KEY(key, member, help_)                                                               \
+    {                                                                                              \
+        .name = key, .type = CFG_JSON, .offset = offsetof(struct head, s.member), .help = help_    \
+    }
+#define KEY(key, member, kind_, dflt_, min_, max_, help_)                                          \
+    {                                                                                              \
+        .name = key, .type = kind_, .offset = offsetof(struct head, s.member), .dflt = dflt_,      \
+        .min = min_, .max = max_, .help = help_                                                    \
+    }
+
+const struct cfg_field service_fields[] = {
+    { .name = "name", .type = CFG_TEXT, .offset = offsetof(struct head, s.name), .required = true,
+      .help = "unique" },
+    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct head, kind), .required = true,
+      .choices = kinds, .help = "service: requests, answered by replicas" },
+    KEY("requests", requests, CFG_TEXT, NULL, 0, 0, "native request trace"),
+    KEY("spec", spec, CFG_TEXT, NULL, 0, 0, "generator spec with services"),
+    JSON_KEY("arrivals", arrivals_json, "arrival process of requests"),
+    KEY("users", users, CFG_INT, NULL, 1, 1e6, "closed loop: so many people think, ask, and wait"),
+    JSON_KEY("think", think_json, "users: distribution of the time between answer and next request"),
+    JSON_KEY("size", size_json, "distribution of the time that a request takes alone on a whole card"),
+    JSON_KEY("input_tokens", input_json, "distribution of the tokens of a prompt"),
+    JSON_KEY("output_tokens", output_json, "distribution of the tokens of an answer"),
+    KEY("only", only, CFG_TEXT, NULL, 0, 0, "requests, spec: rows of this service alone"),
+    KEY("load", load, CFG_REAL, "1", 1e-6, 1e6, "arrival times are divided by it"),
+    KEY("count", count, CFG_INT, NULL, 1, 1e12, "at most so many requests"),
+    KEY("profile", profile, CFG_TEXT, NULL, 0, 0,
+        "work signature: what a request does on a card, how it scales on a slice"),
+    KEY("gpu_model", gpu_model, CFG_TEXT, NULL, 0, 0, "card on which sizes hold; absent: on every card"),
+    JSON_KEY("need", need_json, "what a replica asks for"),
+    JSON_KEY("replicas", replicas_json, "how many there are"),
+    KEY("start_up", start_up, CFG_TIME, "0 s", 0, SIM_MAX_S,
+        "a replica holds its cards so long before it serves: loading the model"),
+    JSON_KEY("serve", serve_json, "how a replica serves; absent: one request at a time"),
+    KEY("route", route, CFG_TEXT, NULL, 0, 0, "which replica gets a request; absent: shared"),
+    KEY("queue", queue, CFG_INT, NULL, 0, 1e12, "requests that may wait; more are dropped"),
+    KEY("timeout", timeout, CFG_TIME, NULL, 0, SIM_MAX_S, "a request that waits longer is dropped"),
+    JSON_KEY("slo", slo_json, "targets: {\"wait|latency|ttft|tpot_p50..p999|mean\": duration}"),
+};
+const size_t service_fields_n = sizeof service_fields / sizeof *service_fields;
+
+struct need {
+    double gpu;
+    uint64_t memory;
+};
+const struct cfg_field service_need_fields[] = {
+    CFG_FIELD(struct need, gpu, CFG_REAL, "1", 0.001, 1024, "cards: a fraction of one, or a whole number"),
+    CFG_FIELD(struct need, memory, CFG_BYTES, NULL, 0, 1e18, "per card; absent: the policy's share"),
+};
+const size_t service_need_fields_n = sizeof service_need_fields / sizeof *service_need_fields;
+
+const struct cfg_field service_replicas_fields[] = {
+    CFG_FIELD(struct service_replicas, min, CFG_INT, "1", 1, 1e6, "there all the time"),
+    CFG_FIELD(struct service_replicas, per_card, CFG_INT, NULL, 1, 1000,
+              "instead of min: so many for each card of the fleet"),
+};
+const size_t service_replicas_fields_n =
+    sizeof service_replicas_fields / sizeof *service_replicas_fields;
+
+struct reader {
+    struct service_spec *s;
+    struct arena *a;
+    const struct json_doc *doc;
+    struct diag *d;
+};
+
+static const char *at(const struct reader *r, const char *key)
+{
+    char p[POINTER];
+    return arena_strdup(r->a, json_pointer_key(p, sizeof p, r->s->pointer, key));
+}
+
+/* ---- targets ---- */
+
+bool service_target_parse(const char *key, struct service_target *out)
+{
+    const char *under = strchr(key, '_');
+    int m = 0;
+    if (!under) return false;
+    while (m < SERVICE_METRICS && (strlen(service_metric_names[m]) != (size_t)(under - key) ||
+                                   strncmp(service_metric_names[m], key, (size_t)(under - key)) != 0))
+        m++;
+    if (m == SERVICE_METRICS) return false;
+    out->metric = (enum service_metric)m;
+    if (strcmp(under, "_mean") == 0) {
+        out->percentile = 0;
+        return true;
+    }
+    static const struct {
+        const char *word;
+        double p;
+    } known[] = { { "_p50", 0.50 }, { "_p90", 0.90 }, { "_p95", 0.95 }, { "_p99", 0.99 }, { "_p999", 0.999 } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(under, known[i].word) == 0) {
+            out->percentile = known[i].p;
+            return true;
+        }
+    return false;
+}
+
+static void read_targets(struct reader *r)
+{
+    json_t *obj = r->s->slo_json, *v;
+    const char *key, *pointer = at(r, "slo"), *nearest;
+    char p[POINTER], found[80];
+    size_t n = 0;
+    if (!obj) return;
+    if (!json_is_object(obj)) {
+        json_problem(r->d, r->doc, pointer, "expected an object such as {\"latency_p99\": \"500 ms\"}, "
+                     "found %s", json_found(found, sizeof found, obj));
+        return;
+    }
+    struct service_target *t = arena_array(r->a, json_object_size(obj) + 1, sizeof *t);
+    json_object_foreach(obj, key, v)
+    {
+        json_pointer_key(p, sizeof p, pointer, key);
+        if (!service_target_parse(key, &t[n])) {
+            err_hint(json_problem(r->d, r->doc, p, "no such target: \"%s\"", key),
+                     "wait, latency, ttft or tpot, then _p50, _p90, _p95, _p99, _p999 or _mean");
+            continue;
+        }
+        t[n].name = arena_strdup(r->a, key);
+        if (!json_is_string(v) || unit_parse_time(json_string_value(v), &t[n].limit, &nearest) != 0)
+            json_problem(r->d, r->doc, p, "expected %s, found %s", unit_expected(UNIT_TIME),
+                         json_found(found, sizeof found, v));
+        n++;
+    }
+    r->s->target = t;
+    r->s->n_targets = n;
+}
+
+/* ---- where requests come from ---- */
+
+static bool read_dist(struct reader *r, struct synth_dist *out, json_t *v, const char *key,
+                      enum synth_unit unit)
+{
+    if (!v) return false;
+    synth_dist_read(out, r->a, r->doc, v, at(r, key), unit, r->d);
+    return true;
+}
+
+/* Requests can come by any process that is not of people or recordings of jobs. */
+static void read_arrivals(struct reader *r)
+{
+    struct service_spec *s = r->s;
+    const size_t before = r->d->count;
+    synth_arrival_read(&s->arrivals, r->a, r->doc, s->arrivals_json, at(r, "arrivals"), NAN, r->d);
+    if (r->d->count > before) return;
+    if (s->arrivals.kind == SYNTH_ARRIVAL_sessions || s->arrivals.kind == SYNTH_ARRIVAL_once ||
+        synth_arrival_replays(&s->arrivals))
+        json_problem(r->d, r->doc, at(r, "arrivals"),
+                     "expected arrivals that requests can have, found \"%s\"",
+                     synth_arrival_kind_names[s->arrivals.kind]);
+}
+
+/* A key that is there but goes with another source of requests. */
+static void refuse(struct reader *r, bool present, const char *key, const char *with)
+{
+    if (present) json_problem(r->d, r->doc, at(r, key), "\"%s\" does not go with %s", key, with);
+}
+
+static void read_sizes(struct reader *r, bool drawn, const char *with)
+{
+    struct service_spec *s = r->s;
+    s->sized = read_dist(r, &s->size, s->size_json, "size", SYNTH_SECONDS);
+    const bool in = read_dist(r, &s->input, s->input_json, "input_tokens", SYNTH_NUMBER);
+    const bool out = read_dist(r, &s->output, s->output_json, "output_tokens", SYNTH_NUMBER);
+    s->tokens = in && out;
+    if (!drawn) {
+        refuse(r, s->sized, "size", with);
+        refuse(r, in, "input_tokens", with);
+        refuse(r, out, "output_tokens", with);
+    } else if (s->sized ? in || out : !s->tokens) {
+        json_problem(r->d, r->doc, s->pointer,
+                     "%s: expected \"size\", or \"input_tokens\" and \"output_tokens\"", with);
+    }
+}
+
+static void read_source(struct reader *r)
+{
+    struct service_spec *s = r->s;
+    const bool closed = s->users != CFG_NO_INT, drawn = closed || s->arrivals_json;
+    const int sources =
+        (s->requests != NULL) + (s->spec != NULL) + (s->arrivals_json != NULL) + closed;
+    if (sources != 1) {
+        json_problem(r->d, r->doc, s->pointer,
+                     "expected one source of requests (\"requests\", \"spec\", \"arrivals\" or "
+                     "\"users\"), found %s", sources ? "several" : "none");
+        return;
+    }
+    const char *with = s->requests ? "requests from a trace"
+                       : s->spec   ? "requests from a generator"
+                       : closed    ? "users"
+                                   : "an arrival process";
+    if (s->arrivals_json) read_arrivals(r);
+    read_sizes(r, drawn, with);
+    read_dist(r, &s->think, s->think_json, "think", SYNTH_SECONDS);
+    if (closed && !s->think_json)
+        json_problem(r->d, r->doc, s->pointer, "users: expected \"think\", the time between answer and "
+                     "next request");
+    refuse(r, s->think_json && !closed, "think", with);
+    refuse(r, s->only && drawn, "only", with);
+    refuse(r, s->load != 1.0 && closed, "load", with);
+}
+
+/* ---- who answers ---- */
+
+static void read_table(struct reader *r, const struct cfg_field *fields, size_t n, void *out, json_t *obj,
+                       const char *key)
+{
+    cfg_read(fields, n, out, r->a, r->doc, obj, at(r, key), NULL, 0, r->d);
+}
+
+static void read_need(struct reader *r)
+{
+    struct need need = { .gpu = 1, .memory = CFG_NO_BYTES };
+    const size_t before = r->d->count;
+    read_table(r, service_need_fields, service_need_fields_n, &need, r->s->need_json, "need");
+    if (r->d->count > before) return;
+    const double milli = need.gpu * 1000;
+    r->s->gpus_milli = (int32_t)lround(milli);
+    r->s->bytes = need.memory;
+    if (fabs(milli - r->s->gpus_milli) > 1e-6 || !job_gpus_ok(r->s->gpus_milli)) {
+        char p[POINTER];
+        json_problem(r->d, r->doc, json_pointer_key(p, sizeof p, at(r, "need"), "gpu"),
+                     "expected thousandths of one card or a whole number of cards, found %g", need.gpu);
+    }
+}
+
+static void read_replicas(struct reader *r)
+{
+    struct service_replicas *x = &r->s->replicas;
+    read_table(r, service_replicas_fields, service_replicas_fields_n, x, r->s->replicas_json, "replicas");
+    x->max = x->min;
+    if (x->per_card != CFG_NO_INT && json_object_get(r->s->replicas_json, "min"))
+        json_problem(r->d, r->doc, at(r, "replicas"), "\"min\" and \"per_card\" do not go together");
+}
+
+void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc, json_t *obj,
+                  const char *pointer, struct diag *d)
+{
+    struct head head = { .s.pointer = pointer };
+    struct reader r = { out, a, doc, d };
+    const size_t before = d->count;
+    cfg_read(service_fields, service_fields_n, &head, a, doc, obj, pointer, NULL, 0, d);
+    *out = head.s;
+    if (d->count > before) return;
+    read_source(&r);
+    read_need(&r);
+    read_replicas(&r);
+    read_targets(&r);
+}
+
+json_t *service_resolved(const struct service_spec *s, const json_t *as_given)
+{
+    const struct head head = { *s, 0 };
+    const struct need need = { s->gpus_milli / 1000.0, s->bytes };
+    struct service_replicas replicas = s->replicas;
+    if (replicas.per_card != CFG_NO_INT) replicas.min = CFG_NO_INT;
+    json_t *o = cfg_write(service_fields, service_fields_n, &head);
+    json_object_update_existing(o, (json_t *)(uintptr_t)as_given);
+    json_object_set_new(o, "need", cfg_write(service_need_fields, service_need_fields_n, &need));
+    json_object_set_new(o, "replicas",
+                        cfg_write(service_replicas_fields, service_replicas_fields_n, &replicas));
+    return o;
+}
+
+bool service_is_random(const struct service_spec *s)
+{
+    return !s->requests;
+}
