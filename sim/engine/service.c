@@ -312,7 +312,7 @@ static void enqueue(struct services *s, struct service *v, struct query *q, simt
         leave(s, v, q, REQUEST_REFUSED, now);
         return;
     }
-    v->routed++;
+    v->routed += x && !v->plan->route->shared;
     v->waiting++;
     queue_push(to, q);
     if (x && !x->busy) {

@@ -777,8 +777,12 @@ static void set_up_services(struct run *r)
     if (r->plan->n_services == 0) return;
     r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE, &calls, r,
                                   r->e);
-    if (r->services) services_start(r->services);
-    else fail(r, (int)r->e->code);
+    if (!r->services) {
+        fail(r, (int)r->e->code);
+        return;
+    }
+    services_start(r->services);
+    evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
 }
 
 static void tear_down(struct run *r)

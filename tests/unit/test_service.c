@@ -1,0 +1,336 @@
+/* Services in small: requests of a written trace, times worked out by hand. */
+#include "support/simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+/* One request as it left, in the order of leaving. */
+struct seen {
+    size_t n;
+    struct request_end end[64];
+};
+
+static void on_request(void *self, const struct plan *plan, size_t k, const struct request_end *q)
+{
+    struct seen *s = self;
+    (void)plan, (void)k;
+    assert_true(s->n < 64);
+    s->end[s->n++] = *q;
+}
+
+struct tiny {
+    struct runner r;
+    struct seen seen;
+    struct policy_result p;
+};
+
+/* `service`: its keys beside name, kind and requests. `share`, `fleet`: sections. */
+static void run(struct tiny *t, const char *fleet, const char *share, const char *service,
+                const char *more_work, const char *requests)
+{
+    char text[2000];
+    const struct sim_file files[] = { { "requests.csv", requests }, { NULL, NULL } };
+    snprintf(text, sizeof text,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', %s } ],"
+             "  'profiles': { 'all': { 'compute': 1, 'sm_width': 1, 'bw_width': 1 } },"
+             "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'profile': 'all', %s } %s ],"
+             "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
+             fleet, service, more_work, share);
+    memset(t, 0, sizeof *t);
+    sim_load(&t->r, sim_write(text, "job_id,submit_s,duration_s,gpus,profile\nj,1,10,0.5,all\n", files));
+    const struct sink sink = { .self = &t->seen, .request = on_request };
+    sim_policy_run(&t->r, 0, &sink, &t->p);
+}
+
+static void fini(struct tiny *t)
+{
+    runner_fini(&t->r);
+}
+
+static void left(const struct tiny *t, size_t i, double arrival_s, double began_s, double end_s)
+{
+    const struct request_end *q = &t->seen.end[i];
+    assert_true(i < t->seen.n);
+    assert_close((double)q->arrival / 1e9, arrival_s, 1e-12);
+    assert_close(q->began == JOB_NO_TIME ? -1 : (double)q->began / 1e9, began_s, 1e-9);
+    assert_close((double)q->end / 1e9, end_s, 1e-9);
+}
+
+#define ONE   "'nodes': 1, 'gpus_per_node': 1"
+#define TWO   "'nodes': 1, 'gpus_per_node': 2"
+#define WHOLE "'kind': 'whole'"
+#define FOUR  "arrival_s,size\n0,2\n0.5,1\n0.5,3\n4,1\n"
+
+/* One card: 0-2, 2-3, 3-6, 6-7. Two cards: 0-2, 0.5-1.5, 1.5-4.5, 4-5. */
+static void first_come(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'replicas': { 'per_card': 1 }", "", FOUR);
+    left(&t, 0, 0, 0, 2);
+    left(&t, 1, 0.5, 2, 3);
+    left(&t, 2, 0.5, 3, 6);
+    left(&t, 3, 4, 6, 7);
+    const struct service_result *v = &t.p.service[0];
+    assert_int_equal(t.p.n_services, 1);
+    assert_int_equal(v->requests, 4);
+    assert_int_equal(v->completed, 4);
+    assert_close(v->wait_ms.mean, (0 + 1500 + 2500 + 2000) / 4.0, 1e-9);
+    assert_close(v->latency_ms.max, 5500, 1e-9);
+    assert_close(v->replicas_mean, 1, 1e-9);
+    assert_close(v->busy, 1, 1e-9);
+    assert_close(v->gpu_hours, 7 / 3600.0, 1e-9);
+    assert_int_equal(t.p.jobs.submitted, 0); /* replicas are no jobs of anybody */
+    fini(&t);
+    run(&t, TWO, WHOLE, "'replicas': { 'per_card': 1 }", "", FOUR);
+    left(&t, 0, 0.5, 0.5, 1.5);
+    left(&t, 1, 0, 0, 2);
+    left(&t, 2, 0.5, 1.5, 4.5);
+    left(&t, 3, 4, 4, 5);
+    assert_close(t.p.service[0].busy, 7.0 / 10, 1e-9);
+    fini(&t);
+}
+
+/* Routed in turn: 0-2 and 4.. on the first (third request waits there: 2-5), second 0.5-1.5, 4-5. */
+static void routes(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'round_robin'", "", FOUR);
+    left(&t, 0, 0.5, 0.5, 1.5);
+    left(&t, 1, 0, 0, 2);
+    left(&t, 2, 0.5, 2, 5); /* behind the first, although the second card is free from 1.5 */
+    left(&t, 3, 4, 4, 5);
+    fini(&t);
+    /* The third request meets one on each: it joins the first. By work it would join the second. */
+    run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'least_outstanding'", "", FOUR);
+    left(&t, 2, 0.5, 2, 5);
+    fini(&t);
+    run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'shortest_queue'", "", FOUR);
+    left(&t, 2, 0.5, 2, 5);
+    fini(&t);
+    run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'least_work'", "", FOUR);
+    left(&t, 2, 0.5, 1.5, 4.5);
+    fini(&t);
+    /* Session y is the second to come: replica 2; x stays with replica 1 and waits. */
+    run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'affinity'", "",
+        "arrival_s,size,session\n0,2,x\n0.5,1,y\n1,1,x\n1.6,1,x\n");
+    left(&t, 0, 0.5, 0.5, 1.5);
+    left(&t, 2, 1, 2, 3);
+    left(&t, 3, 1.6, 3, 4);
+    fini(&t);
+}
+
+static void full_queues(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'queue': 1", "", FOUR);
+    assert_int_equal(t.p.service[0].refused, 1);
+    assert_int_equal(t.p.service[0].dropped, 1);
+    left(&t, 0, 0.5, -1, 0.5); /* the second of 0.5 s */
+    left(&t, 1, 0, 0, 2);
+    left(&t, 2, 0.5, 2, 3);
+    left(&t, 3, 4, 4, 5);
+    fini(&t);
+    run(&t, ONE, WHOLE, "'queue': 0", "", FOUR);
+    assert_int_equal(t.p.service[0].refused, 2);
+    fini(&t);
+    /* A wait of 1.5 s is allowed for, one of 2.5 s is not. */
+    run(&t, ONE, WHOLE, "'timeout': '1.6 s', 'slo': { 'latency_p99': '3 s', 'wait_mean': '1 s' }", "", FOUR);
+    const struct service_result *v = &t.p.service[0];
+    assert_int_equal(v->timed_out, 1);
+    left(&t, 1, 0.5, -1, 2.1);
+    left(&t, 2, 0.5, 2, 3);
+    left(&t, 3, 4, 4, 5);
+    /* within 3 s: three of four; within a wait of 1 s: two; both: two */
+    assert_string_equal(v->target[0].name, "latency_p99");
+    assert_close(v->target[0].attainment, 0.75, 1e-12);
+    assert_close(v->target[0].value_ms, 2500, 1e-9);
+    assert_true(v->target[0].met);
+    assert_close(v->target[1].attainment, 0.5, 1e-12);
+    assert_close(v->target[1].value_ms, 500, 1e-9);
+    assert_close(v->attainment, 0.5, 1e-12);
+    assert_close(v->goodput_per_s, 2 / 5.0, 1e-12);
+    assert_close(v->throughput_per_s, 3 / 5.0, 1e-12);
+    fini(&t);
+}
+
+/* The model is loaded from 0 to 3 s: requests wait for it. */
+static void start_up(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'start_up': '3 s'", "", FOUR);
+    left(&t, 0, 0, 3, 5);
+    left(&t, 3, 4, 9, 10);
+    assert_close(t.p.service[0].gpu_hours, 10 / 3600.0, 1e-9);
+    assert_close(t.p.service[0].replicas_mean, 0.7, 1e-9);
+    fini(&t);
+    /* It is loaded from the start, not from the first request on. */
+    run(&t, ONE, WHOLE, "'start_up': '3 s'", "", "arrival_s,size\n2,1\n");
+    left(&t, 0, 2, 3, 4);
+    fini(&t);
+    /* Routed ones are handed out when the first replica is there. */
+    run(&t, ONE, WHOLE, "'start_up': '3 s', 'route': 'least_outstanding'", "", FOUR);
+    left(&t, 0, 0, 3, 5);
+    left(&t, 3, 4, 9, 10);
+    fini(&t);
+}
+
+/* A service and a job take turns on one card: each runs at half speed while both are there, and the job
+ * at full speed while the service is idle. The job (10 s from t = 1) meets a request of 2 s at 0 and one
+ * of 4 s at 20: 0-1 alone, then 1 s left at half speed: ends at 3; the job did 1 s by then, runs
+ * alone to 12 s. */
+static void shares_with_a_job(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, "'kind': 'timeslice', 'slots': 2", "'need': { 'gpu': 0.5 }",
+        ", { 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }", "arrival_s,size\n0,2\n20,4\n");
+    left(&t, 0, 0, 0, 3);
+    left(&t, 1, 20, 20, 24);
+    assert_int_equal(t.p.jobs.completed, 1);
+    assert_close(t.p.stats.turnaround_s.mean, 11, 1e-9);
+    fini(&t);
+    /* Bursts at 2 and 6 s of 1 s each: either takes 2 s, and takes 1 s from the job: it ends at 13. */
+    run(&t, ONE, "'kind': 'timeslice', 'slots': 2", "'need': { 'gpu': 0.5 }",
+        ", { 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }", "arrival_s,size\n2,1\n6,1\n");
+    left(&t, 0, 2, 2, 4);
+    left(&t, 1, 6, 6, 8);
+    assert_close(t.p.stats.turnaround_s.mean, 12, 1e-9);
+    fini(&t);
+}
+
+/* Two users, no thinking: on one card they alternate. Four requests in all. */
+static void closed_loop(void **state)
+{
+    struct tiny t;
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': 1 } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'service', 'users': 2, 'think': '1 s', 'size': '2 s', 'count': 4 } ],"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+    (void)state;
+    memset(&t, 0, sizeof t);
+    sim_load(&t.r, sim_write(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL));
+    const struct sink sink = { .self = &t.seen, .request = on_request };
+    sim_policy_run(&t.r, 0, &sink, &t.p);
+    assert_int_equal(t.p.service[0].requests, 4);
+    left(&t, 0, 1, 1, 3);
+    left(&t, 1, 1, 3, 5);
+    left(&t, 2, 4, 5, 7);
+    left(&t, 3, 6, 7, 9);
+    fini(&t);
+}
+
+/* Same files, same bytes: services.csv and result.json at one thread and at two, and the totals in them. */
+static void repeats(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '200 s',"
+        "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': 2 } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'service', 'arrivals': { 'kind': 'poisson', 'gap': '0.1 s' },"
+        "              'size': { 'kind': 'exponential', 'mean': '0.1 s' }, 'replicas': { 'per_card': 1 }, 'route': 'random' } ],"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } }, { 'name': 'q', 'share': { 'kind': 'whole' } } ],"
+        "  'output': { 'sample': '50 s' } }";
+    struct simulated a, b;
+    (void)state;
+    simulate_with(&a, text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, 1);
+    simulate_with(&b, text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, 2);
+    assert_string_equal(a.result_json, b.result_json);
+    assert_true(a.run.result.policy[0].service[0].requests > 1500);
+    assert_int_equal(a.run.result.policy[0].service[0].requests, a.run.result.policy[1].service[0].requests);
+    simulated_fini(&a);
+    simulated_fini(&b);
+}
+
+/* ---- what is refused ---- */
+
+static void refusals(void **state)
+{
+#define HEAD                                                                                       \
+    "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '9 s', 'fleet': [ { 'name': 'a', 'gpu': '%s', "    \
+    "'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'service', %s } ],"                  \
+    " 'policies': [ { 'name': 'p', 'share': { %s } } ] }"
+#define POISSON "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'size': '1 s'"
+    static const struct {
+        const char *gpu, *service, *share, *expected;
+    } bad[] = {
+        { "generic", "'load': 1", WHOLE, "found none" },
+        { "generic", POISSON ", 'users': 3, 'think': '1 s'", WHOLE, "found several" },
+        { "generic", "'users': 3, 'size': '1 s'", WHOLE, "\"think\"" },
+        { "generic", "'users': 3, 'think': '1 s'", WHOLE, "\"size\", or" },
+        { "generic", POISSON ", 'input_tokens': 3, 'output_tokens': 3", WHOLE, "\"size\", or" },
+        { "generic", "'requests': 'x.csv', 'size': '1 s'", WHOLE, "does not go with requests from a trace" },
+        { "generic", POISSON ", 'only': 'x'", WHOLE, "does not go with" },
+        { "generic", POISSON ", 'need': { 'gpu': 1.5 }", WHOLE, "thousandths" },
+        { "generic", POISSON ", 'need': { 'gpu': 3 }", WHOLE, "more cards than the fleet has" },
+        { "a100-sxm4-80gb", POISSON ", 'need': { 'memory': '90 GiB' }", WHOLE, "more memory than the card has" },
+        { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE, "do not go together" },
+        { "generic", POISSON ", 'slo': { 'latency': '1 s' }", WHOLE, "no such target" },
+        { "generic", POISSON ", 'slo': { 'latency_p98': '1 s' }", WHOLE, "no such target" },
+        { "generic", POISSON ", 'route': 'sharde'", WHOLE, "expected a way of routing" },
+        { "generic", POISSON ", 'serve': { 'kind': 'one' }", WHOLE, "expected a way of serving" },
+        { "generic", POISSON ", 'profile': 'nobody'", WHOLE, "no such work profile" },
+        { "generic", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mps', 'slots': 4", "how service w scales" },
+        { "a100-sxm4-80gb", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mig'", "how service w scales" },
+        { "generic", "'arrivals': { 'kind': 'replay', 'trace': 'trace.csv' }, 'size': '1 s'", WHOLE,
+          "arrivals that requests can have" },
+    };
+    char text[1000], said[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(text, sizeof text, HEAD, bad[i].gpu, bad[i].service, bad[i].share);
+        if (sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said, sizeof said) == 0)
+            fail_msg("passed: %s", bad[i].service);
+        if (!strstr(said, bad[i].expected)) fail_msg("%s: no '%s' in: %s", bad[i].service, bad[i].expected, said);
+    }
+    snprintf(text, sizeof text,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+             "  'work': [ { 'name': 'w', 'kind': 'service', " POISSON " } ],"
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
+    assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said, sizeof said) > 0);
+    assert_non_null(strstr(said, "requests without an end"));
+}
+
+/* Bad rows come out with their place. */
+static void bad_requests(void **state)
+{
+    static const struct {
+        const char *rows, *where, *expected;
+    } bad[] = {
+        { "arrival_s,size\n0,1\nnan,1\n", ":3:1", "arrival_s" },
+        { "arrival_s,size\n0,-1\n", ":2:3", "size" },
+        { "arrival_s,size\n5,1\n4,1\n", ":3:1", "sorted" },
+        { "arrival_s,input_tokens,output_tokens\n0,1,1\n", "requests.csv", "expected requests with a size" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct runner r = { 0 };
+        struct err e = { 0 };
+        const struct sim_file files[] = { { "requests.csv", bad[i].rows }, { NULL, NULL } };
+        sim_load(&r, sim_write("{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+                               "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv' } ],"
+                               "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+                               "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+        assert_int_equal(runner_run(&r, NULL, 1, &e), ERR_INPUT);
+        if (!strstr(e.where, bad[i].where)) fail_msg("at %s: %s", e.where, e.msg);
+        if (!strstr(e.msg, bad[i].expected) && !strstr(e.hint, bad[i].expected)) fail_msg("%s", e.msg);
+        runner_fini(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_come),  cmocka_unit_test(routes),
+        cmocka_unit_test(full_queues), cmocka_unit_test(start_up),
+        cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
+        cmocka_unit_test(repeats),     cmocka_unit_test(refusals),
+        cmocka_unit_test(bad_requests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
