@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "engine/order.h"
 #include "engine/place.h"
+#include "engine/route.h"
+#include "engine/serve.h"
 #include "engine/share.h"
 
 #include <dirent.h>
@@ -91,6 +93,18 @@ static int list_schedulers(struct sink *s, struct err *e)
     }
     s->kind = "place";
     for (const struct place_ops *const *p = place_all; *p; p++) show(s, (*p)->name, (*p)->help);
+    s->kind = "serve";
+    for (const struct serve_ops *const *v = serve_all; *v; v++) {
+        if (s->rows) {
+            json_object_set_new(add(s, (*v)->name, (*v)->help), "parameters",
+                                fields_json((*v)->fields, (*v)->fields_n));
+            continue;
+        }
+        show(s, (*v)->name, (*v)->help);
+        cfg_help((*v)->fields, (*v)->fields_n, stdout);
+    }
+    s->kind = "route";
+    for (const struct route_ops *const *r = route_all; *r; r++) show(s, (*r)->name, (*r)->help);
     return 0;
 }
 

@@ -2,7 +2,10 @@
 
 #include "engine/order.h"
 #include "engine/place.h"
+#include "engine/route.h"
+#include "engine/serve.h"
 #include "engine/share.h"
+#include "model/service.h"
 #include "model/scenario.h"
 #include "model/signature.h"
 
@@ -154,6 +157,27 @@ static void orders_and_places(FILE *to)
     }
 }
 
+static void services(FILE *to)
+{
+    fputs(".SH SERVICE\nKeys of a member of \"work\" whose kind is \"service\".\n", to);
+    keys(to, service_fields, service_fields_n);
+    fputs(".SH NEED\nKeys of \"need\" of a service.\n", to);
+    keys(to, service_need_fields, service_need_fields_n);
+    fputs(".SH REPLICAS\nKeys of \"replicas\" of a service.\n", to);
+    keys(to, service_replicas_fields, service_replicas_fields_n);
+    fputs(".SH SERVE\nKeys of \"serve\" of a service, after \"kind\".\n", to);
+    for (const struct serve_ops *const *v = serve_all; *v; v++) {
+        fprintf(to, ".SS kind: %s\n", (*v)->name);
+        line(to, (*v)->help);
+        keys(to, (*v)->fields, (*v)->fields_n);
+    }
+    fputs(".SH ROUTE\nValues of \"route\" of a service.\n", to);
+    for (const struct route_ops *const *r = route_all; *r; r++) {
+        term(to, (*r)->name);
+        line(to, (*r)->help);
+    }
+}
+
 void manual_scenario(FILE *to)
 {
     title(to, "gpusim-scenario", 5, "fleet, work and policies that gpusim compares");
@@ -170,6 +194,7 @@ void manual_scenario(FILE *to)
     }
     shares(to);
     orders_and_places(to);
+    services(to);
     fputs(".SH PROFILES\nKeys of each member of \"profiles\": how a job uses a card.\n", to);
     keys(to, signature_fields, signature_fields_n);
     fputs(".SH SEE ALSO\n.BR gpusim (1)\n", to);

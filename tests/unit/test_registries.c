@@ -4,6 +4,8 @@
 
 #include "cli/command.h"
 #include "engine/cluster.h"
+#include "engine/route.h"
+#include "engine/serve.h"
 #include "traces/format.h"
 
 #include <ctype.h>
@@ -78,6 +80,8 @@ static void names_and_help(void **state)
     NAMES(share_all, "share");
     NAMES(order_all, "order");
     NAMES(place_all, "place");
+    NAMES(serve_all, "serve");
+    NAMES(route_all, "route");
     NAMES(fmt_all, "format");
     NAMES(cmd_all, "command");
 }
