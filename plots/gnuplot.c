@@ -90,7 +90,7 @@ static int run(const char *dir, const char *name, bool *absent, struct err *e)
     char said[400];
     char *commands = xasprintf("data='%s.tsv'; out='%s.svg.tmp'", name, name);
     char *script = xasprintf("%s.gp", name);
-    pid_t child;
+    pid_t child = -1;
     int fd = -1, status = 0, rc = start(dir, commands, script, &child, &fd);
     free(commands);
     free(script);

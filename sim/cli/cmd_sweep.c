@@ -110,6 +110,18 @@ static int dry_run(struct sweep *s, int format, struct err *e)
     return 0;
 }
 
+/* A shard of a large sweep makes no tables: in a folder that all share it would read what everybody
+ * has done, 10,000 shards of a million runs each half a million files. */
+enum { MOST_RUNS_IN_TABLES_OF_A_SHARD = 10000 };
+
+static int report_shard(const struct sweep *s)
+{
+    log_info("%zu runs are in %s/runs; when all shards have ended: gpusim merge", s->n_mine,
+             s->dir);
+    if (s->n_failed > 0) log_warn("%zu of %zu runs failed", s->n_failed, s->n_mine);
+    return s->n_failed > 0 ? 1 : 0;
+}
+
 /* 0, or 1 when a run failed. */
 static int report(const struct sweep *s, int format, struct err *e)
 {
@@ -180,7 +192,10 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (s.n_mine > s.n_todo)
         log_info("%zu of %zu runs are there already", s.n_mine - s.n_todo, s.n_mine);
     rc = sweep_run(&s, e);
-    if (rc == 0) rc = report(&s, o.format, e);
+    if (rc == 0)
+        rc = s.o.shard.count > 1 && s.n_runs > MOST_RUNS_IN_TABLES_OF_A_SHARD
+                 ? report_shard(&s)
+                 : report(&s, o.format, e);
 out:
     sweep_fini(&s);
     opt_fini(opts, &o);

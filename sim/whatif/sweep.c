@@ -418,7 +418,7 @@ static json_t *outcome(const struct sweep *s, size_t point, size_t replication)
 struct running {
     const struct sweep *s;
     pthread_mutex_t lock;
-    size_t done;
+    size_t done, failed;
     struct err error;
 };
 
@@ -431,10 +431,12 @@ static int run_one(void *ctx, size_t i)
     struct err e = { 0 };
     json_t *v = outcome(s, point, k);
     const int rc = sweep_write_json(sweep_run_path(a, s->dir, s->point[point].sha256, k), v, &e);
+    const bool failed = !json_is_null(json_object_get(v, "error"));
     json_decref(v);
     arena_destroy(a);
     pthread_mutex_lock(&w->lock);
     w->done++;
+    w->failed += failed;
     if (rc != 0 && w->error.code == ERR_OK) w->error = e;
     log_progress("sweep", (double)w->done / (double)s->n_todo);
     pthread_mutex_unlock(&w->lock);
@@ -461,6 +463,7 @@ int sweep_run(struct sweep *s, struct err *e)
     if (rc != 0) return rc;
     if (parallel_for(s->n_todo, s->o.threads, run_one, &w) != 0) *e = w.error;
     log_progress_done();
+    s->n_failed = w.failed;
     return w.error.code;
 }
 

@@ -48,6 +48,7 @@ struct sweep {
     bool random;  /* replications differ */
     size_t *todo; /* runs of this shard without a result, numbered point x replications + K */
     size_t n_todo, n_mine, n_runs;
+    size_t n_failed; /* of those that sweep_run ran */
 };
 
 /* Load every point, name it, and look for what is done. Nothing is written. ERR_USAGE for axes and

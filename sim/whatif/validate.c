@@ -16,7 +16,7 @@ const struct valid_set *valid_find(const char *name, const char **nearest)
 {
     const char *names[64];
     size_t n = 0;
-    for (; valid_all[n] && n < 64; n++) {
+    for (; n < 64 && valid_all[n]; n++) {
         if (strcmp(valid_all[n]->name, name) == 0) return valid_all[n];
         names[n] = valid_all[n]->name;
     }
