@@ -60,7 +60,8 @@ struct options {
 
 static const struct opt opts[] = {
     { "zone", 0, OPT_TEXT, offsetof(struct options, zone), "ZONE",
-      "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default UTC)", NULL },
+      "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default: the format's, or UTC)",
+      NULL },
     { "attempts", 0, OPT_CHOICE, offsetof(struct options, attempts), "HOW",
       "philly: sum: one job with the run times of its attempts added; each: a job for each attempt",
       attempts_names },

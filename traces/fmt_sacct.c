@@ -33,7 +33,8 @@ static const struct opt opts[] = {
       "sacct: the columns of a file without a header (jobid,submit,...; \"-\": one that does not matter)",
       NULL },
     { "zone", 0, OPT_TEXT, offsetof(struct slurm_options, zone), "ZONE",
-      "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default UTC)", NULL },
+      "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default: the format's, or UTC)",
+      NULL },
     SLURM_OPTS("sacct"),
     { 0 },
 };

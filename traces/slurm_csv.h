@@ -47,28 +47,31 @@ void slurm_csv_facts(const void *state, json_t *into);
     .options_size = sizeof(struct slurm_options), .next = slurm_csv_next,                          \
     .close = slurm_csv_close, .settle = slurm_csv_settle, .facts = slurm_csv_facts
 
-#define SLURM_CSV_OPTS(who)                                                                        \
-    { "zone",   0,                                                                                 \
-      OPT_TEXT, offsetof(struct slurm_options, zone),                                              \
-      "ZONE",   "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default UTC)",   \
-      NULL },                                                                                      \
-        { "cpu-jobs",                                                                              \
-          0,                                                                                       \
-          OPT_CHOICE,                                                                              \
-          offsetof(struct slurm_options, cpu_jobs),                                                \
-          "WHAT",                                                                                  \
-          who ": jobs without a GPU: auto keeps them if some job has one, else stops; keep; drop", \
-          slurm_cpu_jobs_names },                                                                  \
-        { "gpus-per-node",                                                                         \
-          0,                                                                                       \
-          OPT_COUNT,                                                                               \
-          offsetof(struct slurm_options, gpus_per_node),                                           \
-          "N",                                                                                     \
-          who ": a job that says 0 GPUs held N for each of its nodes",                             \
-          NULL },                                                                                  \
-    {                                                                                              \
-        "as-of", 0, OPT_TEXT, offsetof(struct slurm_options, as_of), "CLOCK",                      \
-            who ": when the records were taken: running jobs have run until then", NULL            \
+#define SLURM_CSV_OPTS(who)                                                                              \
+    { "zone",                                                                                            \
+      0,                                                                                                 \
+      OPT_TEXT,                                                                                          \
+      offsetof(struct slurm_options, zone),                                                              \
+      "ZONE",                                                                                            \
+      "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default: the format's, or UTC)", \
+      NULL },                                                                                            \
+        { "cpu-jobs",                                                                                    \
+          0,                                                                                             \
+          OPT_CHOICE,                                                                                    \
+          offsetof(struct slurm_options, cpu_jobs),                                                      \
+          "WHAT",                                                                                        \
+          who ": jobs without a GPU: auto keeps them if some job has one, else stops; keep; drop",       \
+          slurm_cpu_jobs_names },                                                                        \
+        { "gpus-per-node",                                                                               \
+          0,                                                                                             \
+          OPT_COUNT,                                                                                     \
+          offsetof(struct slurm_options, gpus_per_node),                                                 \
+          "N",                                                                                           \
+          who ": a job that says 0 GPUs held N for each of its nodes",                                   \
+          NULL },                                                                                        \
+    {                                                                                                    \
+        "as-of", 0, OPT_TEXT, offsetof(struct slurm_options, as_of), "CLOCK",                            \
+            who ": when the records were taken: running jobs have run until then", NULL                  \
     }
 
 #endif

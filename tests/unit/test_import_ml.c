@@ -194,6 +194,11 @@ static void gavel_real(void **state)
     assert_import("auto", real("gavel/max_min_fairness.trace"), "--throughputs", table, "--worker",
                   "k80");
     assert_int_equal(rows_for("rate-zero"), 1);
+    /* cards on different nodes: other rates */
+    assert_import("auto", real("gavel/max_min_fairness.trace"), "--throughputs",
+                  real("gavel/simulation_throughputs.json.xz"), "--worker", "v100_unconsolidated");
+    snprintf(text, sizeof text, "%.3f", account_num("gpu_seconds"));
+    assert_string_equal(text, "1987306.402");
 }
 
 static void shockwave_has_durations(void **state)
