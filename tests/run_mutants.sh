@@ -55,9 +55,11 @@ for t in $tests; do
 done
 
 mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
-    's/1\.0 \+ switch_ratio \* busy/1.0 + 0 * switch_ratio * busy/'
-mutant mva-forgets-the-queue oracle/test_speeds sim/policy/timeshare.c \
-    's/demand \* \(1\.0 \+ queue\)/demand * (1.0 + 0 * queue)/'
+    's/return 1\.0 \+ fmax\(0\.0, switch_ratio - t->spared\)/return 1.0/'
+mutant turns-forget-the-queue oracle/test_speeds sim/policy/timeshare.c \
+    's/\(double\)m \* r\[k\]\.there/r[k].there/'
+mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALANCES = 2/BALANCES = 0/'
+mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/SWEEP_WORK = 1200/SWEEP_WORK = 0/'
 mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
     's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \

@@ -1,11 +1,18 @@
 #include "policy/timeshare.h"
 
 #include "base/err.h"
+#include "policy/presence.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
-enum { MAX_STATES = 4096, MAX_CLASSES = 8, SCHWEITZER_ROUNDS = 200, CAP_ROUNDS = 200 };
+enum {
+    CHAIN = 5,    /* residents up to which different switch costs are worth a chain */
+    DIRECT = 64,  /* residents up to which each is worked in by itself */
+    POINTS = 240, /* of the integral for more */
+    ROUNDS = 200,
+};
 
 double timeshare_spared(const struct gpu_spec *gpu, double sm_width, double quantum_s)
 {
@@ -15,173 +22,419 @@ double timeshare_spared(const struct gpu_spec *gpu, double sm_width, double quan
     return there_and_back * empty_bytes / gpu->mem_Bps / quantum_s;
 }
 
-/* Equal residents are one class: MVA walks over populations, so ten equal tenants are 11 states
- * instead of 1024. */
-struct network {
-    struct turn_taker class[TIMESHARE_MAX];
-    double weight[TIMESHARE_MAX];
-    int count[TIMESHARE_MAX];
-    int of[TIMESHARE_MAX]; /* class of each resident */
-    int classes;
-    size_t states;
+/* Its time at the card while others are there, over that alone. */
+static double stretch_of(const struct turn_taker *t, double switch_ratio)
+{
+    return 1.0 + fmax(0.0, switch_ratio - t->spared);
+}
+
+/* ---- equal parts: the product form ---- */
+
+/* With delays z and demands d, the probability that exactly the set S is at the card is proportional to
+ *
+ *     |S|! x stretch^max(0, |S| - 1) x product of d over S x product of z over the rest
+ *
+ * G is the sum over all sets, and the rate of resident i is d(log G)/d(z_i): the sum without i over the
+ * sum with it. Put stretch x d for d: G = (sum of |S|! products + (stretch - 1) x product of all z) /
+ * stretch. `scaled` holds z and stretch x d with the sum 1, so that no sum overflows. */
+struct scaled {
+    double away, there, scale, stretch;
 };
 
-static void network_build(struct network *w, const struct turn_taker *t, const double weight[],
-                          size_t n)
+static struct scaled scaled_of(const struct turn_taker *t, double switch_ratio)
 {
-    w->classes = 0;
+    const double stretch = stretch_of(t, switch_ratio);
+    const double scale = t->delay + stretch * t->demand;
+    return (struct scaled){ t->delay / scale, stretch * t->demand / scale, scale, stretch };
+}
+
+/* upto[k][m]: the sum over sets of m among the first k. A resident makes it away x upto[k][m] +
+ * m x there x upto[k][m - 1]. The derivatives run back through the same sums; everything is positive,
+ * so nothing cancels. */
+static void solve_direct(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+{
+    double upto[DIRECT + 1][DIRECT + 1], back[DIRECT + 2], off[DIRECT + 1], g = 0;
+    struct scaled r[DIRECT];
+    upto[0][0] = off[0] = 1;
+    for (size_t k = 0; k < n; k++) {
+        r[k] = scaled_of(&t[k], switch_ratio);
+        const double *before = upto[k];
+        double *now = upto[k + 1];
+        now[0] = r[k].away * before[0];
+        for (size_t m = 1; m <= k; m++)
+            now[m] = r[k].away * before[m] + (double)m * r[k].there * before[m - 1];
+        now[k + 1] = (double)(k + 1) * r[k].there * before[k];
+        off[k + 1] = off[k] * r[k].away;
+    }
+    for (size_t m = 0; m <= n; m++) {
+        g += upto[n][m];
+        back[m] = 1;
+    }
+    double off_after = 1;
+    for (size_t k = n; k-- > 0;) {
+        const double extra = r[k].stretch - 1;
+        double without = extra * off[k] * off_after;
+        for (size_t m = 0; m <= k; m++) without += back[m] * upto[k][m];
+        speed[k] = without / (g + extra * off[n]) / r[k].scale;
+        for (size_t m = 0; m <= k; m++)
+            back[m] = r[k].away * back[m] + (double)(m + 1) * r[k].there * back[m + 1];
+        off_after *= r[k].away;
+    }
+}
+
+/* For more residents, equal ones as one kind: |S|! is the integral of x^|S| exp(-x), so
+ *
+ *     sum of |S|! products = integral over x > 0 of exp(-x) x product of (away + there x x)
+ *
+ * whose integrand has one hill. With x = exp(u) it falls off on both sides, and equidistant points
+ * over the part that counts give it to the last digits. */
+struct kinds {
+    struct scaled r[TIMESHARE_MAX];
+    double count[TIMESHARE_MAX];
+    int of[TIMESHARE_MAX];
+    int n;
+};
+
+static double log_integrand(const struct kinds *w, double u)
+{
+    const double x = exp(u);
+    double f = u - x;
+    for (int k = 0; k < w->n; k++) f += w->count[k] * log(w->r[k].away + w->r[k].there * x);
+    return f;
+}
+
+static double top_of_hill(const struct kinds *w)
+{
+    double low = 0, high = 1; /* of x; the slope in x falls */
+    for (int k = 0; k < w->n; k++) high += w->count[k];
+    for (int i = 0; i < 60; i++) {
+        const double x = 0.5 * (low + high);
+        double slope = 1 / x - 1;
+        for (int k = 0; k < w->n; k++)
+            slope += w->count[k] * w->r[k].there / (w->r[k].away + w->r[k].there * x);
+        if (slope > 0)
+            low = x;
+        else
+            high = x;
+    }
+    return log(0.5 * (low + high));
+}
+
+/* Where the integrand is exp(-40) of its top; `step` is the direction. */
+static double foot_of_hill(const struct kinds *w, double top, double step)
+{
+    const double least = log_integrand(w, top) - 40;
+    double near = 0, far = fabs(step);
+    const double sign = step > 0 ? 1 : -1;
+    while (log_integrand(w, top + sign * far) > least) far *= 2;
+    for (int i = 0; i < 20; i++) {
+        const double middle = 0.5 * (near + far);
+        if (log_integrand(w, top + sign * middle) > least)
+            near = middle;
+        else
+            far = middle;
+    }
+    return top + sign * far;
+}
+
+static void solve_many(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+{
+    struct kinds w = { .n = 0 };
+    double without[TIMESHARE_MAX] = { 0 }, g = 0, log_off = 0;
     for (size_t i = 0; i < n; i++) {
-        const double mine = weight ? weight[i] : 1.0;
-        int c = 0;
-        while (c < w->classes &&
-               (w->class[c].delay != t[i].delay || w->class[c].demand != t[i].demand ||
-                w->class[c].spared != t[i].spared || w->weight[c] != mine))
-            c++;
-        if (c == w->classes) {
-            w->class[c] = t[i];
-            w->weight[c] = mine;
-            w->count[c] = 0;
-            w->classes++;
+        const struct scaled r = scaled_of(&t[i], switch_ratio);
+        int k = 0;
+        while (k < w.n &&
+               (w.r[k].away != r.away || w.r[k].scale != r.scale || w.r[k].stretch != r.stretch))
+            k++;
+        if (k == w.n) {
+            w.r[k] = r;
+            w.count[w.n++] = 0;
         }
-        w->count[c]++;
-        w->of[i] = c;
+        w.count[k]++;
+        w.of[i] = k;
     }
-    w->states = 1;
-    for (int c = 0; c < w->classes && w->states <= MAX_STATES; c++)
-        w->states *= (size_t)w->count[c] + 1;
-}
-
-/* Time at the card per cycle for one that meets `queue` others on average, of which at least one
- * is there with probability `busy`. */
-static double at_card(const struct turn_taker *t, double queue, double busy, double switch_ratio)
-{
-    const double cost = fmax(0.0, switch_ratio - t->spared);
-    return t->demand * (1.0 + queue) * (1.0 + cost * busy);
-}
-
-/* Exact MVA. active[state][c]: probability that one resident of class c is at the card when the
- * population is `state` (a mixed-radix number over the class counts). */
-static void solve_exact(const struct network *w, double switch_ratio, double rate[])
-{
-    double active[MAX_STATES + 1][MAX_CLASSES];
-    size_t radix[MAX_CLASSES];
-    size_t step = 1;
-    for (int c = 0; c < w->classes; c++) {
-        radix[c] = step;
-        step *= (size_t)w->count[c] + 1;
+    const double top = top_of_hill(&w), highest = log_integrand(&w, top);
+    const double from = foot_of_hill(&w, top, -0.1), to = foot_of_hill(&w, top, 0.1);
+    const double step = (to - from) / POINTS;
+    for (int i = 0; i <= POINTS; i++) {
+        const double u = from + step * i, x = exp(u);
+        const double f = step * exp(log_integrand(&w, u) - highest);
+        g += f;
+        for (int k = 0; k < w.n; k++) without[k] += f / (w.r[k].away + w.r[k].there * x);
     }
-    for (size_t s = 1; s < w->states; s++) {
-        int pop[MAX_CLASSES];
-        for (int c = 0; c < w->classes; c++)
-            pop[c] = (int)(s / radix[c] % ((size_t)w->count[c] + 1));
-        for (int c = 0; c < w->classes; c++) {
-            active[s][c] = 0;
-            if (pop[c] == 0) continue;
-            const double *before = active[s - radix[c]]; /* the network without this resident */
-            double queue = 0, nobody = 1;
-            for (int k = 0; k < w->classes; k++) {
-                const int others = pop[k] - (k == c);
-                if (others == 0) continue;
-                queue += others * before[k] * (w->weight[k] / w->weight[c]);
-                nobody *= pow(1.0 - before[k], others);
-            }
-            const double r = at_card(&w->class[c], queue, 1.0 - nobody, switch_ratio);
-            active[s][c] = r / (w->class[c].delay + r);
-            if (s == w->states - 1) rate[c] = 1.0 / (w->class[c].delay + r);
-        }
+    for (int k = 0; k < w.n; k++)
+        log_off += w.count[k] * log(w.r[k].away); /* -INFINITY: never all */
+    const double off = exp(log_off - highest);
+    for (size_t i = 0; i < n; i++) {
+        const struct scaled *r = &w.r[w.of[i]];
+        const double extra = (r->stretch - 1) * off;
+        const double none = extra > 0 ? extra / r->away : 0;
+        speed[i] = (without[w.of[i]] + none) / (g + extra) / r->scale;
     }
 }
 
-/* Schweitzer's fixed point: the others behave as in the full network. */
-static void solve_approximate(const struct network *w, double switch_ratio, double rate[])
+/* ---- parts by weight ---- */
+
+struct favour {
+    double delay, demand, stretch, weight;
+};
+
+static struct favour favour_of(const struct turn_taker *t, double weight, double switch_ratio)
 {
-    double active[TIMESHARE_MAX];
-    for (int c = 0; c < w->classes; c++) active[c] = 1.0;
-    for (int round = 0; round < SCHWEITZER_ROUNDS; round++) {
-        double change = 0;
-        for (int c = 0; c < w->classes; c++) {
-            double queue = 0, nobody = 1;
-            for (int k = 0; k < w->classes; k++) {
-                const int others = w->count[k] - (k == c);
-                queue += others * active[k] * (w->weight[k] / w->weight[c]);
-                nobody *= pow(1.0 - active[k], others);
-            }
-            const double r = at_card(&w->class[c], queue, 1.0 - nobody, switch_ratio);
-            const double now = r / (w->class[c].delay + r);
-            change = fmax(change, fabs(now - active[c]));
-            active[c] = 0.5 * (active[c] + now);
-            rate[c] = 1.0 / (w->class[c].delay + r);
-        }
-        if (change < 1e-13) break;
+    return (struct favour){ t->delay, t->demand, stretch_of(t, switch_ratio), weight };
+}
+
+static int compare_favours(const struct favour *a, const struct favour *b)
+{
+    const double x[] = { a->delay, a->demand, a->stretch, a->weight };
+    const double y[] = { b->delay, b->demand, b->stretch, b->weight };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+/* Equal residents, in order; those that never use the card are left out. */
+struct favours {
+    struct favour favour[TIMESHARE_MAX];
+    int count[TIMESHARE_MAX];
+    int n;
+};
+
+/* The place of `f`, which is after *n when it is not among them. */
+static int place_of(const struct favours *w, const struct favour *f, bool *known)
+{
+    int low = 0, high = w->n;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (compare_favours(&w->favour[middle], f) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *known = low < w->n && compare_favours(&w->favour[low], f) == 0;
+    return low;
+}
+
+static void add_favour(struct favours *w, const struct favour *f)
+{
+    bool known;
+    const int k = place_of(w, f, &known);
+    if (!known) {
+        const size_t after = (size_t)(w->n++ - k);
+        memmove(&w->favour[k + 1], &w->favour[k], after * sizeof *w->favour);
+        memmove(&w->count[k + 1], &w->count[k], after * sizeof *w->count);
+        w->favour[k] = *f;
+        w->count[k] = 0;
+    }
+    w->count[k]++;
+}
+
+/* The kinds of `favours` by what the chain asks for again and again. */
+struct turns {
+    double demand[PRESENCE_KINDS], stretched[PRESENCE_KINDS], per_weight[PRESENCE_KINDS];
+};
+
+static void at_card_of(const void *ctx, const double asked[], double *restrict at_card)
+{
+    const struct turns *w = ctx;
+    const double *demand = asked[1] > 1 ? w->stretched : w->demand;
+    for (int k = 0; k < PRESENCE_KINDS; k++) {
+        const double longer = asked[0] * w->per_weight[k];
+        /* the greater of 1 and that: no less than itself, where it is not among those asked for */
+        at_card[k] = demand[k] * 0.5 * (1.0 + longer + fabs(1.0 - longer));
     }
 }
 
-void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+/* False: too many kinds. */
+static bool solve_chain(const struct favours *w, double rate[])
 {
-    timeshare_weighted(t, NULL, n, switch_ratio, speed);
+    struct presence_kind kind[PRESENCE_KINDS];
+    struct turns turns;
+    if (w->n > PRESENCE_KINDS) return false;
+    for (int k = 0; k < PRESENCE_KINDS; k++) {
+        const struct favour none = { 0, 1, 1, 1 }, *f = k < w->n ? &w->favour[k] : &none;
+        turns.demand[k] = f->demand;
+        turns.stretched[k] = f->demand * f->stretch;
+        turns.per_weight[k] = 1.0 / f->weight;
+        kind[k] = (struct presence_kind){ f->delay, { f->weight, 1 }, k < w->n ? w->count[k] : 0 };
+    }
+    if (!presence_fits(kind, w->n)) return false;
+    presence_rates(kind, w->n, at_card_of, &turns, rate);
+    return true;
 }
 
-/* Busy time of the card when everybody's time there is `factor` times what `speed` says. */
-static double card_busy(const struct turn_taker *t, size_t n, const double speed[], double factor)
+/* Busy time of the card when everybody's time there is `factor` times what `rate` says. */
+static double card_busy(const struct favours *w, const double rate[], double factor)
 {
     double busy = 0;
-    for (size_t i = 0; i < n; i++)
-        busy += t[i].demand / (t[i].delay + factor * (1.0 / speed[i] - t[i].delay));
+    for (int k = 0; k < w->n; k++) {
+        const struct favour *f = &w->favour[k];
+        busy += w->count[k] * f->demand / (f->delay + factor * (1.0 / rate[k] - f->delay));
+    }
     return busy;
 }
 
-/* Favouring some is no product form: the analysis can hand out more than the card has. Then everybody
- * stays longer by the same factor. */
-static void hold_to_card(const struct turn_taker *t, size_t n, double speed[])
+/* Favouring some is no product form: the fixed point can hand out more than the card has. Then
+ * everybody stays longer by the same factor. */
+static void hold_to_card(const struct favours *w, double rate[])
 {
-    double lo = 1.0, hi = 2.0;
-    if (card_busy(t, n, speed, 1.0) <= 1.0 + 1e-12) return;
-    while (card_busy(t, n, speed, hi) > 1.0) hi *= 2;
+    double low = 1.0, high = 2.0;
+    if (card_busy(w, rate, 1.0) <= 1.0 + 1e-12) return;
+    while (card_busy(w, rate, high) > 1.0) high *= 2;
     for (int round = 0; round < 60; round++) {
-        const double mid = 0.5 * (lo + hi);
-        if (card_busy(t, n, speed, mid) > 1.0)
-            lo = mid;
+        const double middle = 0.5 * (low + high);
+        if (card_busy(w, rate, middle) > 1.0)
+            low = middle;
         else
-            hi = mid;
+            high = middle;
     }
-    for (size_t i = 0; i < n; i++)
-        speed[i] = 1.0 / (t[i].delay + hi * (1.0 / speed[i] - t[i].delay));
+    for (int k = 0; k < w->n; k++) {
+        const double delay = w->favour[k].delay;
+        rate[k] = 1.0 / (delay + high * (1.0 / rate[k] - delay));
+    }
+}
+
+/* Schweitzer's fixed point: the others that one meets are those of the full network; of a kind that is
+ * favoured they count more. */
+static void solve_approximate(const struct favours *w, double rate[])
+{
+    double active[TIMESHARE_MAX];
+    for (int c = 0; c < w->n; c++) active[c] = 1.0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double change = 0, all = 0, idle = 0; /* sum of what is met; log of nobody there */
+        for (int k = 0; k < w->n; k++) {
+            all += w->count[k] * active[k] * w->favour[k].weight;
+            idle += w->count[k] * log1p(-fmin(active[k], 1 - 1e-15));
+        }
+        for (int c = 0; c < w->n; c++) {
+            const struct favour *f = &w->favour[c];
+            const double met = fmax(0, all / f->weight - active[c]);
+            const double others = -expm1(idle - log1p(-fmin(active[c], 1 - 1e-15)));
+            const double there = f->demand * (1.0 + met) * (1.0 + (f->stretch - 1) * others);
+            const double now = there / (f->delay + there);
+            change = fmax(change, fabs(now - active[c]));
+            rate[c] = 1.0 / (f->delay + there);
+            active[c] = 0.5 * (active[c] + now);
+        }
+        if (change < 1e-13) break;
+    }
+    hold_to_card(w, rate);
+}
+
+static bool all_equal(const double weight[], size_t n)
+{
+    for (size_t i = 1; weight && i < n; i++)
+        if (weight[i] != weight[0]) return false;
+    return true;
+}
+
+static bool equal_costs(const struct turn_taker *t, size_t n, double switch_ratio)
+{
+    for (size_t i = 1; i < n; i++)
+        if (stretch_of(&t[i], switch_ratio) != stretch_of(&t[0], switch_ratio)) return false;
+    return true;
+}
+
+static double weight_of(const double weight[], size_t i)
+{
+    return weight ? weight[i] : 1.0;
+}
+
+/* No product form. weight NULL: equal. */
+static void solve_unequal(const struct turn_taker *t, const double weight[], size_t n,
+                          double switch_ratio, double speed[])
+{
+    struct favours w; /* large, and mostly not used */
+    double rate[TIMESHARE_MAX];
+    bool known;
+    w.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct favour f = favour_of(&t[i], weight_of(weight, i), switch_ratio);
+        if (f.demand > 0) add_favour(&w, &f);
+    }
+    if (!solve_chain(&w, rate)) solve_approximate(&w, rate);
+    for (size_t i = 0; i < n; i++) {
+        const struct favour f = favour_of(&t[i], weight_of(weight, i), switch_ratio);
+        const double alone = 1.0 / (f.delay + f.demand);
+        speed[i] = f.demand > 0 ? fmin(alone, rate[place_of(&w, &f, &known)]) : alone;
+    }
+}
+
+/* ---- all together ---- */
+
+void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+{
+    BUG_ON(n > TIMESHARE_MAX);
+    if (n == 0) return;
+    if (n == 1) {
+        speed[0] = 1.0 / (t->delay + t->demand);
+        return;
+    }
+    if (n <= CHAIN && !equal_costs(t, n, switch_ratio)) {
+        solve_unequal(t, NULL, n, switch_ratio, speed);
+        return;
+    }
+    if (n > DIRECT) {
+        solve_many(t, n, switch_ratio, speed);
+        return;
+    }
+    solve_direct(t, n, switch_ratio, speed);
+    for (size_t i = 1; i < n; i++) /* rounding knows the order, equal residents do not */
+        for (size_t k = 0; k < i; k++)
+            if (t[k].delay == t[i].delay && t[k].demand == t[i].demand &&
+                t[k].spared == t[i].spared) {
+                speed[i] = speed[k];
+                break;
+            }
 }
 
 void timeshare_weighted(const struct turn_taker *t, const double weight[], size_t n,
                         double switch_ratio, double speed[])
 {
-    struct network w;
-    double rate[TIMESHARE_MAX];
     BUG_ON(n > TIMESHARE_MAX);
-    if (n == 0) return;
-    network_build(&w, t, weight, n);
-    if (w.states <= MAX_STATES && w.classes <= MAX_CLASSES)
-        solve_exact(&w, switch_ratio, rate);
+    if (all_equal(weight, n))
+        timeshare_speeds(t, n, switch_ratio, speed);
     else
-        solve_approximate(&w, switch_ratio, rate);
-    for (size_t i = 0; i < n; i++) speed[i] = rate[w.of[i]];
-    if (weight) hold_to_card(t, n, speed);
+        solve_unequal(t, weight, n, switch_ratio, speed);
 }
 
+/* ---- ceilings ---- */
+
+/* A throttled resident sleeps: stretch its delay until its cycle takes 1/cap, which frees the card for
+ * the others and may push another one to its cap. The delays that settle are the only ones: they
+ * minimise the sum of cap x delay - log G, which is convex. Each round moves on along the direction
+ * of the last one by what the two together suggest (Anderson 1965, one step back), within limits. */
 void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
                       double speed[])
 {
     struct turn_taker held[TIMESHARE_MAX];
+    double moved[TIMESHARE_MAX], target[TIMESHARE_MAX];
+    const double longest = 10, shortest = 0.9;
     BUG_ON(n > TIMESHARE_MAX);
-    for (size_t i = 0; i < n; i++) held[i] = t[i];
-    timeshare_speeds(held, n, switch_ratio, speed);
+    timeshare_speeds(t, n, switch_ratio, speed);
     if (!cap) return;
-    /* A throttled resident sleeps: stretch its delay until its cycle takes 1/cap. Sleeping frees
-     * the card for the others, which may push another one to its cap, so repeat until it holds. */
-    for (int round = 0; round < CAP_ROUNDS; round++) {
-        double worst = 0;
+    memcpy(held, t, n * sizeof *held);
+    for (int round = 0; round < ROUNDS; round++) {
+        double worst = 0, along = 0, length = 0;
         for (size_t i = 0; i < n; i++) {
             const double wanted = isfinite(cap[i]) ? 1.0 / cap[i] : 0.0;
-            const double missing = wanted - 1.0 / speed[i];
-            const double delay = fmax(t[i].delay, held[i].delay + missing);
-            worst = fmax(worst, fabs(delay - held[i].delay) * speed[i]);
-            held[i].delay = delay;
+            const double to = fmax(t[i].delay, held[i].delay + wanted - 1.0 / speed[i]);
+            const double move = to - held[i].delay;
+            const double turn = round > 0 ? move - moved[i] : 0;
+            worst = fmax(worst, fabs(move) * speed[i]);
+            along += move * turn;
+            length += turn * turn;
+            held[i].demand = to; /* kept here until the step is known */
+            moved[i] = move;
+        }
+        const double back = length > 0 ? fmin(shortest, fmax(-longest, along / length)) : 0;
+        for (size_t i = 0; i < n; i++) {
+            const double to = held[i].demand;
+            const double step = round > 0 ? back * (to - target[i]) : 0;
+            held[i].delay = fmax(t[i].delay, to - step);
+            held[i].demand = t[i].demand;
+            target[i] = to;
         }
         if (worst < 1e-12) break;
         timeshare_speeds(held, n, switch_ratio, speed);

@@ -212,55 +212,6 @@ static void bench_waiting(long rows, const char *name_of, const char *backfill)
     }
 }
 
-/* Nanoseconds of the question "how fast is everybody on this card?". */
-static void bench_speeds(void)
-{
-    char trace[PATH], path[PATH];
-    const struct load l = { 1, 1, "1", false, 1 };
-    puts("-- one question for speeds with 1, 4, 8 residents");
-    write_trace(trace, 1, &l);
-    for (size_t k = 0; share_all[k]; k++) {
-        const struct share_ops *share = share_all[k];
-        struct setup s;
-        char text[64];
-        snprintf(text, sizeof text, "\"kind\": \"%s\"", share->name);
-        write_scenario(path, trace, 1, text, "none");
-        set_up(&s, path);
-        const struct plan_group *g = &s.plan.group[0];
-        for (size_t n = 1; n <= 8; n = n == 1 ? 4 : 2 * n) {
-            struct signature sig[8];
-            struct demand demand[8] = { 0 };
-            struct resident_view view[8];
-            double speed[8], sum = 0;
-            for (size_t i = 0; i < n; i++) {
-                sig[i] = signature_default();
-                sig[i].host = 0.1 + 0.05 * (double)i; /* all different: the dear case */
-                sig[i].compute = 0.6 - 0.05 * (double)i;
-                sig[i].memory = 0.3;
-                sig[i].sm_width = sig[i].bw_width = 0.7;
-                const struct request r = {
-                    .gpus_milli = 125, .slots = 1, .bytes = 1 << 20, .sig = &sig[i]
-                };
-                if (share->demand(g->params, &g->type, &r, &demand[i])) BUG("%s", share->name);
-                view[i] = (struct resident_view){ .sig = &sig[i], .demand = &demand[i] };
-            }
-            const struct share_view v = { .type = &g->type, .resident = view, .n = n };
-            const double begin = bench_now_s();
-            long asked = 0;
-            for (; asked % 64 || bench_now_s() - begin < 0.1; asked++) {
-                share->speeds(g->params, &v, speed);
-                sum += speed[0];
-            }
-            const double ns = (bench_now_s() - begin) / (double)asked * 1e9;
-            bench_keep((uint64_t)sum);
-            char name[64];
-            snprintf(name, sizeof name, "%s, %zu residents", share->name, n);
-            bench_print(name, ns, "ns", 0);
-        }
-        tear_down(&s);
-    }
-}
-
 int main(int argc, char **argv)
 {
     const long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
@@ -282,7 +233,6 @@ int main(int argc, char **argv)
     bench_waiting(rows / 2, "srtf", "greedy\", \"order\": \"srtf");
     bench_waiting(rows / 2, "las", "greedy\", \"order\": \"las");
     bench_waiting(rows / 2, "fair", "none\", \"order\": \"fair");
-    bench_speeds();
     world_fini(&world);
     return 0;
 }
