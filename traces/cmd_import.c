@@ -145,8 +145,7 @@ struct job {
     struct import_shared shared;
     struct rowstore *rows;
     struct hashes ids; /* seen, where --same-id asks: 16 bytes each */
-    unsigned
-        columns; /* of requests: tokens or sizes, as the first row has it; 0: there is none yet */
+    unsigned columns;  /* of requests: tokens or sizes, as the first row has it; 0: no row yet */
     struct outfile quarantine;
 };
 

@@ -21,11 +21,12 @@ struct head {
 };
 
 /* Of struct job_row; absent where they are as job_row_init() leaves them. */
+/* clang-format off */
 #define OPTIONAL_MAP(X)                                                                            \
-    X(gpu_mem_bytes)                                                                               \
-    X(gpu_model)                                                                                   \
-    X(gpu_allowed) X(cpus_milli) X(mem_bytes) X(user) X(group) X(profile) X(klass) X(status)       \
-        X(priority) X(walltime) X(deadline) X(min_gpus_milli) X(max_gpus_milli) X(slots)
+    X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus_milli) X(mem_bytes) X(user) X(group)       \
+    X(profile) X(klass) X(status) X(priority) X(walltime) X(deadline) X(min_gpus_milli)            \
+    X(max_gpus_milli) X(slots)
+/* clang-format on */
 enum optional {
 #define X(name) HAS_##name,
     OPTIONAL_MAP(X)
