@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/spool.h"
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
 #include "model/llm.h"
@@ -34,6 +35,7 @@ static const struct opt opts[] = {
 struct finding {
     struct diag *d;
     char what[64], note[256];
+    struct strbuf more; /* further lines for --explain */
 };
 
 static int check_trace(const char *path, struct finding *f, struct err *e)
@@ -138,6 +140,7 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
         snprintf(f->note, sizeof f->note,
                  "%zu policies, %lld cards, %zu work items; card names, profiles, prices, traces and "
                  "specifications were read", r.n, (long long)r.plan[0].cards, r.scenario.n_work);
+        explain_checkpoints(&r, &f->more);
         rc = check_work(&r.scenario, f, e);
     }
     runner_fini(&r);
@@ -257,10 +260,12 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
         if (o->explain)
             printf("%s: %s: %s\n", path, f.what[0] ? f.what : "unknown",
                    d.count ? "has problems" : f.note[0] ? f.note : "good");
+        if (o->explain && f.more.s) fputs(f.more.s, stdout);
         else if (d.count == 0 && !o->quiet)
             printf("%s: good\n", path);
     }
     const int status = rc == ERR_IO ? 4 : d.count > 0;
+    strbuf_fini(&f.more);
     diag_fini(&d);
     return status > worst ? status : worst;
 }

@@ -245,7 +245,8 @@ void outages_change(struct outages *o, uint32_t index, simtime now)
     for (int64_t node = e->first_node; node <= e->last_node; node++) {
         for (int64_t k = e->first_card; k <= e->last_card; k++)
             service_card(o, card_at(o, c->group, node, k), set, clear, hits, now);
-        if (whole) service_node(o, c->group, node, set, clear, hits);
+        /* a node with a card in service is in service */
+        if (whole || e->change == CAPACITY_ADD) service_node(o, c->group, node, set, clear, hits);
     }
     if (--o->changes_left == 0) settle_fleet(o);
 }
@@ -295,6 +296,26 @@ void outages_crash(struct outages *o, struct job *j, simtime now)
     for (size_t i = 0; i < card.n && blast != BLAST_JOB; i++)
         blast == BLAST_CARD ? strike_card(o, card.v[i]) : strike_physical_node(o, card.v[i]);
     vec_fini(&card);
+}
+
+static double rate(simtime mtbf)
+{
+    return mtbf > 0 ? 1 / simtime_s(mtbf) : 0;
+}
+
+double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards)
+{
+    const struct plan_group *g = &p->group[group];
+    const struct fault_rates *r = &g->spec->rates;
+    const int64_t per = g->real_per_node > 0 ? g->real_per_node : 1;
+    const double nodes = cards > 0 ? (double)((cards + per - 1) / per) : 1;
+    if (!g->spec->fails) return INFINITY;
+    return 1 / ((double)cards * rate(r->card_mtbf) + nodes * rate(r->node_mtbf) + rate(r->job_mtbf));
+}
+
+struct outage_totals *outages_totals(struct outages *o)
+{
+    return &o->totals;
 }
 
 /* ---- creation ---- */
@@ -355,9 +376,4 @@ void outages_destroy(struct outages *o)
     free(o->group);
     free(o->flips);
     free(o);
-}
-
-struct outage_totals *outages_totals(struct outages *o)
-{
-    return &o->totals;
 }

@@ -58,6 +58,11 @@ simtime outages_crash_after(const struct outages *o, const struct job *j);
 /* False: the fleet has changed for the last time and can never serve this waiting job. */
 bool outages_serve(const struct outages *o, const struct job *j);
 
+/* Mean time between what strikes a job on so many cards of a group, on as few nodes as hold them, in s:
+ * the rates of its cards, its nodes and its own program add up. INFINITY: nothing does. Faults of
+ * others' programs (share_ops.blast) are not in it. */
+double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards);
+
 struct outage_totals *outages_totals(struct outages *o);
 
 #endif

@@ -304,10 +304,35 @@ static void note_param(struct plan *p, struct param_result *list, const struct p
     };
 }
 
+/* The fault rates of a group: what the scenario leaves open is known from the reference data. */
+static void note_faults(struct plan *p, struct param_result *list, const struct plan_group *g)
+{
+    const struct fault_rates *r = &g->spec->rates;
+    const simtime value[FAULT_SOURCES] = { r->card_mtbf, r->card_repair, r->node_mtbf, r->node_repair };
+    for (size_t i = 0; g->spec->fails && i < FAULT_SOURCES; i++) {
+        const char *key = fault_fields[i].name;
+        const bool set = json_object_get(g->spec->faults, key) ||
+                         json_object_get(json_object_get(p->scenario->doc.root, "faults"), key);
+        const enum provenance provenance = set ? PROV_ASSUMED : fault_source[i].provenance;
+        if (value[i & ~(size_t)1] == 0) continue; /* never: its repair does not matter either */
+        p->provenance[provenance]++;
+        list[p->n_params++] = (struct param_result){
+            .fleet = g->spec->name,
+            .name = fault_source[i].name,
+            .unit = "s",
+            .provenance = provenance_names[provenance],
+            .source = set ? "set in the scenario" : fault_source[i].source,
+            .value = set ? NAN : simtime_s(value[i]),
+            .low = set ? NAN : fault_source[i].low_s,
+            .high = set ? NAN : fault_source[i].high_s,
+        };
+    }
+}
+
 static void note_params(struct plan *p)
 {
     struct param_result *list =
-        arena_array(p->arena, p->n_groups * (p->share->uses_n + 1), sizeof *list);
+        arena_array(p->arena, p->n_groups * (p->share->uses_n + 1 + FAULT_SOURCES), sizeof *list);
     for (size_t g = 0; g < p->n_groups; g++) {
         const struct plan_group *group = &p->group[g];
         if (!group->type.profile) continue;
@@ -318,6 +343,7 @@ static void note_params(struct plan *p)
             note_param(p, list, group, p->share->uses[i],
                        json_object_get(p->spec->share, key) != NULL);
         }
+        note_faults(p, list, group);
     }
     p->param = list;
 }

@@ -181,8 +181,13 @@ static void stop(void *ctx, struct job *j)
 static void give_up(void *ctx, struct job *j)
 {
     struct run *r = ctx;
+    struct outage_totals *t = outages_totals(r->outages);
     sched_withdraw(r->sched, j);
     if (j->replica) services_down(r->services, j, true, r->now);
+    if (j->struck > 0 && !j->replica) {
+        t->gave_up++;
+        t->lost_s += simtime_s(j->row.duration - j->remaining) * j->row.gpus_milli / 1000.0;
+    }
     j->reason = "the cards it needs have left the fleet for good";
     end_job(r, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
 }
@@ -230,9 +235,7 @@ static void strike(void *ctx, struct job *j)
     }
     job_unplace(j);
     sched_requeue(r->sched, j, r->now);
-    if (outages_serve(r->outages, j)) return;
-    t->gave_up++;
-    give_up(r, j);
+    if (!outages_serve(r->outages, j)) give_up(r, j);
 }
 
 static int by_order(const void *a, const void *b)

@@ -444,6 +444,8 @@ static void both_accept(void **state)
     static const char *const more[] = {
         ", 'schedule': {}, 'profiles': {}, 'output': {}",
         ", 'seed': 0, 'horizon': '1 y', 'warmup': '2 w'",
+        ", 'faults': {}",
+        ", 'faults': { 'card_mtbf': '1 y', 'node_mtbf': '0 s', 'repair': 'fixed', 'max_restarts': 0 }",
         ", 'schedule': { 'order': 'fair', 'half_life': '1 d' }",
         ", 'schedule': { 'order': 'las', 'threshold': '3 min', 'backfill': 'greedy' }",
         ", 'schedule': { 'quotas': { 'a': { 'gpus': 2.5, 'borrow': 1, 'cohort': 'c' },"
@@ -456,6 +458,8 @@ static void both_accept(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof share / sizeof *share; i++) both(true, A100, share[i], "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) both(true, A100, WHOLE, more[i]);
+    both(true, A100 ", 'nodes': 3, 'faults': { 'job_mtbf': '1 d' }, 'capacity': ["
+               " { 'at': '1 h', 'do': 'drain', 'nodes': '0..1', 'cards': '7' } ]", WHOLE, "");
     both(true, A100 ", 'nodes': 3, 'cpu_cores': 0.5, 'host_memory': '1 TB'", WHOLE, "");
 }
 
@@ -470,6 +474,15 @@ static void both_refuse(void **state)
         A100 ", 'host_memory': '64 Gb'",
         A100 ", 'cards': 8",
         "'gpu': null",
+        A100 ", 'faults': []",
+        A100 ", 'faults': { 'mtbf': '1 h' }",
+        A100 ", 'faults': { 'card_mtbf': 10 }",
+        A100 ", 'capacity': {}",
+        A100 ", 'capacity': [ { 'at': '1 h' } ]",
+        A100 ", 'capacity': [ { 'at': '1 h', 'do': 'stop' } ]",
+        A100 ", 'capacity': [ { 'at': '1 h', 'do': 'add', 'nodes': 0 } ]",
+        A100 ", 'capacity': [ { 'at': '1 h', 'do': 'add', 'nodes': '0-1' } ]",
+        A100 ", 'capacity': [ { 'do': 'add' } ]",
         A100 ", 'cpu_cores': -1",
     };
     static const char *const share[] = {
@@ -520,6 +533,9 @@ static void both_refuse(void **state)
         ", 'output': { 'timeline': true }",
         ", 'output': { 'jobs': 1 }",
         ", 'output': []",
+        ", 'faults': { 'repair': 'none' }",
+        ", 'faults': { 'max_restarts': -1 }",
+        ", 'faults': null",
     };
     (void)state;
     for (size_t i = 0; i < sizeof fleet / sizeof *fleet; i++) both(false, fleet[i], WHOLE, "");

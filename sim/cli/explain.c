@@ -1,0 +1,59 @@
+#include "cli/explain.h"
+
+#include "engine/outages.h"
+
+#include <math.h>
+
+/* "3.5 h": three digits in the unit that fits. */
+static const char *span(double s, char buf[32])
+{
+    static const struct {
+        double s;
+        const char *unit;
+    } unit[] = { { 2 * 86400, "d" }, { 2 * 3600, "h" }, { 2 * 60, "min" }, { 0, "s" } };
+    static const double of[] = { 86400, 3600, 60, 1 };
+    size_t i = 0;
+    while (s < unit[i].s) i++;
+    snprintf(buf, 32, "%.3g %s", s / of[i], unit[i].unit);
+    return buf;
+}
+
+static void explain_job(const struct plan *p, size_t group, int64_t cards, struct strbuf *out)
+{
+    const double mtbf_s = outages_job_mtbf_s(p, group, cards);
+    const double cost_s = simtime_s(p->checkpoint.cost), restart_s = simtime_s(p->restart);
+    const double every_s = simtime_s(p->checkpoint.every);
+    char a[32], b[32], c[32], d[32];
+    if (isinf(mtbf_s)) return;
+    strbuf_addf(out, "  policy %s, group %s: a job on %lld card%s is struck every %s", p->spec->name,
+                p->group[group].spec->name, (long long)cards, cards == 1 ? "" : "s", span(mtbf_s, a));
+    if (cost_s > 0) {
+        const double best_s = checkpoint_daly_s(cost_s, mtbf_s);
+        strbuf_addf(out, "; best checkpoint interval %s (Daly 2006; Young 1974: %s), %.3g %% of its time lost",
+                    span(best_s, b), span(checkpoint_young_s(cost_s, mtbf_s), c),
+                    100 * fmin(1, checkpoint_waste(best_s, cost_s, restart_s, mtbf_s)));
+        if (every_s > 0)
+            strbuf_addf(out, "; with the %s of the scenario %.3g %%", span(every_s, d),
+                        100 * fmin(1, checkpoint_waste(every_s, cost_s, restart_s, mtbf_s)));
+        else
+            strbuf_addf(out, "; the scenario makes none");
+    }
+    strbuf_addf(out, "\n");
+}
+
+void explain_checkpoints(const struct runner *r, struct strbuf *out)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct plan *p = &r->plan[i];
+        for (size_t g = 0; g < p->n_groups; g++) {
+            const int64_t node = p->group[g].real_per_node, all = p->group[g].cards;
+            if (!p->group[g].spec->fails || all == 0) continue;
+            explain_job(p, g, 1, out);
+            if (node > 1) explain_job(p, g, node, out);
+            if (all > node) explain_job(p, g, all, out);
+            if (p->checkpoint.cost == 0)
+                strbuf_addf(out, "  policy %s: with \"schedule\": {\"checkpoint_cost\": \"1 min\"} the best "
+                                 "checkpoint interval would be said here\n", p->spec->name);
+        }
+    }
+}
