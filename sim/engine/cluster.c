@@ -35,7 +35,8 @@ static bool is_eligible(const struct cluster *c, const struct card *card)
     const struct group *g = &c->group[card->group];
     if (card->out) return false;
     if (!card->mig) return card->free_units >= g->gang_units;
-    return cluster_is_empty(card, &c->plan->group[card->group]) && !(card->mig->fixed && card->mig->on);
+    return cluster_is_empty(card, &c->plan->group[card->group]) &&
+           !(card->mig->fixed && card->mig->on) && !cluster_mig_making(card);
 }
 
 static void node_eligible(struct cluster *c, const struct card *card, int delta)
@@ -50,7 +51,7 @@ static void node_eligible(struct cluster *c, const struct card *card, int delta)
                     (size_t)(node->index - c->plan->group[card->group].first_node), node->eligible);
 }
 
-static void card_unlist(struct cluster *c, struct card *card)
+void cluster_unlist(struct cluster *c, struct card *card)
 {
     struct group *g = &c->group[card->group];
     if (card->out) return;
@@ -61,7 +62,7 @@ static void card_unlist(struct cluster *c, struct card *card)
     card->listed = false;
 }
 
-static void card_list(struct cluster *c, struct card *card)
+void cluster_list(struct cluster *c, struct card *card)
 {
     struct group *g = &c->group[card->group];
     const size_t at = cluster_in_group(c, card);
@@ -112,7 +113,7 @@ static void group_init(struct cluster *c, size_t index)
                                .group = (int16_t)index, .free_units = pg->capacity,
                                .free_bytes = pg->type.gpu->usable_bytes };
         if (g->mig) cluster_mig_card_init(card, p, pg);
-        card_list(c, card);
+        cluster_list(c, card);
     }
 }
 
@@ -481,7 +482,7 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
     struct card *card = &c->card[index];
     const struct group *g = &c->group[card->group];
     const struct demand *d = r->demand;
-    card_unlist(c, card);
+    cluster_unlist(c, card);
     if (card->mig) cluster_mig_change(card, g->mig, slice, take);
     if (take) {
         BUG_ON(card->free_units < d->units || card->free_bytes < d->reserve_bytes);
@@ -493,7 +494,7 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
         card->free_bytes += d->reserve_bytes;
         card->tenants--;
     }
-    card_list(c, card);
+    cluster_list(c, card);
 }
 
 static void change(struct cluster *c, const struct place_request *r, const struct pick *p, bool take)
@@ -529,9 +530,9 @@ void cluster_card_service(struct cluster *c, uint32_t index, unsigned set, unsig
 {
     struct card *card = &c->card[index];
     const bool was = card->out;
-    card_unlist(c, card);
+    cluster_unlist(c, card);
     card->out = (uint8_t)((card->out | set) & ~clear);
-    card_list(c, card);
+    cluster_list(c, card);
     c->group[card->group].out += (card->out != 0) - was;
     if (c->plan->place->serviced && was != (card->out != 0))
         c->plan->place->serviced(c->place_state, card->node);

@@ -19,12 +19,15 @@
 struct instance {
     struct mig_slice slice;
     bool busy;
+    bool planned;    /* stays when it is free: on-demand creation leaves its units alone */
+    bool making;     /* planned, and not there yet */
 };
 
 struct card_instances {
     bool on;         /* MIG mode */
     bool fixed;      /* the layout is given, not made on demand */
     mig_mask busy;   /* memory units of busy instances */
+    mig_mask kept;   /* of busy and planned ones: closed to instances made on demand */
     int n;
     struct instance instance[MIG_MAX_UNITS];
 };
@@ -87,7 +90,7 @@ bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct 
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out);
 /* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
- * the card with the fewest units left (then the lowest mask of busy units, then the lowest number),
+ * the card with the fewest units left (then the lowest mask of units kept, then the lowest number),
  * else on an empty card whose MIG mode must be turned on. */
 bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* A node with room for a job without cards: the first. */
@@ -105,6 +108,12 @@ void cluster_card_service(struct cluster *c, uint32_t card, unsigned set, unsign
 void cluster_node_service(struct cluster *c, int32_t node, unsigned set, unsigned clear);
 /* Cards of a group that are out of service. */
 int64_t cluster_cards_out(const struct cluster *c, size_t group);
+/* Planned layouts: from now on the card has these instances and keeps them; running ones among them
+ * stay, free ones in their way go, those that are missing are being made. Returns how long that takes;
+ * 0: nothing is made. Until cluster_carved() they cannot be used, nor the card by a whole job, which
+ * else may take any empty card and with it the planned instances. Not for fixed layouts. */
+simtime cluster_carve(struct cluster *c, uint32_t card, const struct mig_layout *layout);
+void cluster_carved(struct cluster *c, uint32_t card);
 
 /* True when every card and node is as it was at the start (instances made on demand may remain). */
 bool cluster_is_whole(const struct cluster *c);

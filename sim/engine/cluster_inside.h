@@ -34,8 +34,8 @@ struct group {
     /* MIG only */
     const struct mig_geometry *mig;
     struct bits *idle;            /* by profile: cards with a free instance of it */
-    struct bits *by_mask;         /* by busy mask: on-demand cards with MIG on (made when needed) */
-    struct bits masks;            /* busy masks that some such card has */
+    struct bits *by_mask;         /* by mask of kept units: on-demand cards with MIG on (made when needed) */
+    struct bits masks;            /* such masks that some card has */
     struct bits off;              /* empty cards with MIG off that may take a whole job */
 };
 
@@ -65,6 +65,10 @@ static inline void cluster_pick_reset(struct pick *out)
     out->prepare = 0;
 }
 
+/* cluster.c: a card is taken out of the indices, changed, and put back. */
+void cluster_unlist(struct cluster *c, struct card *card);
+void cluster_list(struct cluster *c, struct card *card);
+
 /* cluster_mig.c: the index and the instances of cards in groups with `mig`. */
 void cluster_mig_init(struct group *g, const struct plan_group *pg);
 void cluster_mig_fini(struct group *g);
@@ -74,6 +78,8 @@ void cluster_mig_list(struct cluster *c, const struct card *card, bool in);
 /* Is there room for an instance of the profile on this card of a fleet in use? `empty`: the whole card
  * is free, so MIG may be turned on. */
 bool cluster_mig_fits(const struct cluster *c, const struct card *card, int profile, bool empty);
+/* Are instances being made on it? */
+bool cluster_mig_making(const struct card *card);
 /* Any card with MIG off that may take a whole job: no mode change. */
 bool cluster_mig_off_card(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* How long until MIG is off on every picked card. */

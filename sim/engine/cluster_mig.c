@@ -54,16 +54,16 @@ void cluster_mig_list(struct cluster *c, const struct card *card, bool in)
     const struct card_instances *m = card->mig;
     const size_t at = cluster_in_group(c, card);
     for (int i = 0; i < m->n; i++) {
-        if (m->instance[i].busy) continue;
+        if (m->instance[i].busy || m->instance[i].making) continue;
         struct bits *idle = &g->idle[m->instance[i].slice.profile];
         in ? bits_set(idle, at) : bits_clear(idle, at);
     }
     if (!m->on && cluster_is_empty(card, &c->plan->group[card->group]))
         in ? bits_set(&g->off, at) : bits_clear(&g->off, at);
     if (m->on && !m->fixed) {
-        struct bits *b = mask_bits(c, card->group, m->busy);
+        struct bits *b = mask_bits(c, card->group, m->kept);
         in ? bits_set(b, at) : bits_clear(b, at);
-        b->count ? bits_set(&g->masks, m->busy) : bits_clear(&g->masks, m->busy);
+        b->count ? bits_set(&g->masks, m->kept) : bits_clear(&g->masks, m->kept);
     }
 }
 
@@ -83,14 +83,25 @@ static bool first_with_room(const struct cluster *c, const struct bits *set,
     return false;
 }
 
+static bool is_free(const struct instance *x, int profile)
+{
+    return !x->busy && !x->making && x->slice.profile == profile;
+}
+
+bool cluster_mig_making(const struct card *card)
+{
+    for (int i = 0; i < card->mig->n; i++)
+        if (card->mig->instance[i].making) return true;
+    return false;
+}
+
 bool cluster_mig_fits(const struct cluster *c, const struct card *card, int profile, bool empty)
 {
     for (int i = 0; i < card->mig->n; i++)
-        if (!card->mig->instance[i].busy && card->mig->instance[i].slice.profile == profile)
-            return true;
+        if (is_free(&card->mig->instance[i], profile)) return true;
     if (card->mig->fixed) return false;
     if (!card->mig->on) return empty;
-    return mig_place(c->group[card->group].mig, card->mig->busy, profile, MIG_LOWEST) >= 0;
+    return mig_place(c->group[card->group].mig, card->mig->kept, profile, MIG_LOWEST) >= 0;
 }
 
 bool cluster_mig_off_card(const struct cluster *c, const struct place_request *r, struct pick *out)
@@ -125,9 +136,9 @@ static bool make_instance(const struct cluster *c, const struct place_request *r
     const int profile = r->demand->mig_profile;
     for (int left = g->mig->profile[profile].memory_units; left <= g->mig->memory_units; left++)
         for (size_t m = bits_next(&g->masks, 0); m != BITS_NONE; m = bits_next(&g->masks, m + 1)) {
-            const mig_mask busy = (mig_mask)m;
-            if (free_unit_count(g->mig, busy) != left) continue;
-            const int start = mig_place(g->mig, busy, profile, rules->start);
+            const mig_mask kept = (mig_mask)m;
+            if (free_unit_count(g->mig, kept) != left) continue;
+            const int start = mig_place(g->mig, kept, profile, rules->start);
             if (start < 0 || !first_with_room(c, &g->by_mask[m], r, out)) continue;
             out->slice = (struct mig_slice){ .profile = profile, .start = start };
             out->prepare = rules->repartition;
@@ -146,7 +157,7 @@ bool cluster_instance(const struct cluster *c, const struct place_request *r, st
     if (first_with_room(c, &g->idle[profile], r, out)) {
         const struct card_instances *m = c->card[out->card.v[0]].mig;
         for (int i = 0; i < m->n; i++)
-            if (!m->instance[i].busy && m->instance[i].slice.profile == profile) {
+            if (is_free(&m->instance[i], profile)) {
                 out->slice = m->instance[i].slice;
                 return true;
             }
@@ -163,6 +174,16 @@ bool cluster_instance(const struct cluster *c, const struct place_request *r, st
 }
 
 /* ---- changes ---- */
+
+static void count_units(struct card_instances *m, const struct mig_geometry *g)
+{
+    m->busy = m->kept = 0;
+    for (int i = 0; i < m->n; i++) {
+        const mig_mask mask = mig_slice_mask(g, m->instance[i].slice);
+        if (m->instance[i].busy) m->busy |= mask;
+        if (m->instance[i].busy || m->instance[i].planned) m->kept |= mask;
+    }
+}
 
 /* Destroy the free instances in the way, make the one that was picked. */
 static void instance_take(struct card_instances *m, const struct mig_geometry *g,
@@ -183,10 +204,10 @@ static void instance_take(struct card_instances *m, const struct mig_geometry *g
         found = m->n++;
         m->instance[found] = (struct instance){ .slice = slice };
     }
-    BUG_ON(m->instance[found].busy);
+    BUG_ON(m->instance[found].busy || m->instance[found].making);
     m->instance[found].busy = true;
-    m->busy |= wanted;
     m->on = true;
+    count_units(m, g);
 }
 
 static void instance_give(struct card_instances *m, const struct mig_geometry *g,
@@ -197,7 +218,7 @@ static void instance_give(struct card_instances *m, const struct mig_geometry *g
         if (x->slice.profile != slice.profile || x->slice.start != slice.start) continue;
         BUG_ON(!x->busy);
         x->busy = false;
-        m->busy &= ~mig_slice_mask(g, slice);
+        count_units(m, g);
         return;
     }
     BUG("an instance that is given back does not exist");
@@ -211,7 +232,87 @@ void cluster_mig_change(struct card *card, const struct mig_geometry *g, struct 
     } else if (take) { /* a whole job turns MIG off, and with it all instances */
         card->mig->on = false;
         card->mig->n = 0;
+        card->mig->kept = 0;
     }
+}
+
+/* ---- planned layouts ---- */
+
+static bool same_slice(struct mig_slice a, struct mig_slice b)
+{
+    return a.profile == b.profile && a.start == b.start;
+}
+
+static mig_mask layout_mask(const struct mig_geometry *g, const struct mig_layout *l)
+{
+    mig_mask mask = 0;
+    for (int i = 0; i < l->n; i++) mask |= mig_slice_mask(g, l->slice[i]);
+    return mask;
+}
+
+static bool in_layout(const struct mig_layout *l, struct mig_slice s)
+{
+    for (int i = 0; i < l->n; i++)
+        if (same_slice(l->slice[i], s)) return true;
+    return false;
+}
+
+/* Keep what the plan has and what is not in its way; true: the rest has to be made. */
+static bool set_instances(struct card_instances *m, const struct mig_geometry *g,
+                          const struct mig_layout *l)
+{
+    const mig_mask wanted = layout_mask(g, l);
+    int kept = 0;
+    bool make = false;
+    for (int i = 0; i < m->n; i++) {
+        struct instance x = m->instance[i];
+        x.planned = in_layout(l, x.slice);
+        if (!x.planned && (mig_slice_mask(g, x.slice) & wanted)) {
+            BUG_ON(x.busy);
+            continue;
+        }
+        m->instance[kept++] = x;
+    }
+    m->n = kept;
+    for (int i = 0; i < l->n; i++) {
+        bool there = false;
+        for (int k = 0; k < kept; k++) there |= same_slice(m->instance[k].slice, l->slice[i]);
+        if (there) continue;
+        BUG_ON(m->n == MIG_MAX_UNITS);
+        m->instance[m->n++] =
+            (struct instance){ .slice = l->slice[i], .planned = true, .making = true };
+        make = true;
+    }
+    return make;
+}
+
+simtime cluster_carve(struct cluster *c, uint32_t index, const struct mig_layout *layout)
+{
+    struct card *card = &c->card[index];
+    const struct plan_group *pg = &c->plan->group[card->group];
+    struct card_instances *m = card->mig;
+    struct instance_rules rules;
+    simtime delay = 0;
+    BUG_ON(m->fixed || cluster_mig_making(card));
+    c->plan->share->instance_rules(pg->params, (int64_t)index - pg->first_card, &rules);
+    cluster_unlist(c, card);
+    if (set_instances(m, c->group[card->group].mig, layout)) {
+        BUG_ON(!m->on && card->tenants > 0);
+        delay = rules.repartition + (m->on ? 0 : rules.mode_change);
+        m->on = true;
+    }
+    count_units(m, c->group[card->group].mig);
+    cluster_list(c, card);
+    if (delay == 0) cluster_carved(c, index);
+    return delay;
+}
+
+void cluster_carved(struct cluster *c, uint32_t index)
+{
+    struct card *card = &c->card[index];
+    cluster_unlist(c, card);
+    for (int i = 0; i < card->mig->n; i++) card->mig->instance[i].making = false;
+    cluster_list(c, card);
 }
 
 /* ---- state ---- */
@@ -222,10 +323,10 @@ int32_t cluster_stranded_units(const struct cluster *c, uint32_t index)
     if (!card->mig || !card->mig->on) return 0;
     const struct mig_geometry *g = c->group[card->group].mig;
     const int used = cluster_used_units(c, index);
-    if (!card->mig->fixed) return mig_stranded_slices(g, card->mig->busy, used);
     int reachable = 0; /* a fixed layout offers its free instances and nothing else */
     for (int i = 0; i < card->mig->n; i++)
-        if (!card->mig->instance[i].busy)
+        if (!card->mig->instance[i].busy && (card->mig->fixed || card->mig->instance[i].planned))
             reachable += g->profile[card->mig->instance[i].slice.profile].compute_slices;
+    if (!card->mig->fixed) return mig_stranded_slices(g, card->mig->kept, used + reachable);
     return g->compute_slices - used - reachable;
 }

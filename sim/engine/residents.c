@@ -510,6 +510,12 @@ void residents_leave(struct residents *r, struct job *j, simtime now)
     }
 }
 
+void residents_look(struct residents *r, uint32_t card, simtime now)
+{
+    card_settle(r, card, now);
+    card_refresh(r, card, now, NULL);
+}
+
 void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n)
 {
     const struct live_card *c = &r->card[card];

@@ -41,6 +41,8 @@ void residents_work(struct residents *r, struct job *j, const struct shape *as, 
 double residents_left(const struct job *j, simtime now);
 /* Speed of the job alone on a card of its kind as `as`. */
 double residents_alone(struct residents *r, const struct job *j, const struct shape *as);
+/* The card's instances have changed: what is stranded there may be another amount. */
+void residents_look(struct residents *r, uint32_t card, simtime now);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
 void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n);
 

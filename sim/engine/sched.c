@@ -275,6 +275,12 @@ void sched_expect(struct sched *s, struct job *j, bool there)
     j->expected = there;
 }
 
+simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
+{
+    if (s->then && cluster_carve(s->then, card, layout) > 0) cluster_carved(s->then, card);
+    return cluster_carve(s->cluster, card, layout);
+}
+
 /* Somebody looks at the running jobs: backfill with reservations, preemption. */
 static bool keeps_running(const struct sched *s)
 {

@@ -68,6 +68,8 @@ struct instance_rules {
     bool on_demand;         /* free instances are destroyed and created as jobs need them */
     simtime repartition;    /* destroying and creating instances on a card */
     simtime mode_change;    /* switching an empty card's MIG mode */
+    simtime period;         /* layouts are planned so often (engine/carve.h); 0: never */
+    bool oracle;            /* plans know the arrivals of their period, else those of the last */
     enum mig_start_rule start;
     const struct mig_layout *layout; /* not on demand: the instances of every card ... */
     bool off;                        /* ... or MIG off */

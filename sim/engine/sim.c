@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "engine/carve.h"
 #include "engine/residents.h"
 #include "engine/sched.h"
 #include "engine/service.h"
@@ -19,6 +20,8 @@ enum kind {
     KIND_GROW,        /* arg: job; allocates its footprint */
     KIND_LIMIT,       /* arg: job; its limit kills it */
     KIND_LOOK,        /* the order changes by itself */
+    KIND_PLAN,        /* layouts of the next period */
+    KIND_CARVED,      /* arg: card; its planned instances exist */
     KIND_WARM,        /* statistics start here */
     KIND_SAMPLE,
     KIND_MARK,        /* end of a batch of the last quarter */
@@ -51,6 +54,7 @@ struct run {
     struct sched *sched;
     struct outages *outages; /* NULL: nothing goes out */
     struct services *services;
+    struct carver *carver; /* planned layouts; NULL: none */
     struct evq *q;
     ev_id look;
     struct pick pick;      /* scratch */
@@ -410,6 +414,7 @@ static void arrive(struct run *r)
         end_job(r, j, JOB_REJECTED);
     } else {
         if (shape->submitted == 1) warn_of_memory(r, shape);
+        if (r->carver) carver_arrived(r->carver, j);
         sched_submit(r->sched, j);
         if (r->outages && !outages_serve(r->outages, j)) give_up(r, j);
     }
@@ -460,6 +465,35 @@ static void retire(void *ctx, struct job *j)
 static void service_failed(void *ctx, int rc)
 {
     fail(ctx, rc);
+}
+
+/* ---- planned layouts ---- */
+
+static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
+{
+    const struct card_instances *m = cluster_card(r->cluster, card)->mig;
+    if (!m->on && layout->n == 0) return; /* off it is, and off it stays */
+    const simtime delay = sched_carve(r->sched, card, layout);
+    if (delay > 0) evq_at(r->q, later(r->now, delay), EV_POLICY, KIND_CARVED, card);
+    residents_look(r->residents, card, r->now);
+}
+
+static void plan_layouts(struct run *r)
+{
+    const struct mig_layout *layout =
+        carver_plan(r->carver, r->now, r->cluster, r->sched, r->pool);
+    for (int64_t i = 0; i < r->plan->cards; i++) carve(r, (uint32_t)i, &layout[i]);
+    sched_wake(r->sched);
+    const simtime next = carver_next(r->carver, r->now, r->present > 0,
+                                     r->more ? r->next.submit : SIM_NEVER);
+    if (next != SIM_NEVER) evq_at(r->q, next, EV_POLICY, KIND_PLAN, 0);
+}
+
+static void carved(struct run *r, uint32_t card)
+{
+    cluster_carved(r->cluster, card);
+    residents_look(r->residents, card, r->now);
+    sched_wake(r->sched);
 }
 
 /* ---- samples ---- */
@@ -606,6 +640,8 @@ static void handle(struct run *r, const struct event *ev)
     case KIND_UNIT: outages_unit(r->outages, ev->arg, r->now); break;
     case KIND_CHANGE: outages_change(r->outages, ev->arg, r->now); break;
     case KIND_CRASH: outages_crash(r->outages, job_at(r->pool, ev->arg), r->now); break;
+    case KIND_PLAN: plan_layouts(r); break;
+    case KIND_CARVED: carved(r, ev->arg); break;
     case KIND_WARM: warm(r); break;
     case KIND_MARK: mark(r); break;
     case KIND_SAMPLE:
@@ -768,6 +804,7 @@ static void set_up(struct run *r)
     r->warm = s->warmup == 0;
     if (!r->warm) evq_at(r->q, s->warmup, EV_SAMPLE, KIND_WARM, 0);
     if (r->opt->sample) evq_at(r->q, r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);
+    if (r->carver) evq_at(r->q, carver_first(r->carver), EV_POLICY, KIND_PLAN, 0);
     if (horizon(r) == SIM_NEVER) return;
     evq_at(r->q, horizon(r), EV_STOP, KIND_STOP, 0);
     evq_at(r->q, mark_time(r, 0), EV_SAMPLE, KIND_MARK, 0);
@@ -793,6 +830,7 @@ static void tear_down(struct run *r)
     outages_destroy(r->outages);
     services_destroy(r->services);
     sched_destroy(r->sched);
+    carver_destroy(r->carver);
     residents_destroy(r->residents);
     evq_destroy(r->q);
     cluster_destroy(r->cluster);
@@ -811,7 +849,9 @@ int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_t
     struct run r = { .plan = plan, .opt = opt, .out = out, .names = symtab_create(), .e = e };
     *out = (struct sim_totals){ .names = r.names };
     int rc = source_open(&r.source, plan->scenario, opt->replication, r.names, e);
+    if (rc == 0) r.carver = carver_create(plan, opt->replication, &rc, e);
     if (rc != 0) {
+        source_close(r.source);
         symtab_destroy(r.names);
         *out = (struct sim_totals){ 0 };
         return rc;

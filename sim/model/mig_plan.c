@@ -44,10 +44,11 @@ static double served(const struct planner *p, const double capacity[MIG_KINDS])
     for (int i = 0; i < p->n_asked; i++) {
         const int k = p->asked[i];
         sum += p->d->worth[k] * fmin(p->d->time_s[k], capacity[k]);
+        if (p->d->first[k])
+            sum += p->first_worth *
+                   fmin(fmin(p->d->time_s[k], p->t->period_s), capacity[k]);
     }
-    if (p->d->first < 0) return sum;
-    const double need = fmin(p->d->time_s[p->d->first], p->t->period_s);
-    return sum + p->first_worth * fmin(need, capacity[p->d->first]);
+    return sum;
 }
 
 static struct planner begin(const struct mig_geometry *g, const struct mig_terms *t,
@@ -316,29 +317,27 @@ static void hand_out(struct planner *p, const size_t *kind, const struct mig_sta
     }
 }
 
-/* Leave open what serves nothing: from the last card to the first, what must be made before what is
- * there. */
+/* Leave open what serves nothing: from the last card and unit to the first, what must be made before what
+ * is there. */
 static void leave_open(struct planner *p, const struct mig_state *card, size_t n,
                        struct mig_layout *out)
 {
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = n; i-- > 0;) {
-            int kept = 0;
-            for (int k = 0; k < out[i].n; k++) {
-                const struct mig_slice s = out[i].slice[k];
+            struct mig_layout all = out[i];
+            out[i].n = 0;
+            for (int k = all.n; k-- > 0;) {
+                const struct mig_slice s = all.slice[k];
                 double less[MIG_KINDS] = { 0 };
                 less[s.profile] = seconds_of(p->t, &card[i], s);
                 const bool there = find_instance(&card[i], s) >= 0;
-                if (there == (pass == 1) && gain(p, NULL, less) > -least_gain(p)) {
+                if (there == (pass == 1) && gain(p, NULL, less) > -least_gain(p))
                     add_to(p, less, -1);
-                    continue;
-                }
-                out[i].slice[kept++] = s;
+                else
+                    out[i].slice[out[i].n++] = s;
             }
-            out[i].n = kept;
+            qsort(out[i].slice, (size_t)out[i].n, sizeof *out[i].slice, by_start);
         }
-    for (size_t i = 0; i < n; i++)
-        qsort(out[i].slice, (size_t)out[i].n, sizeof *out[i].slice, by_start);
 }
 
 void mig_plan(const struct mig_geometry *g, const struct mig_terms *t, const struct mig_demand *d,

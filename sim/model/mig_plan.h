@@ -25,7 +25,7 @@ enum { MIG_KINDS = MIG_MAX_PROFILES + 1 };
 struct mig_demand {
     double time_s[MIG_KINDS];
     double worth[MIG_KINDS]; /* of one second */
-    int first;               /* profile of which one instance comes before all else; -1: none */
+    bool first[MIG_KINDS];   /* one instance of it comes before all else */
 };
 
 /* One card as it is. */
@@ -46,7 +46,7 @@ struct mig_terms {
  * They include running ones where that serves demand after their jobs. */
 void mig_plan(const struct mig_geometry *g, const struct mig_terms *t, const struct mig_demand *d,
               const struct mig_state *card, size_t n, struct mig_layout *out);
-/* What a plan serves; the first instance of `first` is worth 1000 times the most anything is. */
+/* What a plan serves; the first instance of a profile in `first` is worth 1000 times the most anything is. */
 double mig_plan_served(const struct mig_geometry *g, const struct mig_terms *t,
                        const struct mig_demand *d, const struct mig_state *card, size_t n,
                        const struct mig_layout *plan);

@@ -1,14 +1,15 @@
 /* policy/share_mig.c - hardware slices with their own SMs and memory (MIG).
  *
  * A fraction takes the smallest profile that is large enough; k >= 1 takes k empty cards with MIG
- * off. Under a static layout the smallest is sought among the slices that exist. On a slice with SM share C and bandwidth share B (from the board's table, never slices over
- * seven):
+ * off. Under a static layout the smallest is sought among the slices that exist. On a slice with SM
+ * share C and bandwidth share B (from the board's table, never slices over seven):
  *     time per isolated second = host + compute x max(1, sm_width / C) + memory x max(1, bw_width / B)
  * Slices do not disturb each other; PCIe and board power, which they share, are not modelled yet.
  *
  * "layout": "dynamic" creates instances on demand; "static" needs "slices": a list of profiles or
  * counts by profile for every card, or a list of {"cards": n, "slices": ... | "off"} in fleet order
- * whose last entry serves the rest. */
+ * whose last entry serves the rest. "planned" chooses the instances of every card anew each "period",
+ * for the "forecast" demand (engine/carve.h); what it leaves open is made on demand. */
 #include "base/str.h"
 #include "engine/share.h"
 #include "policy/bytes.h"
@@ -18,8 +19,11 @@
 
 enum { MOST_WANTED = 64 }; /* more than fit on any card: then the answer names what does */
 
-enum layout_kind { LAYOUT_DYNAMIC, LAYOUT_STATIC };
-static const char *const layout_names[] = { "dynamic", "static", NULL };
+enum layout_kind { LAYOUT_DYNAMIC, LAYOUT_STATIC, LAYOUT_PLANNED };
+static const char *const layout_names[] = { "dynamic", "static", "planned", NULL };
+enum forecast { FORECAST_LAST, FORECAST_ORACLE };
+static const char *const forecast_names[] = { "last", "oracle", NULL };
+#define PERIOD SIM_HOUR /* of planned layouts, unless the scenario says */
 
 /* The next `cards` cards of a group (the last entry: all that are left). */
 struct layout_run {
@@ -29,9 +33,9 @@ struct layout_run {
 };
 
 struct mig {
-    int layout, start;
+    int layout, start, forecast;
     json_t *slices;
-    simtime repartition, mode_change;
+    simtime repartition, mode_change, period;
     /* bound */
     const struct gpu_spec *gpu;
     struct layout_run *run;
@@ -51,6 +55,10 @@ static const struct cfg_field fields[] = {
               "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\", \"2g.20gb\"]"),
     CFG_ONE_OF(struct mig, start, mig_start_rule_names, "lowest",
                "which legal start an instance takes"),
+    CFG_FIELD(struct mig, period, CFG_TIME, NULL, 1, 31622400,
+              "planned layout: how often it is planned anew; 1 h unless set"),
+    CFG_ONE_OF(struct mig, forecast, forecast_names, NULL,
+               "planned layout: arrivals of the last period (if not set), or those to come"),
 };
 static const enum profile_param uses[] = { PROFILE_mig_repartition_s, PROFILE_mig_mode_change_s };
 static const size_t overrides[] = { FIELD_REPARTITION, FIELD_MODE_CHANGE };
@@ -199,6 +207,17 @@ static const char *layout_read(struct mig *p, struct arena *a)
     return NULL;
 }
 
+/* What a plan makes must be there before the next one. */
+static const char *bind_period(struct mig *p, struct arena *a)
+{
+    if (p->period == CFG_NO_TIME) p->period = PERIOD;
+    if (p->forecast < 0) p->forecast = FORECAST_LAST;
+    const double least_s = simtime_s(p->repartition) + simtime_s(p->mode_change);
+    if (simtime_s(p->period) > least_s) return NULL;
+    return arena_printf(a, "\"period\" %g s is not longer than a mode change and a repartition, %g s",
+                        simtime_s(p->period), least_s);
+}
+
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
     struct mig *p = params;
@@ -209,8 +228,13 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
         p->repartition = (simtime)llround(known[PROFILE_mig_repartition_s].value * 1e9);
     if (p->mode_change == CFG_NO_TIME)
         p->mode_change = (simtime)llround(known[PROFILE_mig_mode_change_s].value * 1e9);
-    if (p->layout == LAYOUT_DYNAMIC)
-        return p->slices ? "\"slices\" goes with \"layout\": \"static\"" : NULL;
+    if (p->layout != LAYOUT_STATIC && p->slices)
+        return "\"slices\" goes with \"layout\": \"static\"";
+    if (p->layout != LAYOUT_PLANNED && (p->period != CFG_NO_TIME || p->forecast >= 0))
+        return arena_printf(a, "\"%s\" goes with \"layout\": \"planned\"",
+                            p->forecast >= 0 ? "forecast" : "period");
+    if (p->layout == LAYOUT_PLANNED) return bind_period(p, a);
+    if (p->layout == LAYOUT_DYNAMIC) return NULL;
     if (!p->slices) return "\"layout\": \"static\" needs \"slices\"";
     return layout_read(p, a);
 }
@@ -224,9 +248,11 @@ static int32_t capacity(const void *params, const struct card_type *type)
 static void instance_rules(const void *params, int64_t card, struct instance_rules *out)
 {
     const struct mig *p = params;
-    *out = (struct instance_rules){ .on_demand = p->layout == LAYOUT_DYNAMIC,
+    *out = (struct instance_rules){ .on_demand = p->layout != LAYOUT_STATIC,
                                     .repartition = p->repartition,
                                     .mode_change = p->mode_change,
+                                    .period = p->layout == LAYOUT_PLANNED ? p->period : 0,
+                                    .oracle = p->forecast == FORECAST_ORACLE,
                                     .start = (enum mig_start_rule)p->start };
     if (out->on_demand) return;
     size_t i = 0;

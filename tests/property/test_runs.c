@@ -55,7 +55,10 @@ static const char all_policies[] =
     "{'name': 'mps', 'share': {'kind': 'mps', 'slots': 4}},"
     "{'name': 'uncapped', 'share': {'kind': 'mps', 'slots': 3, 'cap': 1}},"
     "{'name': 'soft', 'share': {'kind': 'intercept'}},"
-    "{'name': 'hard', 'share': {'kind': 'intercept', 'enforce': 'hard', 'unset_memory': 'card'}}";
+    "{'name': 'hard', 'share': {'kind': 'intercept', 'enforce': 'hard', 'unset_memory': 'card'}},"
+    "{'name': 'planned', 'share': {'kind': 'mig', 'layout': 'planned', 'period': '2 min'}},"
+    "{'name': 'oracle', 'share': {'kind': 'mig', 'layout': 'planned', 'period': '5 min',"
+    " 'forecast': 'oracle'}}";
 
 /* Policies without a time of their own, for scaling. */
 static const char timeless[] =
@@ -664,7 +667,8 @@ static void capacity_comes_back(void **state)
             const char *policy = s.run.result.policy[i].name;
             const struct sim_job *j = sim_job_of(&s, policy, "probe");
             assert_string_equal(j->state, "completed");
-            const double prepare = strcmp(policy, "mig") == 0 ? 30 : 0; /* MIG off again */
+            /* MIG off again */
+            const double prepare = strstr("mig planned oracle", policy) ? 30 : 0;
             if (j->wait_s > prepare)
                 fail_msg("seed %llu, %s: the probe waits %g s",
                          (unsigned long long)(seed + 4000 + (uint64_t)round), policy, j->wait_s);

@@ -21,7 +21,7 @@ struct naive_card {
     mig_mask busy;
     int n;
     struct mig_slice slice[MIG_MAX_UNITS];
-    bool taken[MIG_MAX_UNITS];
+    bool taken[MIG_MAX_UNITS], planned[MIG_MAX_UNITS], making[MIG_MAX_UNITS];
 };
 
 struct naive {
@@ -89,6 +89,8 @@ static bool naive_node_holds(const struct naive *f, const struct place_request *
 static bool naive_eligible(const struct naive *f, const struct naive_card *c)
 {
     if (!c->mig) return c->units >= f->gang_units;
+    for (int k = 0; k < c->n; k++)
+        if (c->making[k]) return false;
     return c->tenants == 0 && c->units == f->g->capacity && !(c->fixed && c->on);
 }
 
@@ -191,6 +193,15 @@ static bool naive_gang(const struct naive *f, const struct place_request *r, str
     return true;
 }
 
+/* Units that instances made on demand leave alone. */
+static mig_mask naive_kept(const struct naive *f, const struct naive_card *c)
+{
+    mig_mask kept = c->busy;
+    for (int k = 0; k < c->n; k++)
+        if (c->planned[k]) kept |= mig_slice_mask(f->geometry, c->slice[k]);
+    return kept;
+}
+
 static bool naive_instance(const struct naive *f, const struct place_request *r, struct pick *out)
 {
     const int profile = r->demand->mig_profile;
@@ -198,7 +209,7 @@ static bool naive_instance(const struct naive *f, const struct place_request *r,
     for (int64_t i = 0; i < f->g->cards; i++) {
         const struct naive_card *c = &f->card[i];
         for (int k = 0; k < c->n; k++) {
-            if (c->taken[k] || c->slice[k].profile != profile) continue;
+            if (c->taken[k] || c->making[k] || c->slice[k].profile != profile) continue;
             if (!naive_node_holds(f, r, node_of(f, i), 1)) break;
             vec_push(&out->card, (uint32_t)i);
             out->slice = c->slice[k];
@@ -210,12 +221,13 @@ static bool naive_instance(const struct naive *f, const struct place_request *r,
     int64_t best = -1;
     for (int64_t i = 0; i < f->g->cards; i++) {
         const struct naive_card *c = &f->card[i];
-        if (!c->on || mig_place(f->geometry, c->busy, profile, rules.start) < 0 ||
+        const mig_mask kept = naive_kept(f, c);
+        if (!c->on || mig_place(f->geometry, kept, profile, rules.start) < 0 ||
             !naive_node_holds(f, r, node_of(f, i), 1))
             continue;
-        const int busy = __builtin_popcount(c->busy);
-        const int most = best < 0 ? -1 : __builtin_popcount(f->card[best].busy);
-        if (busy > most || (busy == most && c->busy < f->card[best].busy)) best = i;
+        const mig_mask most = best < 0 ? 0 : naive_kept(f, &f->card[best]);
+        const int more = __builtin_popcount(kept) - __builtin_popcount(most);
+        if (best < 0 || more > 0 || (more == 0 && kept < most)) best = i;
     }
     out->prepare = rules.repartition;
     for (int64_t i = 0; i < f->g->cards && best < 0; i++)
@@ -226,8 +238,8 @@ static bool naive_instance(const struct naive *f, const struct place_request *r,
         }
     if (best < 0) return false;
     vec_push(&out->card, (uint32_t)best);
-    out->slice = (struct mig_slice){ profile, mig_place(f->geometry, f->card[best].busy, profile,
-                                                        rules.start) };
+    const mig_mask kept = naive_kept(f, &f->card[best]);
+    out->slice = (struct mig_slice){ profile, mig_place(f->geometry, kept, profile, rules.start) };
     return true;
 }
 
@@ -279,18 +291,97 @@ static void naive_card_change(struct naive *f, struct naive_card *c, const struc
         }
         if (same) at = kept;
         c->slice[kept] = c->slice[i];
+        c->planned[kept] = c->planned[i];
+        c->making[kept] = c->making[i];
         c->taken[kept++] = c->taken[i];
     }
     c->n = kept;
     if (at < 0) {
         at = c->n++;
         c->slice[at] = slice;
-        c->taken[at] = false;
+        c->taken[at] = c->planned[at] = c->making[at] = false;
     }
+    assert_false(c->making[at]);
     assert_int_equal(c->taken[at], take ? false : true);
     c->taken[at] = take;
     c->busy = take ? c->busy | mask : c->busy & ~mask;
     c->on = true;
+}
+
+/* ---- plans ---- */
+
+/* Some of what runs, and whatever else the dice place beside all that runs. */
+static struct mig_layout random_layout(const struct naive *f, const struct naive_card *c,
+                                       uint64_t *seed)
+{
+    struct mig_layout l = { .n = 0 };
+    mig_mask taken = c->busy;
+    for (int k = 0; k < c->n; k++)
+        if (c->taken[k] && test_random(seed) % 2) l.slice[l.n++] = c->slice[k];
+    for (int tries = (int)(test_random(seed) % 8); tries > 0; tries--) {
+        const int p = (int)(test_random(seed) % (uint64_t)f->geometry->n_profiles);
+        const int start = mig_place(f->geometry, taken, p,
+                                    (enum mig_start_rule)(test_random(seed) % MIG_START_RULES));
+        if (!f->geometry->profile[p].plain || start < 0) continue;
+        l.slice[l.n] = (struct mig_slice){ p, start };
+        taken |= mig_slice_mask(f->geometry, l.slice[l.n++]);
+    }
+    return l;
+}
+
+/* How long it takes: 0, a repartition, or that and a mode change. */
+static simtime naive_carve(struct naive *f, struct naive_card *c, const struct mig_layout *l)
+{
+    struct naive_card old = *c;
+    struct instance_rules rules;
+    f->plan->share->instance_rules(f->g->params, 0, &rules);
+    bool make = false;
+    c->n = 0;
+    for (int k = 0; k < old.n; k++) {
+        bool planned = false, hit = false;
+        for (int i = 0; i < l->n; i++) {
+            planned |= l->slice[i].profile == old.slice[k].profile &&
+                       l->slice[i].start == old.slice[k].start;
+            hit |= (mig_slice_mask(f->geometry, l->slice[i]) &
+                    mig_slice_mask(f->geometry, old.slice[k])) != 0;
+        }
+        if (hit && !planned) continue;
+        c->slice[c->n] = old.slice[k];
+        c->taken[c->n] = old.taken[k];
+        c->making[c->n] = false;
+        c->planned[c->n++] = planned;
+    }
+    const int kept = c->n;
+    for (int i = 0; i < l->n; i++) {
+        bool there = false;
+        for (int k = 0; k < kept; k++)
+            there |= l->slice[i].profile == c->slice[k].profile &&
+                     l->slice[i].start == c->slice[k].start;
+        if (there) continue;
+        c->slice[c->n] = l->slice[i];
+        c->taken[c->n] = false;
+        c->planned[c->n] = c->making[c->n] = make = true;
+        c->n++;
+    }
+    if (!make) return 0;
+    c->on = true;
+    return rules.repartition + (old.on ? 0 : rules.mode_change);
+}
+
+static void random_plan(struct cluster *c, struct naive *f, uint64_t *seed)
+{
+    const uint32_t i = (uint32_t)(test_random(seed) % (uint64_t)f->g->cards);
+    struct naive_card *card = &f->card[i];
+    bool making = false;
+    for (int k = 0; k < card->n; k++) making |= card->making[k];
+    if (making) {
+        cluster_carved(c, i);
+        memset(card->making, 0, sizeof card->making);
+        return;
+    }
+    if (card->tenants > 0 && !card->busy) return; /* a whole job */
+    const struct mig_layout l = random_layout(f, card, seed);
+    assert_true(cluster_carve(c, i, &l) == naive_carve(f, card, &l));
 }
 
 static void naive_change(struct naive *f, const struct place_request *r, const struct pick *p,
@@ -376,6 +467,7 @@ static void same_state(const struct cluster *c, const struct naive *f)
         assert_int_equal(card->mig->busy, f->card[i].busy);
         assert_int_equal(card->mig->n, f->card[i].n);
         assert_int_equal(card->mig->on, f->card[i].on);
+        assert_int_equal(card->mig->kept, naive_kept(f, &f->card[i]));
         const int stranded = cluster_stranded_units(c, i);
         assert_true(stranded >= 0 && stranded + cluster_used_units(c, i) <= f->g->capacity);
     }
@@ -407,6 +499,9 @@ static const struct fleet_case cases[] = {
     { "mig dynamic", "'nodes': 3, 'gpus_per_node': 4", "'kind': 'mig'", "" },
     { "mig dynamic, node limits", "'nodes': 4, 'gpus_per_node': 2, 'cpu_cores': 20",
       "'kind': 'mig', 'start': 'best_remaining'", "'gang': 'any'" },
+    { "mig planned", "'nodes': 3, 'gpus_per_node': 4", "'kind': 'mig', 'layout': 'planned'", "" },
+    { "mig planned, node limits", "'nodes': 2, 'gpus_per_node': 6, 'cpu_cores': 30",
+      "'kind': 'mig', 'layout': 'planned', 'start': 'highest'", "'gang': 'any'" },
     { "mig static", "'nodes': 3, 'gpus_per_node': 4",
       "'kind': 'mig', 'layout': 'static', 'slices': [{'cards': 4, 'slices': ['3g.40gb', '2g.20gb', "
       "'2g.20gb']}, {'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': {'1g.10gb': 7}}]",
@@ -436,6 +531,7 @@ static void against_the_naive_fleet(void **state)
     naive_init(&f, p);
     assert_true(cluster_is_whole(c));
     for (int step = 0; step < 6000; step++) {
+        if (strncmp(k->name, "mig planned", 11) == 0 && step % 7 == 0) random_plan(c, &f, &seed);
         /* fill and drain by turns, so that both ends are seen */
         const bool give =
             n == MAX_HELD || (n > 0 && below(&seed, 100) < (step / 300 % 2 ? 65 : 40));

@@ -1,0 +1,35 @@
+/* engine/carve.h - planned layouts of MIG cards: at every period's start, what the period will ask of
+ * each group of cards, and the instances that serve the most of it (model/mig_plan.h).
+ *
+ * Asked for: what waits now, and a forecast of arrivals: those of the period that has just ended
+ * (`last`), or those of the coming one, read ahead from the work (`oracle`). Durations are the ones in
+ * the trace; a job counts with the time it needs on its slice, at most the period. A job that several
+ * groups could serve counts in each by its share of their cards. The first job in the queue (of each
+ * account) comes before all else, so that nobody waits for ever behind a forecast. Cards that are out of
+ * service are left alone.
+ * Under `last` the first period has no past: all is open, and instances are made on demand.
+ *
+ * Complexity: a period costs O(jobs present + cards x layouts). Memory: O(cards).
+ * Threads: one run, one thread. */
+#ifndef GPUSIM_ENGINE_CARVE_H
+#define GPUSIM_ENGINE_CARVE_H
+
+#include "engine/job.h"
+#include "engine/sched.h"
+
+struct carver;
+
+/* NULL when the policy plans no layouts, or when the work cannot be read ahead (*rc, *e). */
+struct carver *carver_create(const struct plan *plan, uint64_t replication, int *rc, struct err *e);
+void carver_destroy(struct carver *c); /* accepts NULL */
+
+/* When the first plan is made, and the next after one at `now`: a period later, or, when nobody is here
+ * and nothing was asked for, when the next arrival (SIM_NEVER: none) matters. SIM_NEVER: never. */
+simtime carver_first(const struct carver *c);
+simtime carver_next(const struct carver *c, simtime now, bool anybody, simtime arrival);
+void carver_arrived(struct carver *c, const struct job *j);
+/* The instances that every card is to have from `now` on, by card; lent. `jobs`: all that are present. */
+const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct cluster *cluster,
+                                     struct sched *sched, const struct job_pool *jobs);
+
+#endif

@@ -1,0 +1,186 @@
+/* MIG cards over time, end to end, with answers worked out by hand: planned layouts against those made on
+ * demand, what a mode change waits for (X02), several slices for one process (X01).
+ *
+ * On an A100-40GB a request for 1/8 takes a 1g.5gb (starts 0 to 6), one for 1/2 a 3g.20gb (0 and 4). With
+ * the start rule "lowest" a 3g that comes first sits at 0 and leaves room for three 1g; a plan that knows
+ * what comes puts it at 4, beside four. */
+#include "support/simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENARIO(cards, policies, more)                                                            \
+    "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "                 \
+    "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': " #cards "}],"                                 \
+    " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                              \
+    " 'profiles': {'host': {'host': 1, 'compute': 0}},"                                            \
+    " 'schedule': {'backfill': 'greedy'" more "},"                                                 \
+    " 'policies': [{'name': 'dynamic', 'share': {'kind': 'mig', 'repartition': '10 s',"            \
+    " 'mode_change': '20 s'}}" policies "]}"
+#define PLANNED(name, more)                                                                        \
+    ", {'name': '" name "', 'share': {'kind': 'mig', 'layout': 'planned', 'repartition': '10 s',"  \
+    " 'mode_change': '20 s'" more "}}"
+#define HEAD "job_id,submit_s,duration_s,gpus,profile\n"
+
+static const double tick = 1.5e-9;
+
+/* Host work runs at full speed on any slice, so times are plain sums. */
+static void at(const struct simulated *s, const char *policy, const char *id, double start_s,
+               double end_s, const char *cards)
+{
+    const struct sim_job *j = sim_job_of(s, policy, id);
+    if (strcmp(j->state, "completed") != 0) fail_msg("%s: %s is %s", policy, id, j->state);
+    if (fabs(j->start_s - start_s) > tick || fabs(j->end_s - end_s) > tick)
+        fail_msg("%s: %s runs from %.9f to %.9f, expected %.9f to %.9f", policy, id, j->start_s,
+                 j->end_s, start_s, end_s);
+    if (cards && strcmp(j->cards, cards) != 0)
+        fail_msg("%s: %s is on %s, expected %s", policy, id, j->cards, cards);
+}
+
+static void a_plan_knows_where(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO(1, PLANNED("oracle", ", 'period': '2 h', 'forecast': 'oracle'"), ""),
+             HEAD "half,100,7000,0.5,host\n"
+                  "a,200,7000,0.125,host\n"
+                  "b,200,7000,0.125,host\n"
+                  "c,200,7000,0.125,host\n"
+                  "d,200,7000,0.125,host\n");
+    /* on demand: each waits for its instance, the fourth 1g for the first one's end */
+    at(&s, "dynamic", "half", 110, 7110, "f.0.0:3g.20gb@0");
+    at(&s, "dynamic", "a", 210, 7210, "f.0.0:1g.5gb@4");
+    at(&s, "dynamic", "c", 210, 7210, "f.0.0:1g.5gb@6");
+    at(&s, "dynamic", "d", 7110 + 10, 7120 + 7000, "f.0.0:1g.5gb@0");
+    /* planned at 0, made by 10 */
+    at(&s, "oracle", "half", 100, 7100, "f.0.0:3g.20gb@4");
+    at(&s, "oracle", "a", 200, 7200, "f.0.0:1g.5gb@0");
+    at(&s, "oracle", "d", 200, 7200, "f.0.0:1g.5gb@3");
+    simulated_fini(&s);
+}
+
+/* What comes while instances are being made waits for them; two hours later the past repeats itself. */
+static void the_last_period_is_the_forecast(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(1, PLANNED("last", ", 'period': '2 h'"), ""),
+             HEAD "half,100,7000,0.5,host\n"
+                  "a,200,6900,0.125,host\n"
+                  "half2,7205,6000,0.5,host\n"
+                  "a2,7300,6000,0.125,host\n"
+                  "b2,7300,6000,0.125,host\n"
+                  "c2,7300,6000,0.125,host\n"
+                  "d2,7300,6000,0.125,host\n");
+    at(&s, "last", "half", 110, 7110, "f.0.0:3g.20gb@0"); /* no past yet: on demand */
+    at(&s, "last", "a", 210, 7110, "f.0.0:1g.5gb@4");
+    at(&s, "last", "half2", 7210, 13210, "f.0.0:3g.20gb@4"); /* planned at 7200, there at 7210 */
+    at(&s, "last", "a2", 7300, 13300, "f.0.0:1g.5gb@0");     /* the forecast had one of these */
+    at(&s, "last", "d2", 7310, 13310, "f.0.0:1g.5gb@3");     /* on demand, in what was left open */
+    at(&s, "dynamic", "d2", 13205 + 10, 19215, NULL);
+    simulated_fini(&s);
+}
+
+/* A plan waits for nobody and moves nobody: what runs stays, and the rest is planned around it. The head
+ * of a strict queue is not held up by a forecast of more valuable work for longer than a period. */
+static void running_jobs_stay_and_the_head_is_served(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO(1, PLANNED("oracle", ", 'period': '1 h', 'forecast': 'oracle'"),
+                      ", 'order': 'fifo'"),
+             HEAD "long,0,10000,0.125,host\n"
+                  "all,10,1000,0.9,host\n" /* 7g: only when `long` is gone */
+                  "x1,20,3000,0.125,host\n"
+                  "x2,20,3000,0.125,host\n"
+                  "y1,3700,3000,0.125,host\n"
+                  "y2,7300,3000,0.125,host\n"
+                  "y3,10900,300,0.125,host\n");
+    const struct sim_job *l = sim_job_of(&s, "oracle", "long");
+    assert_close(l->end_s - l->start_s, 10000, 1e-12);
+    assert_int_equal(l->attempts, 1);
+    for (size_t i = 0; i < s.n_jobs; i++) assert_string_equal(s.job[i].state, "completed");
+    simulated_fini(&s);
+    simulate(&s,
+             "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': 'a30', 'gpus_per_node': 1}],"
+             " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+             " 'schedule': {'backfill': 'none'}, 'profiles': {'host': {'host': 1, 'compute': 0}},"
+             " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
+             " 'period': '10 min', 'forecast': 'oracle', 'repartition': '10 s',"
+             " 'mode_change': '20 s'}}]}",
+             HEAD "all,300,5,0.9,host\n" /* worth nothing beside what the plan of 0 expects */
+                  "a,400,500,0.25,host\nb,401,500,0.25,host\nc,402,500,0.25,host\n"
+                  "d,403,500,0.25,host\ne,404,500,0.25,host\nf,405,500,0.25,host\n");
+    at(&s, "p", "all", 610, 615, "f.0.0:4g.24gb@0");
+    for (size_t i = 0; i < s.n_jobs; i++) assert_string_equal(s.job[i].state, "completed");
+    simulated_fini(&s);
+}
+
+/* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
+ * that run. */
+static void mode_change_needs_an_empty_card(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s, SCENARIO(1, PLANNED("planned", ", 'period': '1 h'"), ""),
+             HEAD "slice,0,7200,0.125,host\n"
+                  "whole,60,100,1,host\n"
+                  "other,70,100,0.5,host\n"
+                  "after,7400,50,0.125,host\n");
+    static const char *const policies[] = { "dynamic", "planned" };
+    for (size_t p = 0; p < 2; p++) {
+        at(&s, policies[p], "slice", 10, 7210, "f.0.0:1g.5gb@0");
+        at(&s, policies[p], "other", 80, 180, "f.0.0:3g.20gb@4");
+        at(&s, policies[p], "whole", 7210 + 20, 7330, "f.0.0");
+        at(&s, policies[p], "after", 7400 + 20 + 10, 7480, "f.0.0:1g.5gb@0");
+    }
+    simulated_fini(&s);
+}
+
+/* X01: two slices do not make one device. One process sees one of them, so a request for several is
+ * refused, whatever the layout, and memory is never added up. */
+static void several_slices_for_one_process(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO(2,
+                      PLANNED("planned", "") ", {'name': 'static', 'share': {'kind': 'mig', "
+                                             "'layout': 'static', 'slices': ['3g.20gb', "
+                                             "'3g.20gb']}}",
+                      ""),
+             "job_id,submit_s,duration_s,gpus,slots,gpu_mem_bytes\n"
+             "two,0,100,0.5,2,10000000000\n"
+             "large,0,100,0.5,1,30000000000\n" /* in both slices together, in none alone */
+             "one,0,100,0.5,1,10000000000\n");
+    static const char *const policies[] = { "dynamic", "planned", "static" };
+    for (size_t p = 0; p < 3; p++) {
+        const struct sim_job *j = sim_job_of(&s, policies[p], "two");
+        assert_string_equal(j->state, "rejected");
+        assert_contains(j->reason, "never make one device");
+        assert_string_equal(sim_job_of(&s, policies[p], "one")->state, "completed");
+        j = sim_job_of(&s, policies[p], "large");
+        if (p == 2) {
+            assert_string_equal(j->state, "rejected");
+            assert_contains(j->reason, "no slice that is large enough");
+        } else {
+            assert_contains(j->cards, "7g.40gb@0");
+        }
+    }
+    simulated_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_knows_where),
+        cmocka_unit_test(the_last_period_is_the_forecast),
+        cmocka_unit_test(running_jobs_stay_and_the_head_is_served),
+        cmocka_unit_test(mode_change_needs_an_empty_card),
+        cmocka_unit_test(several_slices_for_one_process),
+    };
+    return cmocka_run_group_tests_name("MIG over time", tests, NULL, NULL);
+}
