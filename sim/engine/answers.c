@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ void answers_destroy(struct answers *a)
     free(a);
 }
 
+/* What measured pairs say of residents beats what their signatures say. */
+static void ask_pairs(const struct pairs *p, const struct resident_view *resident, size_t n,
+                      double speed[])
+{
+    size_t job[ANSWERS_RESIDENTS];
+    if (n < 2 || n > ANSWERS_RESIDENTS) return;
+    for (size_t i = 0; i < n; i++) job[i] = pairs_job(p, resident[i].sig->name);
+    for (size_t i = 0; i < n; i++) {
+        const double measured = pairs_speed(p, job, n, i);
+        if (!isnan(measured)) speed[i] = measured;
+    }
+}
+
 static void ask_policy(const struct plan *p, size_t group, const struct resident_view *resident,
                        size_t n, double speed[], double *duty)
 {
@@ -43,6 +57,7 @@ static void ask_policy(const struct plan *p, size_t group, const struct resident
     const struct share_view v = { .type = &g->type, .resident = resident, .n = n };
     double idle = 1;
     p->share->speeds(g->params, &v, speed);
+    if (g->pairs) ask_pairs(g->pairs, resident, n, speed);
     for (size_t i = 0; i < n; i++) {
         if (!(speed[i] > 0 && speed[i] <= 1.0 + 1e-9))
             BUG("%s: speed %g of resident %zu of %zu is outside (0, 1]", p->share->name, speed[i],

@@ -329,16 +329,33 @@ static void note_faults(struct plan *p, struct param_result *list, const struct 
     }
 }
 
+static void note_pairs(struct plan *p, struct param_result *list, const struct plan_group *g)
+{
+    if (!g->pairs) return;
+    p->provenance[PROV_MEASURED]++;
+    list[p->n_params++] = (struct param_result){
+        .fleet = g->spec->name,
+        .name = "pairs",
+        .unit = "measured pairs",
+        .provenance = provenance_names[PROV_MEASURED],
+        .source = "the file that the policy names",
+        .value = (double)g->pairs->n,
+        .low = NAN,
+        .high = NAN,
+    };
+}
+
 static void note_params(struct plan *p)
 {
     struct param_result *list =
-        arena_array(p->arena, p->n_groups * (p->share->uses_n + 1 + FAULT_SOURCES), sizeof *list);
+        arena_array(p->arena, p->n_groups * (p->share->uses_n + 2 + FAULT_SOURCES), sizeof *list);
     for (size_t g = 0; g < p->n_groups; g++) {
         const struct plan_group *group = &p->group[g];
         if (!group->type.profile) continue;
         note_param(p, list, group, PROFILE_base_context_bytes, false);
-        if (p->share->uses_profile && !p->share->uses_profile(group->params)) continue;
-        for (size_t i = 0; i < p->share->uses_n; i++) {
+        note_pairs(p, list, group);
+        const bool uses = !p->share->uses_profile || p->share->uses_profile(group->params);
+        for (size_t i = 0; uses && i < p->share->uses_n; i++) {
             const char *key = p->share->fields[p->share->overrides[i]].name;
             note_param(p, list, group, p->share->uses[i],
                        json_object_get(p->spec->share, key) != NULL);
@@ -356,6 +373,7 @@ static void resolve_signatures(struct builder *b)
         list[i].name = s->signature[i].name;
         signature_read(&list[i].sig, b->p->arena, b->doc, s->signature[i].json,
                        s->signature[i].pointer, b->d);
+        list[i].sig.name = list[i].name;
     }
     b->p->named = list;
     b->p->n_named = s->n_signatures;
@@ -456,6 +474,35 @@ static void check_services(struct builder *b)
     symtab_destroy(names);
 }
 
+/* Measured pairs, for each kind of card of the fleet. */
+static void resolve_pairs(struct builder *b)
+{
+    struct plan *p = b->p;
+    if (!p->spec->pairs || !p->share) return;
+    if (!p->share->meets) {
+        problem_at(b, p->spec->pointer, "pairs",
+                   "pairs go with sharing a whole card at once: timeslice, mps, whole",
+                   p->share->name);
+        return;
+    }
+    size_t used = 0;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        struct err e = { 0 };
+        struct pairs *pairs = arena_alloc(p->arena, sizeof *pairs);
+        if (!p->group[g].type.gpu) continue;
+        if (pairs_load(pairs, p->arena, p->spec->pairs, p->world->gpus, p->group[g].type.gpu, &e) != 0) {
+            diag_add_err(b->d, &e);
+            return;
+        }
+        if (pairs->n == 0) continue; /* none on this kind of card */
+        p->group[g].pairs = pairs;
+        used++;
+    }
+    if (used == 0)
+        problem_at(b, p->spec->pointer, "pairs", "no pair was measured on a card of the fleet",
+                   p->spec->pairs);
+}
+
 static void resolve_prices(struct builder *b)
 {
     struct plan *p = b->p;
@@ -491,6 +538,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     resolve_signatures(&b);
     resolve_services(&b);
     resolve_prices(&b);
+    resolve_pairs(&b);
     if (d->count == 0) check_services(&b);
     if (d->count == 0) note_params(out);
 }

@@ -12,6 +12,7 @@
 #include "engine/route.h"
 #include "engine/serve.h"
 #include "engine/share.h"
+#include "model/pairs.h"
 #include "model/price.h"
 #include "model/result.h"
 #include "model/scenario.h"
@@ -35,6 +36,7 @@ struct plan_group {
     const struct fleet_group *spec;
     struct card_type type;
     void *params;              /* the share policy's, bound to this card type */
+    const struct pairs *pairs; /* measured on such cards; NULL: none */
     int32_t capacity;          /* units of a card */
     int64_t nodes, per_node;   /* as the scheduler sees them: a pooled group is one node */
     int64_t first_card, cards; /* cards are numbered through the fleet */

@@ -267,6 +267,10 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         sm_sum += sm;
         busy++;
     }
+    if (g->pairs && sm_sum > 1) { /* measured together, signatures alone: the card has no more to give */
+        for (uint16_t i = 0; i < c->n; i++) c->resident[i].power_W /= sm_sum;
+        sm_sum = 1;
+    }
     for (uint16_t i = 0; i < c->n; i++)
         if (c->resident[i].active) c->resident[i].power_W += gpu->idle_context_W / (double)active;
     if (sm_sum > 1.0 + 1e-6) BUG("card %u: SM activity %g of a whole card", index, sm_sum);

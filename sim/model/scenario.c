@@ -95,7 +95,7 @@ static const struct cfg_field output_fields[] = {
 };
 
 struct policy_head {
-    const char *name, *prices;
+    const char *name, *prices, *pairs;
     json_t *share, *schedule, *fleet;
 };
 static const struct cfg_field policy_fields[] = {
@@ -104,6 +104,8 @@ static const struct cfg_field policy_fields[] = {
     CFG_FIELD(struct policy_head, schedule, CFG_JSON, NULL, 0, 0, "overrides the scenario's"),
     CFG_FIELD(struct policy_head, fleet, CFG_JSON, NULL, 0, 0, "overrides the scenario's"),
     CFG_FIELD(struct policy_head, prices, CFG_TEXT, NULL, 0, 0, "overrides the scenario's"),
+    CFG_FIELD(struct policy_head, pairs, CFG_TEXT, NULL, 0, 0,
+              "measured speeds of two jobs on one card, shared in this way"),
 };
 
 #define N(table) (sizeof(table) / sizeof *(table))
@@ -396,6 +398,7 @@ static void read_policies(struct reader *r, const struct top *top)
             p[i].schedule =
                 read_schedule(r, head.schedule, arena_printf(r->s->arena, "%s/schedule", at));
         p[i].prices = relative(r, head.prices ? head.prices : top->prices);
+        p[i].pairs = relative(r, head.pairs);
     }
     r->s->policy = p;
     r->s->n_policies = json_array_size(top->policies);
@@ -535,6 +538,8 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
                 fleet_json(p->fleet, p->n_fleet, json_object_get(as_given, "fleet")));
         if (json_object_get(as_given, "prices"))
             json_object_set(item, "prices", json_object_get(as_given, "prices"));
+        if (json_object_get(as_given, "pairs"))
+            json_object_set(item, "pairs", json_object_get(as_given, "pairs"));
         json_array_append_new(policies, item);
     }
     json_object_set_new(root, "work", work);

@@ -57,6 +57,7 @@ struct policy_spec {
     const struct fleet_group *fleet;
     size_t n_fleet;
     const char *prices;       /* path or NULL */
+    const char *pairs;        /* measured pairs of jobs: path or NULL */
     const char *pointer;
 };
 

@@ -72,6 +72,7 @@ void signature_read(struct signature *out, struct arena *a, const struct json_do
 {
     size_t before = d->count;
     cfg_read(signature_fields, signature_fields_n, out, a, doc, obj, pointer, NULL, 0, d);
+    out->name = NULL;
     if (d->count != before) return;
     double sum = out->host + out->compute + out->memory;
     if (fabs(sum - 1) > SIGNATURE_SUM_TOLERANCE)

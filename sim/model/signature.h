@@ -26,6 +26,7 @@ struct signature {
     simtime mem_grow;   /* the footprint is allocated this long after the start; 0: at the start */
     int precision;      /* enum precision; default fp32, the format most cards state */
     const char *source; /* where the numbers come from; NULL: written in the scenario */
+    const char *name;   /* under which it is called; NULL: a class default, or none */
 };
 
 #define SIGNATURE_SUM_TOLERANCE 1e-6

@@ -46,7 +46,9 @@ void worklib_read(struct worklib *out, struct arena *a, const struct json_doc *d
     {
         json_pointer_key(at, sizeof at, "/profiles", key);
         list[out->n_named].name = arena_strdup(a, key);
-        signature_read(&list[out->n_named++].sig, a, doc, v, at, d);
+        signature_read(&list[out->n_named].sig, a, doc, v, at, d);
+        list[out->n_named].sig.name = list[out->n_named].name;
+        out->n_named++;
     }
     out->named = list;
 }

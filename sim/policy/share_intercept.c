@@ -106,8 +106,8 @@ static const char *sizes_read(struct intercept *p, struct arena *a)
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get(p->sizes, i);
         const double share = json_is_number(v) ? json_number_value(v) : 0;
-        if (!(share >= 0.001 && share < 1))
-            return arena_printf(a, "sizes[%zu]: expected a share from 0.001 to below 1", i);
+        if (!(share >= 0.001 && share <= 0.999))
+            return arena_printf(a, "sizes[%zu]: expected a share from 0.001 to 0.999", i);
         const int32_t milli = (int32_t)(share * 1000 + 1e-9); /* six of 0.1667 fill a card */
         if (p->n_sizes && milli <= p->size[p->n_sizes - 1])
             return arena_printf(a, "sizes[%zu]: expected more than the one before", i);

@@ -332,6 +332,7 @@ const struct share_ops share_mps = {
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
     .spatial_cap = true,
+    .meets = true,
     .keeps_duty = true,
     .bind = bind,
     .capacity = capacity,

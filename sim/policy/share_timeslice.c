@@ -134,6 +134,7 @@ const struct share_ops share_timeslice = {
     .uses = uses,
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
+    .meets = true,
     .keeps_duty = true,
     .bind = bind,
     .capacity = capacity,

@@ -105,6 +105,7 @@ const struct share_ops share_whole = {
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
     .uses_profile = uses_profile,
+    .meets = true,
     .keeps_duty = true,
     .bind = bind,
     .capacity = capacity,

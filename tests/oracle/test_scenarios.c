@@ -166,6 +166,85 @@ static void x04_swapping(void **state)
     simulated_fini(&s);
 }
 
+/* ---- measured pairs of jobs ---- */
+
+#define PAIRED(share, pairs)                                                                       \
+    SCENARIO(A100, POLICY("plain", share) ",{'name': 'paired', 'share': {" share "}, 'pairs': '" pairs \
+             "'}",                                                                                 \
+             STRICT ", 'profiles': {'r/64': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"  \
+                    " 'r/128': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"               \
+                    " 'q': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"                   \
+                    " 'z': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}")
+#define PAIRS_HEAD "gpu,job_a,batch_a,job_b,batch_b,norm_a,norm_b,flags\n"
+
+/* Busy by their signatures, they would share the card; measured together they do better, unevenly. A
+ * pair of the same job takes turns, and so do three of it. A job without pairs is left to the policy. */
+static void measured_pairs(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const struct sim_file files[] = {
+        { "pairs.csv", PAIRS_HEAD "A100-SXM4-40GB,r,64,q,,0.8,0.9,\n"
+                                  "A100-SXM4-40GB,q,,q,,0.5,0.5,\n"
+                                  "A100-SXM4-40GB,r,64,r,64,0.6,0.6,\n"
+                                  "t4,r,64,q,,0.1,0.1,\n"
+                                  "A100-SXM4-40GB,z,,q,,0,0,did_not_run\n" },
+        { NULL, NULL },
+    };
+    simulate_with(&s, PAIRED("'kind': 'timeslice', 'switch': '0 s'", "pairs.csv"),
+                  "job_id,submit_s,duration_s,gpus,profile\n"
+                  "r,0,80,1,r/64\nq,0,90,1,q\n"
+                  "q1,1000,100,1,q\nq2,1000,100,1,q\nq3,1000,100,1,q\n"
+                  "kin,2000,80,1,r/128\nq4,2000,90,1,q\n"
+                  "z,3000,50,1,z\nq5,3000,50,1,q\n",
+                  files, 1);
+    at(&s, "plain", "r", 0, 160);
+    at(&s, "plain", "q", 0, 170);
+    assert_close(sim_job_of(&s, "paired", "r")->end_s, 100, 1); /* 80 / 0.8; noise is allowed for */
+    assert_close(sim_job_of(&s, "paired", "q")->end_s, 100, 1); /* 90 / 0.9 */
+    assert_close(sim_job_of(&s, "paired", "q1")->end_s, 1300, 1); /* 1/2 for two, 1/3 for three */
+    assert_close(sim_job_of(&s, "paired", "kin")->end_s, 2100, 6); /* as another batch size of it */
+    at(&s, "paired", "z", 3000, 3100);
+    at(&s, "paired", "q5", 3000, 3100);
+    const struct policy_result *p = sim_policy(&s, "paired");
+    assert_true(p->gpu.sm_active <= 1 && p->gpu.duty <= 1);
+    assert_int_equal(p->provenance[PROV_MEASURED], 1);
+    assert_int_equal(sim_policy(&s, "plain")->provenance[PROV_MEASURED], 0);
+    simulated_fini(&s);
+}
+
+static void pairs_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *share, *text, *says;
+    } wrong[] = {
+        { "'kind': 'mig'", PAIRS_HEAD "a100-sxm4-40gb,a,,b,,1,1,\n", "pairs go with sharing" },
+        { "'kind': 'mps'", PAIRS_HEAD "t4,a,,b,,1,1,\n", "measured on a card of the fleet" },
+        { "'kind': 'mps'", "job_a,job_b,norm_a\na,b,1\n", "expected a column \"norm_b\"" },
+        { "'kind': 'mps'", PAIRS_HEAD ",a,,b,,1,1.6,\n", "norm_b: expected above 0 to 1.5" },
+        { "'kind': 'mps'", PAIRS_HEAD ",a,,b,,0,1,\n", "norm_a: expected above 0 to 1.5" },
+        { "'kind': 'mps'", PAIRS_HEAD ",a,,b,,nan,1,\n", "norm_a: expected above 0" },
+        { "'kind': 'mps'", PAIRS_HEAD ",a,x,b,,1,1,\n", "batch_a: expected a batch size" },
+        { "'kind': 'mps'", PAIRS_HEAD ",,,b,,1,1,\n", "job_a: expected a name" },
+        { "'kind': 'mps'", PAIRS_HEAD ",a,b\n", "expected 8 fields" },
+        { "'kind': 'mps'", "", "expected a header row" },
+    };
+    char said[600];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct sim_file files[] = { { "pairs.csv", wrong[i].text }, { NULL, NULL } };
+        char *text = xasprintf(PAIRED("%s", "pairs.csv"), wrong[i].share, wrong[i].share);
+        assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\na,0,1,1\n", files, said,
+                                 sizeof said) > 0);
+        assert_contains(said, wrong[i].says);
+        free(text);
+    }
+    assert_true(sim_problems(PAIRED("'kind': 'mps'", "none.csv"),
+                             "job_id,submit_s,duration_s,gpus\na,0,1,1\n", NULL, said,
+                             sizeof said) > 0);
+    assert_contains(said, "No such file");
+}
+
 /* ---- A04: slots and fractions ---- */
 
 static void a04_slots_give_no_share(void **state)
@@ -641,6 +720,8 @@ int main(void)
         cmocka_unit_test(a03_victim),
         cmocka_unit_test(overcommitted_cards),
         cmocka_unit_test(x04_swapping),
+        cmocka_unit_test(measured_pairs),
+        cmocka_unit_test(pairs_refused),
         cmocka_unit_test(a04_slots_give_no_share),
         cmocka_unit_test(a04_fractions),
         cmocka_unit_test(a05_core_quota),
