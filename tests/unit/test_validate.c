@@ -428,6 +428,21 @@ static void part_of_the_sms(void **state)
     scored_fini(&s);
 }
 
+/* Lucid: now 0.029, nobody slowed 0.047, turns 0.066. Orion: arithmetic, to the digits of the file. */
+static void averages_and_arithmetic(void **state)
+{
+    (void)state;
+    struct scored s;
+    if (!score_set(&s, valid_find("lucid", NULL))) skip_without("colocation_lucid_summary.csv");
+    assert_true(s.report.model.mape <= 0.032);
+    assert_true(s.report.model.mape < 0.7 * s.report.naive.mape);
+    assert_close(s.report.model.spearman, 1, 1e-12);
+    scored_fini(&s);
+    assert_true(score_set(&s, valid_find("orion", NULL)));
+    assert_true(s.report.model.worst <= 2e-4);
+    scored_fini(&s);
+}
+
 /* The table of errors that the report shows is what the models do. */
 struct error_line {
     const char *set, *group, *policies;
@@ -538,6 +553,18 @@ static void sets_refuse_what_they_cannot_read(void **state)
           "aggregate_norm: expected a number" },
         { "sharing", "policy,tenants,loaded_tenants\nmps,2,3\n",
           "loaded_tenants: 3 of 2 tenants" },
+        { "lucid",
+          "device_utilization_of_pair_low_pct,device_utilization_of_pair_high_pct,mean_norm_speed\n"
+          "40,20,0.9\n",
+          "20 is not above 40" },
+        { "lucid",
+          "device_utilization_of_pair_low_pct,device_utilization_of_pair_high_pct,mean_norm_speed\n"
+          "40,120,0.9\n",
+          "expected 0 to 100, found 120" },
+        { "orion",
+          "model,batch,phase,ops_per_iter,gpu_us_per_iter,slowdown_frac_per_us_of_unhidden_launch_cost\n"
+          "bert,2,inference,-1,10,0.1\n",
+          "ops_per_iter: expected 1 to" },
         { "launch", "metric,layer,gpu,quality,value\nx,native,RTX 3080,ok,-4\n",
           "value: expected 1e-06" },
         { "intercept",
@@ -580,6 +607,7 @@ int main(void)
         cmocka_unit_test(mig_slices_from_counters),
         cmocka_unit_test(cnns_on_slices),
         cmocka_unit_test(part_of_the_sms),
+        cmocka_unit_test(averages_and_arithmetic),
         cmocka_unit_test(errors_that_ship_are_those_of_today),
         cmocka_unit_test(sets_refuse_what_they_cannot_read),
     };
