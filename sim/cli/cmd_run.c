@@ -38,8 +38,7 @@ static const struct opt opts[] = {
     { "seed", 0, OPT_TEXT, offsetof(struct options, seed), "S", "instead of the scenario's", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE",
       "change the scenario, e.g. --set fleet.a100.nodes=6", NULL },
-    { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME",
-      "only this policy", NULL },
+    { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
     { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
@@ -95,7 +94,8 @@ static int write_tco_csv(const char *path, const struct result *r, struct err *e
     struct outfile o = { 0 };
     int rc = outfile_open(&o, path, e);
     if (rc != 0) return rc;
-    fputs("policy,line,name,driver,quantity,usd,card_hours,energy_kwh,source,date,confidence\n", o.f);
+    fputs("policy,line,name,driver,quantity,usd,card_hours,energy_kwh,source,date,confidence\n",
+          o.f);
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
         for (size_t i = 0; i < x->tco.n_items; i++) {
@@ -130,10 +130,10 @@ static int write_timing(const char *path, double wall_s, const struct result *r,
     double rows = 0;
     getrusage(RUSAGE_SELF, &u);
     for (size_t p = 0; p < r->n_policies; p++) rows += (double)r->policy[p].trace_rows;
-    json_t *v = json_pack("{s:s, s:o, s:o, s:i, s:o}", "format", "gpusim-timing/1", "wall_s",
-                          json_num(wall_s), "peak_memory_bytes",
-                          json_num((double)u.ru_maxrss * 1024), "threads", (int)threads,
-                          "trace_rows_per_s", json_num(rows / wall_s));
+    json_t *v =
+        json_pack("{s:s, s:o, s:o, s:i, s:o}", "format", "gpusim-timing/1", "wall_s",
+                  json_num(wall_s), "peak_memory_bytes", json_num((double)u.ru_maxrss * 1024),
+                  "threads", (int)threads, "trace_rows_per_s", json_num(rows / wall_s));
     const int rc = write_json(path, v, e);
     json_decref(v);
     return rc;
@@ -202,12 +202,16 @@ static void warn_of_service(const struct policy_result *p, const struct service_
                  p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests, v->name);
 }
 
-static void warn(const struct result *r)
+static void warn(const struct result *r, bool horizon)
 {
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
         if (x->window_s == 0 || (x->stats.wait_s.n == 0 && x->n_services == 0))
             log_warn("policy %s: nothing was measured: no job started after the warm-up", x->name);
+        if (horizon && x->stable && x->steady.n > 0 && !x->steady.warmup_found)
+            log_warn("policy %s: waits had not settled in the first half of the run: a longer "
+                     "horizon would say more",
+                     x->name);
         if (!x->stable) log_warn("policy %s is unstable: %s", x->name, x->unstable_reason);
         if (x->jobs.rejected)
             log_warn("policy %s rejected %llu of %llu jobs: %s", x->name,
@@ -244,7 +248,7 @@ static int replay(struct runner *r, const struct options *o, struct err *e)
     rc = write_result(r, dir, e);
     if (rc == 0) rc = write_timing(in_dir(r, dir, "timing.json"), wall_s, &r->result, threads, e);
     if (rc != 0) return rc;
-    warn(&r->result);
+    warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
     print_comparison(&r->result, o->format);
     if (!o->no_report) rc = build_report(dir, e);
     if (rc < 0) return rc;

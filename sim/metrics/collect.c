@@ -3,6 +3,7 @@
 #include "metrics/dist.h"
 #include "metrics/service_stats.h"
 #include "metrics/stability.h"
+#include "metrics/steady.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct collect {
     const struct plan *plan;
     struct dist_pool pool;
     struct tally all, by_class[CLASS_COUNT];
+    struct steady steady; /* waits, for output analysis */
     struct tally *by_user;
     size_t n_users;
     struct service_stats *services;
@@ -27,7 +29,8 @@ struct collect {
     VEC(struct reason {
         char text[120];
         uint64_t n;
-    }) reason;
+    })
+    reason;
 };
 
 static void tally_init(struct tally *t, struct dist_pool *pool)
@@ -149,6 +152,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     const simtime warmup = plan->scenario->warmup;
     (void)names, (void)e;
     tally_job(&c->all, j, warmup);
+    if (j->attempts > 0) steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
     tally_job(&c->by_class[j->row.klass], j, warmup);
     tally_job(user_tally(c, j->row.user), j, warmup);
     if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);
@@ -191,7 +195,8 @@ static struct job_stats stats_of(struct tally *t, bool stable)
 
 static struct job_group_result line_of(struct tally *t, const char *name, bool stable)
 {
-    return (struct job_group_result){ .name = name, .count = t->count,
+    return (struct job_group_result){ .name = name,
+                                      .count = t->count,
                                       .stats = stats_of(t, stable),
                                       .gpu_hours = t->card_s / 3600,
                                       .useful_gpu_hours = t->useful_s / 3600 };
@@ -214,9 +219,9 @@ static void lines(struct collect *c, const struct sim_totals *t, struct arena *a
                 line_of(&c->by_class[k], k ? job_class_names[k] : "(none)", out->stable);
     for (size_t i = 0; i < c->n_users; i++)
         if (c->by_user[i].count.submitted)
-            user[out->n_users++] = line_of(
-                &c->by_user[i], i ? arena_strdup(a, symtab_name(t->names, (sym)i)) : "(none)",
-                out->stable);
+            user[out->n_users++] =
+                line_of(&c->by_user[i],
+                        i ? arena_strdup(a, symtab_name(t->names, (sym)i)) : "(none)", out->stable);
     qsort(user, out->n_users, sizeof *user, by_name);
     out->by_class = klass;
     out->by_user = user;
@@ -340,13 +345,13 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     memcpy(out->provenance, p->provenance, sizeof out->provenance);
     out->param = p->param;
     out->n_params = p->n_params;
-    const double waiting =
-        t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
+    const double waiting = t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
     if (t->has_queue_batches &&
         !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting)) {
         out->stable = false;
         out->unstable_reason = "the queue grew to the end of the run";
     }
+    steady_result(&c->steady, &out->steady);
     out->jobs = c->all.count;
     out->stats = stats_of(&c->all, out->stable);
     out->useful_gpu_hours = c->all.useful_s / 3600;

@@ -64,6 +64,11 @@ static const struct num_field failure_nums[] = {
     NUM(struct failure_result, down_gpu_hours),
     NUM(struct failure_result, absent_gpu_hours),
 };
+static const struct num_field steady_nums[] = {
+    NUM(struct steady_result, warmup_s),    NUM(struct steady_result, mean),
+    NUM(struct steady_result, low),         NUM(struct steady_result, high),
+    NUM(struct steady_result, effective_n), NUM(struct steady_result, length_for_5_percent),
+};
 static const struct num_field tco_nums[] = {
     NUM(struct tco_result, hours),
     NUM(struct tco_result, total_usd),
@@ -362,6 +367,15 @@ static json_t *failures_json(const struct failure_result *f)
     return o;
 }
 
+static json_t *steady_json(const struct steady_result *s)
+{
+    json_t *o = json_object();
+    put(o, "n", count(s->n));
+    put(o, "warmup_found", json_boolean(s->warmup_found));
+    put_nums(o, s, steady_nums, COUNT_OF(steady_nums));
+    return o;
+}
+
 static json_t *policy_json(const struct policy_result *p)
 {
     json_t *o = json_object(), *jobs = json_object(), *engine = json_object(),
@@ -375,6 +389,7 @@ static json_t *policy_json(const struct policy_result *p)
     if (p->rejected_reason) put(jobs, "rejected_reason", text(p->rejected_reason));
     put(o, "jobs", jobs);
     if (p->failures.any) put(o, "failures", failures_json(&p->failures));
+    if (p->steady.n) put(o, "steady_wait_s", steady_json(&p->steady));
     put(o, "services", services_json(p));
     put(o, "tco", tco_json(&p->tco));
     put(o, "usage", usage_json(&p->usage));
@@ -754,6 +769,12 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
         p->by_user = read_groups(r, child, here, "by_user", &p->n_users);
         if (json_object_get(child, "rejected_reason"))
             p->rejected_reason = get_text(r, child, here, "rejected_reason");
+    }
+    if (json_object_get(o, "steady_wait_s") &&
+        (child = get_child(r, o, at, "steady_wait_s", JSON_OBJECT, here))) {
+        p->steady.n = get_count(r, child, here, "n");
+        p->steady.warmup_found = get_bool(r, child, here, "warmup_found");
+        get_nums(r, child, here, &p->steady, steady_nums, COUNT_OF(steady_nums));
     }
     if (json_object_get(o, "failures") &&
         (child = get_child(r, o, at, "failures", JSON_OBJECT, here))) {

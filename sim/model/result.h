@@ -121,6 +121,16 @@ struct failure_result {
     double down_gpu_hours, absent_gpu_hours;
 };
 
+/* Output analysis of the waits of all jobs, warm-up included (metrics/steady.h). */
+struct steady_result {
+    uint64_t n;         /* values in the mean; 0: too few to say anything */
+    bool warmup_found;  /* false: it never settled, or only in its second half */
+    double warmup_s;    /* proposed; what the scenario left out is "warmup" */
+    double mean, low, high; /* wait, and its 95 % interval from this run alone */
+    double effective_n; /* independent values that would say as much */
+    double length_for_5_percent; /* times this run's length, for an interval of +-5 % */
+};
+
 struct policy_result {
     const char *name, *kind;
     struct gpu_result gpu;
@@ -128,6 +138,7 @@ struct policy_result {
     struct job_stats stats;
     double gpu_hours, useful_gpu_hours;
     struct failure_result failures;
+    struct steady_result steady;
     const struct job_group_result *by_class;
     size_t n_classes;
     const struct job_group_result *by_user;
