@@ -247,21 +247,31 @@ clang:
 .PHONY: everything
 everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB) $(CALIBRATE)
 
-## coverage       run the tests with coverage; summary, and HTML where lcov is found
+## coverage       run the tests with coverage; lines and branches a folder, and HTML where lcov is found
+# Tests that fail are told at the end, after the figures.
 coverage:
 	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
-	+$(MAKE) --no-print-directory test VARIANT=coverage
+	@+$(MAKE) --no-print-directory test VARIANT=coverage && rm -f build/coverage/failed || touch build/coverage/failed
+	@+$(MAKE) --no-print-directory coverage-report
+	@[ ! -e build/coverage/failed ] || { echo 'some tests failed, see above' >&2; exit 1; }
+.PHONY: coverage-report
+coverage-report:
+	@find build/coverage/sim build/coverage/traces build/coverage/plots build/coverage/calibrate -name '*.gcda' | xargs gcov -nb 2>/dev/null | \
+	    awk -F"'" '/^File/ { f = $$2; sub(/\/[^\/]*$$/, "", f); if (f ~ /^\//) f = "" } \
+	        /^(Calls|No calls)/ { f = "" } f == "" { next } \
+	        /^(Lines executed|Taken at least once)/ { split($$0, a, /:|% of /); k = /^Lines/ ? "l" : "b"; \
+	            got[f k] += a[2] * a[3] / 100; all[f k] += a[3]; got["in all" k] += a[2] * a[3] / 100; all["in all" k] += a[3]; seen[f] } \
+	        END { form = "%-14s %6d lines %6.2f %%  %6d branches %6.2f %%\n"; \
+	            for (f in seen) printf form, f, all[f "l"], 100 * got[f "l"] / (all[f "l"] + 1e-9), \
+	                all[f "b"], 100 * got[f "b"] / (all[f "b"] + 1e-9) | "sort"; \
+	            close("sort"); f = "in all"; printf form, f, all[f "l"], 100 * got[f "l"] / (all[f "l"] + 1e-9), \
+	                all[f "b"], 100 * got[f "b"] / (all[f "b"] + 1e-9) }'
 	@if command -v lcov >/dev/null; then \
-	    lcov -q -c -d build/coverage -o build/coverage/all.info && \
+	    lcov -q -c -d build/coverage -o build/coverage/all.info 2>/dev/null && \
 	    lcov -q -e build/coverage/all.info '$(CURDIR)/sim/*' '$(CURDIR)/traces/*' '$(CURDIR)/plots/*' '$(CURDIR)/calibrate/*' \
-	         -o build/coverage/own.info && lcov --summary build/coverage/own.info && \
-	    genhtml -q -o build/coverage/html build/coverage/own.info && echo 'see build/coverage/html/index.html'; \
-	else \
-	    find build/coverage/sim build/coverage/traces build/coverage/plots -name '*.gcda' | xargs gcov -n 2>/dev/null | \
-	    awk -F"'" '/^File/ { f = $$2 } /^Lines executed/ && f !~ /^\// { split($$0, a, /[:% ]+/); \
-	         printf "%6.2f %% of %5d lines  %s\n", a[3], a[5], f; done += a[3] * a[5] / 100; all += a[5]; f = "/" } \
-	         END { if (all) printf "%6.2f %% of %5d lines  in all\n", 100 * done / all, all }'; \
-	fi
+	         -o build/coverage/own.info 2>/dev/null && \
+	    genhtml -q -o build/coverage/html build/coverage/own.info 2>/dev/null && echo 'see build/coverage/html/index.html'; \
+	else echo "lcov is not installed ('make deps-dev' installs it): no HTML"; fi
 
 ## bench          build and run tests/bench/bench_*.c; T=word picks some. Figures are never tests
 bench: $(call pick,$(BENCHES)) $(GPUSIM)
@@ -317,8 +327,8 @@ format:
 TIDY_SRC = $(call pick,$(SRC) $(if $(NVCC),$(CAL_SRC),$(filter-out calibrate/device_cuda%,$(CAL_SRC))))
 tidy: $(B)/flags
 	@command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed; 'make deps-dev' installs it" >&2; exit 1; }
-	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -n 4 sh -c 'clang-tidy --quiet "$$@" -- \
-	    $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE) 2>&1 | grep -v "warnings generated\.$$"; true' tidy
+	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -n 1 sh -c 'clang-tidy --quiet "$$1" -- \
+	    $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE) 2>&1 | grep -v "warnings\? generated\.$$"; true' tidy
 
 ## install        into DESTDIR and PREFIX (/usr/local): programs, data, samples, plot templates, manual, shell completion
 SHARE   = $(DESTDIR)$(PREFIX)/share

@@ -96,41 +96,53 @@ static void same_table(const char *a, const char *b, const char *name)
     free(y);
 }
 
-static void killed_and_resumed(void **state)
+/* One sweep, killed until it gets through; how often, and how often in the middle of its work. */
+static void one_sweep(const char *bin, const char *quiet, double whole_ns, uint64_t *random,
+                      int *kills, int *partial)
 {
-    const char *bin = getenv("GPUSIM_BIN");
-    struct timespec from, to;
-    uint64_t random = test_seed();
-    int kills = 0, partial = 0;
-    (void)state;
-    if (!bin || access(bin, X_OK) != 0) skip_without("gpusim in GPUSIM_BIN");
-    char *quiet = xstrdup(temp_dir()), *dir = xstrdup(temp_dir());
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    assert_int_equal(sweep(bin, quiet, 0), 0);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    const double whole_ns =
-        (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
-    for (; kills < MOST_KILLS; kills++) {
+    char *dir = xstrdup(temp_dir());
+    int tries = 0;
+    for (; tries < MOST_KILLS; tries++) {
         finished before = { 0 }, after = { 0 };
-        const long ns = (long)(whole_ns * (double)(1 + test_random(&random) % 1000) / 2500) + 1;
+        const long ns = (long)(whole_ns * (double)(1 + test_random(random) % 1000) / 2500) + 1;
         list(&before, dir);
         const int status = sweep(bin, dir, ns);
         still_the_same(&before);
         list(&after, dir);
         assert_true(after.n >= before.n && after.n <= RUNS);
-        partial += after.n > before.n && after.n < RUNS;
+        *partial += after.n > before.n && after.n < RUNS;
         forget(&before);
         forget(&after);
         if (status == 0) break;
         assert_int_equal(status, -1);
     }
-    if (kills == MOST_KILLS) assert_int_equal(sweep(bin, dir, 0), 0);
-    print_message("killed %d times, %d of them in the middle of its work\n", kills, partial);
-    assert_true(partial > 0);
+    *kills += tries;
+    if (tries == MOST_KILLS) assert_int_equal(sweep(bin, dir, 0), 0);
     same_table(quiet, dir, "sweep.csv");
     same_table(quiet, dir, "sweep.json");
-    free(quiet);
     free(dir);
+}
+
+/* GPUSIM_SOAK: so many sweeps instead of one. */
+static void killed_and_resumed(void **state)
+{
+    const char *bin = getenv("GPUSIM_BIN"), *soak = getenv("GPUSIM_SOAK");
+    const long sweeps = soak ? strtol(soak, NULL, 10) : 1;
+    struct timespec from, to;
+    uint64_t random = test_seed();
+    int kills = 0, partial = 0;
+    (void)state;
+    if (!bin || access(bin, X_OK) != 0) skip_without("gpusim in GPUSIM_BIN");
+    char *quiet = xstrdup(temp_dir());
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_equal(sweep(bin, quiet, 0), 0);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    const double whole_ns =
+        (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
+    for (long i = 0; i < sweeps; i++) one_sweep(bin, quiet, whole_ns, &random, &kills, &partial);
+    print_message("killed %d times, %d of them in the middle of its work\n", kills, partial);
+    assert_true(partial >= sweeps);
+    free(quiet);
 }
 
 int main(void)
