@@ -14,7 +14,7 @@
  *
  *     residents          up to 4   5            6            7            8            (8 before)
  *     MPS clients        rounding  1e-10, 1e-8  1e-7, 1e-5   1e-6, 1e-4   5e-5, 0.001  0.008, 0.06
- *     turns by weight    1e-8      1e-7, 3e-5   5e-6, 0.002  4e-5, 0.001  4e-4, 0.015
+ *     turns by weight    1e-8      1e-6, 0.001  5e-6, 0.002  4e-5, 0.001  4e-4, 0.015
  *
  * Whatever is handed out is handed out to those present, so no card gives more than it has.
  *

@@ -28,7 +28,10 @@
  *
  * Clients share one server, so the fatal fault of one ends all: on Volta and later those of the cards it
  * uses (CUDA MPS documentation, error containment), before that all of the server, which serves the
- * node. */
+ * node.
+ *
+ * A server takes a limited number of clients of a card: 16 before Volta, 48 since, 60 from CUDA 13.1 on
+ * (CUDA MPS documentation, client-server connection limits). */
 #include "base/err.h"
 #include "policy/blast.h"
 #include "policy/bytes.h"
@@ -41,20 +44,20 @@
 #include <strings.h>
 
 enum {
-    MAX_CLIENTS = 60, /* CUDA 13.1; 48 before (reference overheads.csv) */
+    MAX_CLIENTS = 60, /* of any server */
     MAX_ROUNDS = 200,
 };
 
 struct mps {
-    int64_t slots;
+    int64_t slots, clients;
     double cap, overhead, interference;
     int fault;
 };
 
 enum { FIELD_SLOTS, FIELD_CAP, FIELD_OVERHEAD, FIELD_INTERFERENCE };
 static const struct cfg_field fields[] = {
-    [FIELD_SLOTS] = CFG_FIELD(struct mps, slots, CFG_INT, "4", 1, MAX_CLIENTS,
-                              "clients a card admits"),
+    [FIELD_SLOTS] =
+        CFG_FIELD(struct mps, slots, CFG_INT, "4", 1, MAX_CLIENTS, "clients a card admits"),
     [FIELD_CAP] = CFG_FIELD(struct mps, cap, CFG_RATIO, NULL, 0.001, 1,
                             "SMs and memory a client may use; default 1/slots, 1 = uncapped"),
     [FIELD_OVERHEAD] = CFG_FIELD(struct mps, overhead, CFG_RATIO, NULL, 0, 0.9,
@@ -64,6 +67,8 @@ static const struct cfg_field fields[] = {
                                      "saturation; default from the profile"),
     CFG_ONE_OF(struct mps, fault, blast_names, NULL,
                BLAST_HELP "; default card, before Volta node"),
+    CFG_FIELD(struct mps, clients, CFG_INT, NULL, 1, MAX_CLIENTS,
+              "clients the server takes; default 48 (60 from CUDA 13.1 on), before Volta 16"),
 };
 static const enum profile_param uses[] = { PROFILE_mps_overhead, PROFILE_mps_interference };
 static const size_t overrides[] = { FIELD_OVERHEAD, FIELD_INTERFERENCE };
@@ -71,8 +76,9 @@ static const size_t overrides[] = { FIELD_OVERHEAD, FIELD_INTERFERENCE };
 /* The first cards to contain a client's fault came with Volta. */
 static bool before_volta(const struct gpu_spec *gpu)
 {
-    return gpu->arch && (strcasecmp(gpu->arch, "Kepler") == 0 || strcasecmp(gpu->arch, "Maxwell") == 0 ||
-                         strcasecmp(gpu->arch, "Pascal") == 0);
+    return gpu->arch &&
+           (strcasecmp(gpu->arch, "Kepler") == 0 || strcasecmp(gpu->arch, "Maxwell") == 0 ||
+            strcasecmp(gpu->arch, "Pascal") == 0);
 }
 
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
@@ -83,6 +89,14 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     if (isnan(p->overhead)) p->overhead = type->profile->param[PROFILE_mps_overhead].value;
     if (isnan(p->interference))
         p->interference = type->profile->param[PROFILE_mps_interference].value;
+    const int64_t most = before_volta(type->gpu) ? 16 : 48;
+    if (p->clients == CFG_NO_INT) p->clients = most;
+    if (before_volta(type->gpu) && p->clients > most)
+        return "MPS before Volta takes at most 16 clients: \"clients\" is above";
+    if (p->slots > p->clients)
+        return p->clients > 16 ? "MPS takes at most 48 clients of a card, or 60 from CUDA 13.1 on "
+                                 "(\"clients\": 60): fewer \"slots\""
+                               : "MPS takes fewer clients of this card than \"slots\"";
     if (p->fault == CFG_NO_CHOICE) p->fault = before_volta(type->gpu) ? BLAST_NODE : BLAST_CARD;
     return NULL;
 }

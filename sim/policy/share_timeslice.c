@@ -4,9 +4,19 @@
  * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails),
  * "reserve" (the scheduler counts bytes), or "swap" (unified memory with turns long enough, as nvshare
  * does: what does not fit lies on the host, and whoever gets the turn brings his own in and pushes
- * others' out; USERS.md X04). `overhead` makes it a vGPU-style hypervisor. `fault`:
+ * others' out; USERS.md X04). `fault`:
  * contexts have address spaces of their own, but the device plugin promises no fault isolation and
- * reports disagree (USERS.md X09), so how far a fault reaches is a parameter. */
+ * reports disagree (USERS.md X09), so how far a fault reaches is a parameter.
+ *
+ * `vgpu` makes it a hypervisor's time-sliced vGPUs: each has 1/slots of the frame buffer, its context
+ * inside, as a partition (an allocation beyond fails however much the others leave), `overhead` is
+ * what the hypervisor costs, and turns follow one of the vendor's schedulers (NVIDIA vGPU
+ * documentation):
+ *   best_effort  round robin among those with work, as without a hypervisor
+ *   equal_share  each vGPU that exists has an equal part of the time, used or not: host_i off the
+ *                card, and n x (compute_i + memory_i) on it
+ *   fixed_share  each has 1/slots of the time, also while it is alone
+ * In the last two, nobody's load moves anybody's speed, and what one leaves is lost. */
 #include "policy/blast.h"
 #include "policy/bytes.h"
 #include "policy/timeshare.h"
@@ -18,11 +28,14 @@ enum { MAX_SLOTS = 64 };
 enum memory_rule { MEMORY_UNCHECKED, MEMORY_RESERVE, MEMORY_SWAP };
 static const char *const memory_rules[] = { "unchecked", "reserve", "swap", NULL };
 
+enum vgpu { VGPU_NONE, VGPU_BEST_EFFORT, VGPU_EQUAL_SHARE, VGPU_FIXED_SHARE };
+static const char *const vgpus[] = { "none", "best_effort", "equal_share", "fixed_share", NULL };
+
 struct timeslice {
     int64_t slots;
     simtime quantum, switch_;
     double overhead;
-    int memory, fault;
+    int memory, fault, vgpu;
     double switch_ratio; /* bound: switch / quantum */
 };
 
@@ -43,6 +56,8 @@ static const struct cfg_field fields[] = {
     CFG_ONE_OF(struct timeslice, memory, memory_rules, "unchecked",
                "nobody counts bytes, the scheduler reserves them, or what does not fit is swapped"),
     CFG_ONE_OF(struct timeslice, fault, blast_names, "job", BLAST_HELP),
+    CFG_ONE_OF(struct timeslice, vgpu, vgpus, "none",
+               "vGPUs of a hypervisor, 1/slots of the memory each, and who gets the turns"),
 };
 static const enum profile_param uses[] = { PROFILE_timeslice_quantum_us,
                                            PROFILE_timeslice_switch_us };
@@ -54,6 +69,8 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     (void)a;
     if (p->memory == MEMORY_SWAP && !(type->gpu->pcie_Bps > 0))
         return "\"memory\": \"swap\" needs the speed of its PCIe link, which is unknown";
+    if (p->vgpu != VGPU_NONE && p->memory != MEMORY_UNCHECKED)
+        return "\"vgpu\" divides the memory: leave \"memory\" out";
     const struct param *param = type->profile->param;
     if (p->quantum == CFG_NO_TIME)
         p->quantum = (simtime)llround(param[PROFILE_timeslice_quantum_us].value * 1e3);
@@ -80,6 +97,12 @@ static const char *demand(const void *params, const struct card_type *type,
     if (request->slots > p->slots) return "it asks for more slots than a card has";
     const char *why =
         bytes_demand(type, request, 1.0 / (double)p->slots, p->memory == MEMORY_RESERVE, out);
+    if (p->vgpu != VGPU_NONE) {
+        const uint64_t part = type->gpu->usable_bytes / (uint64_t)p->slots * (uint64_t)out->units;
+        out->limit_bytes = part > type->context_bytes ? part - type->context_bytes : 0;
+        if (request->bytes == JOB_NO_BYTES) out->alloc_bytes = part;
+        if (part <= type->context_bytes) why = "its vGPU has no room for a context";
+    }
     if (p->memory == MEMORY_SWAP && out->alloc_bytes > type->gpu->usable_bytes)
         why = "it needs more memory than the card has";
     return why;
@@ -102,10 +125,27 @@ static double swap_s(const struct share_view *v, size_t i)
     return 2 * fmin((double)v->resident[i].demand->alloc_bytes, excess) / gpu->pcie_Bps;
 }
 
+/* Turns that nobody else can use. */
+static void divided(const struct timeslice *p, const struct share_view *v, double speed[])
+{
+    const double parts = p->vgpu == VGPU_FIXED_SHARE ? (double)p->slots : (double)v->n;
+    for (size_t i = 0; i < v->n; i++) {
+        const struct signature *s = v->resident[i].sig;
+        const double spared = timeshare_spared(v->type->gpu, s->sm_width, simtime_s(p->quantum));
+        const double lost = v->n > 1 ? fmax(0.0, p->switch_ratio - spared) : 0.0;
+        const double at_card = (s->compute + s->memory) * parts * (1.0 + lost);
+        speed[i] = (1.0 - p->overhead) / (s->host + at_card);
+    }
+}
+
 static void speeds(const void *params, const struct share_view *v, double speed[])
 {
     const struct timeslice *p = params;
     struct turn_taker t[MAX_SLOTS];
+    if (p->vgpu >= VGPU_EQUAL_SHARE) {
+        divided(p, v, speed);
+        return;
+    }
     for (size_t i = 0; i < v->n; i++) {
         const struct signature *s = v->resident[i].sig;
         t[i] = (struct turn_taker){
