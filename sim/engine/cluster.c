@@ -77,6 +77,7 @@ void cluster_list(struct cluster *c, struct card *card)
     if (was == is) return;
     is ? bits_set(&g->eligible, at) : bits_clear(&g->eligible, at);
     node_eligible(c, card, is ? 1 : -1);
+    cluster_zones_move(&g->zones, at, is ? 1 : -1);
 }
 
 /* ---- creation ---- */
@@ -99,6 +100,7 @@ static void group_init(struct cluster *c, size_t index)
     struct demand d = { 0 };
     g->gang_units = p->share->demand(pg->params, &pg->type, &whole, &d) ? pg->capacity : d.units;
     if (p->share->instances) cluster_mig_init(g, pg);
+    cluster_zones_init(&g->zones, p, pg);
     for (int64_t n = 0; n < pg->nodes; n++) {
         struct node *node = &c->node[pg->first_node + n];
         *node = (struct node){ .index = (int32_t)(pg->first_node + n), .group = (int16_t)index,
@@ -138,6 +140,7 @@ void cluster_destroy(struct cluster *c)
         bits_fini(&g->eligible);
         maxtree_fini(&g->units_of);
         maxtree_fini(&g->eligible_on);
+        cluster_zones_fini(&g->zones);
         if (g->mig) cluster_mig_fini(g);
     }
     for (int64_t i = 0; i < c->plan->cards; i++) free(c->card[i].mig);
@@ -187,7 +190,7 @@ bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct dem
 }
 
 /* Has the second state of the request room for this card, `on_node` of the job's cards on its node? */
-static bool beside_holds(const struct place_request *r, uint32_t card, int64_t on_node)
+bool cluster_beside_holds(const struct place_request *r, uint32_t card, int64_t on_node)
 {
     if (!r->beside) return true;
     return cluster_card_fits(r->beside, card, r->demand) &&
@@ -206,7 +209,7 @@ static bool tightest_card(const struct cluster *c, const struct place_request *r
             card = RB_NFIND(room, &g->room, &wanted);
             continue;
         }
-        if (node_holds(&c->node[card->node], r, 1) && beside_holds(r, card->index, 1)) {
+        if (node_holds(&c->node[card->node], r, 1) && cluster_beside_holds(r, card->index, 1)) {
             vec_push(&out->card, card->index);
             return true;
         }
@@ -225,7 +228,7 @@ static bool loosest_card(const struct cluster *c, const struct place_request *r,
         struct card *first = RB_NFIND(room, &g->room, &wanted);
         for (struct card *card = first; last->free_bytes >= r->demand->reserve_bytes;
              card = RB_NEXT(room, &g->room, card)) {
-            if (node_holds(&c->node[card->node], r, 1) && beside_holds(r, card->index, 1)) {
+            if (node_holds(&c->node[card->node], r, 1) && cluster_beside_holds(r, card->index, 1)) {
                 vec_push(&out->card, card->index);
                 return true;
             }
@@ -244,7 +247,7 @@ static bool first_card(const struct cluster *c, const struct place_request *r, s
          at = maxtree_next(&g->units_of, at + 1, r->demand->units)) {
         const struct card *card = &c->card[first + (int64_t)at];
         if (card->free_bytes < r->demand->reserve_bytes ||
-            !node_holds(&c->node[card->node], r, 1) || !beside_holds(r, card->index, 1))
+            !node_holds(&c->node[card->node], r, 1) || !cluster_beside_holds(r, card->index, 1))
             continue;
         vec_push(&out->card, card->index);
         return true;
@@ -265,8 +268,8 @@ bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct 
 }
 
 /* The first `want` cards of a node that fit, appended to the pick; false: there are fewer. */
-static bool cards_of_node(const struct cluster *c, const struct node *node,
-                          const struct place_request *r, int64_t want, struct pick *out)
+bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
+                           const struct place_request *r, int64_t want, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[node->group];
     const struct group *g = &c->group[node->group];
@@ -278,7 +281,7 @@ static bool cards_of_node(const struct cluster *c, const struct node *node,
     for (size_t at = bits_next(&g->eligible, from); want > 0 && at < to;
          at = bits_next(&g->eligible, at + 1)) {
         const uint32_t card = (uint32_t)(pg->first_card + (int64_t)at);
-        if (!cluster_card_fits(c, card, r->demand) || !beside_holds(r, card, on_node)) continue;
+        if (!cluster_card_fits(c, card, r->demand) || !cluster_beside_holds(r, card, on_node)) continue;
         vec_push(&out->card, card);
         want--;
     }
@@ -336,7 +339,7 @@ static bool on_one_node(const struct cluster *c, enum prefer prefer, const struc
             (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
         const bool used = taken && taken->card.n &&
                           bsearch(&first, taken->card.v, taken->card.n, sizeof first, by_number);
-        if (!used && cards_of_node(c, n, r, want, out)) return true;
+        if (!used && cluster_cards_of_node(c, n, r, want, out)) return true;
     }
     return false;
 }
@@ -348,9 +351,18 @@ static bool on_whole_nodes(const struct cluster *c, enum prefer prefer,
     const int64_t per_node = c->plan->group[r->group].per_node;
     int64_t whole = r->demand->cards / per_node;
     const int64_t rest = r->demand->cards % per_node;
+    if (c->plan->racks != RACKS_ANY && c->plan->group[r->group].spec->nodes_per_rack != CFG_NO_INT) {
+        VEC(struct node *) list = { 0 };
+        for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n;
+             n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
+            vec_push(&list, n);
+        if (cluster_nodes_by_rack(c, r, whole, list.v, list.n, out)) whole = 0;
+        vec_fini(&list);
+        if (whole > 0) return false;
+    }
     for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n && whole > 0;
          n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
-        if (cards_of_node(c, n, r, per_node, out)) whole--;
+        if (cluster_cards_of_node(c, n, r, per_node, out)) whole--;
     if (whole > 0) return false;
     return rest == 0 || on_one_node(c, prefer, r, rest, out, out);
 }
@@ -370,7 +382,7 @@ static bool anywhere(const struct cluster *c, const struct place_request *r, str
         if (here != node) on_node = 0;
         node = here;
         if (!cluster_card_fits(c, card, r->demand) || !node_holds(node, r, on_node + 1) ||
-            !beside_holds(r, card, on_node + 1))
+            !cluster_beside_holds(r, card, on_node + 1))
             continue;
         vec_push(&out->card, card);
         on_node++;
@@ -387,6 +399,10 @@ bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const stru
     cluster_pick_reset(out);
     if ((int64_t)g->eligible.count < want) return false;
     bool found = g->mig && want == 1 && cluster_mig_off_card(c, r, out);
+    if (cluster_in_domain(c, r)) {
+        if (!cluster_domain_cards(c, prefer, r, out)) return false;
+        found = true;
+    }
     if (!found && want <= pg->per_node) found = on_one_node(c, prefer, r, want, NULL, out);
     if (!found && r->any_node) found = anywhere(c, r, out);
     if (!found && !r->any_node && want > pg->per_node) found = on_whole_nodes(c, prefer, r, out);
@@ -435,6 +451,7 @@ void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
     const struct plan_group *pg = &c->plan->group[r->group];
     const struct group *g = &c->group[r->group];
     const size_t n = p->card.n;
+    if (cluster_in_domain(c, r)) return; /* other cards may be of other domains */
     if (g->mig || n == 0 || (n == 1 && r->demand->units < pg->capacity)) return;
     if (r->any_node && pg->node_cpus_milli == INT64_MAX && pg->node_host_bytes == UINT64_MAX) {
         take_from(c, other, r, 0, (size_t)pg->cards, n, p->card.v);

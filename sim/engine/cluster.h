@@ -89,6 +89,12 @@ bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct 
  * node holds it. Cards of a node are taken in order of number. */
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out);
+/* Must this gang keep to one NVLink domain, which no single node decides? Then cluster_whole_cards() sees
+ * to it, and choices of a node by other means do not. */
+bool cluster_in_domain(const struct cluster *c, const struct place_request *r);
+/* Speed of a gang on these cards, for the wires between them: 1, or the group's factor for gangs that
+ * cross NVLink domains or racks. */
+double cluster_gang_speed(const struct plan *p, int group, const struct pick *pick);
 /* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
  * the card with the fewest units left (then the lowest mask of units kept, then the lowest number),
  * else on an empty card whose MIG mode must be turned on. */

@@ -23,11 +23,20 @@ static inline int free_compare(const struct node *a, const struct node *b)
 }
 RB_HEAD(free_nodes, node);
 
+/* NVLink domains of a group, where gangs must keep to one: runs of `size` cards. n 0: no such index. */
+struct zones {
+    int64_t size;
+    size_t n;
+    int32_t *eligible; /* by domain: cards that could take part in a gang */
+    struct bits *with; /* by that count: which domains have it */
+};
+
 struct group {
     struct room room;             /* plain units: every card with free units */
     struct free_nodes nodes;
     struct bits eligible;         /* cards (within the group) that could take part in a gang */
     int32_t gang_units;           /* free units a card needs for that */
+    struct zones zones;
     int64_t out;                  /* cards out of service: in no index */
     struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
     struct maxtree eligible_on;   /* by node: eligible cards */
@@ -68,6 +77,25 @@ static inline void cluster_pick_reset(struct pick *out)
 /* cluster.c: a card is taken out of the indices, changed, and put back. */
 void cluster_unlist(struct cluster *c, struct card *card);
 void cluster_list(struct cluster *c, struct card *card);
+
+/* cluster.c, for its other parts: the first `want` cards of a node that fit, appended to the pick; false:
+ * there are fewer. Has the second state of the request room for this card? */
+bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
+                           const struct place_request *r, int64_t want, struct pick *out);
+bool cluster_beside_holds(const struct place_request *r, uint32_t card, int64_t on_node);
+
+/* cluster_zone.c: NVLink domains and racks. */
+void cluster_zones_init(struct zones *z, const struct plan *p, const struct plan_group *pg);
+void cluster_zones_fini(struct zones *z);
+/* Card `card` of the group can take part in a gang, or no longer. */
+void cluster_zones_move(struct zones *z, size_t card, int delta);
+/* A gang that cluster_in_domain(): cards of one domain. */
+bool cluster_domain_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
+                          struct pick *out);
+int64_t cluster_rack_of(const struct plan_group *pg, int32_t node);
+/* `whole` of these n wholly free nodes, as the plan wants racks. */
+bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *r, int64_t whole,
+                           struct node *const *node, size_t n, struct pick *out);
 
 /* cluster_mig.c: the index and the instances of cards in groups with `mig`. */
 void cluster_mig_init(struct group *g, const struct plan_group *pg);

@@ -68,6 +68,7 @@ struct job {
     simtime settled;               /* progress is credited up to here */
     int64_t work_left;             /* isolated ns on this card type */
     double work_credit;            /* fraction of a ns already done beyond work_left */
+    double wires;                  /* factor of its speed: a gang across domains or racks is slower */
     double speed;                  /* now; 0 while starting */
     simtime finish;                /* SIM_NEVER while speed is 0 */
     ev_id event;                   /* CPU-only finish, start-up, memory growth */

@@ -155,7 +155,8 @@ static void resolve_accounts(struct builder *b)
 
 static void resolve_schedule(struct builder *b)
 {
-    static const char *const gangs[] = { "node", "any" };
+    static const char *const gangs[] = { "node", "any", "domain" };
+    static const char *const racks[] = { "any", "pack", "spread" };
     static const char *const rules[] = { "wait", "drop" };
     const struct schedule *s = &b->p->spec->schedule;
     FIND_IN(b, order_all, s->order, s->pointer, "order", "expected an order", b->p->order);
@@ -164,8 +165,19 @@ static void resolve_schedule(struct builder *b)
     resolve_order(b);
     if (strcmp(s->gang, "any") == 0)
         b->p->gang = GANG_ANY;
+    else if (strcmp(s->gang, "domain") == 0)
+        b->p->gang = GANG_DOMAIN;
     else if (strcmp(s->gang, "node") != 0)
-        unknown_name(b, s->pointer, "gang", "expected a gang rule", s->gang, gangs, 2);
+        unknown_name(b, s->pointer, "gang", "expected a gang rule", s->gang, gangs, 3);
+    if (strcmp(s->racks, "pack") == 0)
+        b->p->racks = RACKS_PACK;
+    else if (strcmp(s->racks, "spread") == 0)
+        b->p->racks = RACKS_SPREAD;
+    else if (strcmp(s->racks, "any") != 0)
+        unknown_name(b, s->pointer, "racks", "expected a rule for racks", s->racks, racks, 3);
+    if (b->p->gang == GANG_ANY && b->p->racks != RACKS_ANY)
+        err_hint(problem_at(b, s->pointer, "racks", "gangs of any cards keep to no racks", s->racks),
+                 "set \"gang\" to \"node\" or \"domain\"");
     if (strcmp(s->when_full, "drop") == 0)
         b->p->drop = true;
     else if (strcmp(s->when_full, "wait") != 0)
@@ -256,6 +268,9 @@ static void resolve_group(struct builder *b, struct plan_group *out, const struc
     const bool one = p->share->pooled;
     out->cards = g->nodes * g->gpus_per_node;
     out->real_per_node = g->gpus_per_node;
+    out->domain = g->nvlink_domain != CFG_NO_INT ? g->nvlink_domain
+                  : g->gpus_per_node > 0         ? g->gpus_per_node
+                                                 : 1;
     out->nodes = one ? 1 : g->nodes;
     out->per_node = one ? out->cards : g->gpus_per_node;
     const int64_t gathered = one ? g->nodes : 1;

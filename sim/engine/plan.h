@@ -30,7 +30,8 @@ int world_load(struct world *w, struct err *e);
 void world_fini(struct world *w);
 
 enum backfill { BACKFILL_NONE, BACKFILL_EASY, BACKFILL_GREEDY, BACKFILL_CONSERVATIVE };
-enum gang { GANG_NODE, GANG_ANY };
+enum gang { GANG_NODE, GANG_ANY, GANG_DOMAIN };
+enum racks { RACKS_ANY, RACKS_PACK, RACKS_SPREAD }; /* of gangs of several whole nodes */
 
 struct plan_group {
     const struct fleet_group *spec;
@@ -42,6 +43,7 @@ struct plan_group {
     int64_t first_card, cards; /* cards are numbered through the fleet */
     int64_t first_node;
     int64_t real_per_node;     /* cards of a physical node */
+    int64_t domain;            /* cards of an NVLink domain */
     int64_t node_cpus_milli;   /* INT64_MAX: no limit */
     uint64_t node_host_bytes;  /* UINT64_MAX: no limit */
 };
@@ -74,6 +76,7 @@ struct plan {
     bool out; /* something of this fleet fails, or the fleet changes */
     bool limits_kill;
     enum gang gang;
+    enum racks racks;
     bool drop; /* a job that cannot start at once is rejected */
     struct account_rules accounts; /* quotas and weights */
     struct plan_group *group;

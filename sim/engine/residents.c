@@ -121,7 +121,7 @@ static void job_retime(struct job *j, simtime now)
     double speed = INFINITY;
     for (int32_t i = 0; i < j->n_holdings; i++) speed = fmin(speed, j->holding[i].speed);
     job_settle(j, now);
-    j->speed = speed;
+    j->speed = speed * j->wires;
     j->finish = job_finish_time(j, now);
 }
 

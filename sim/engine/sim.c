@@ -308,6 +308,7 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     const int32_t n = (int32_t)p->card.n;
     simtime ready = later(r->now, p->prepare);
     j->node = p->node;
+    j->wires = cluster_gang_speed(r->plan, j->group, p);
     j->n_holdings = n;
     j->holding = n > 1 ? xcalloc((size_t)n, sizeof *j->holding) : &j->one;
     for (int32_t i = 0; i < n; i++)

@@ -39,6 +39,14 @@ static const struct cfg_field fleet_fields[] = {
     CFG_FIELD(struct fleet_group, host_memory, CFG_BYTES, NULL, 0, 1e18,
               "of a node; absent: no limit"),
     CFG_FIELD(struct fleet_group, profile, CFG_TEXT, NULL, 0, 0, "calibrated device profile"),
+    CFG_FIELD(struct fleet_group, nvlink_domain, CFG_INT, NULL, 1, 1e4,
+              "cards of an NVLink domain, part of a node or several nodes; absent: a node"),
+    CFG_FIELD(struct fleet_group, nodes_per_rack, CFG_INT, NULL, 1, 1e7,
+              "nodes of a rack, by number; absent: racks do not matter"),
+    CFG_FIELD(struct fleet_group, cross_domain_speed, CFG_RATIO, "1", 0.001, 1,
+              "speed of a gang that crosses NVLink domains"),
+    CFG_FIELD(struct fleet_group, cross_rack_speed, CFG_RATIO, "1", 0.001, 1,
+              "speed of a gang that crosses racks"),
     CFG_FIELD(struct fleet_group, faults, CFG_JSON, NULL, 0, 0,
               "instead of the scenario's, key by key"),
     CFG_FIELD(struct fleet_group, capacity, CFG_JSON, NULL, 0, 0,
@@ -63,7 +71,10 @@ const struct cfg_field schedule_fields[] = {
               "conservative: waiting jobs that get a reservation; 0: all"),
     CFG_FIELD(struct schedule, place, CFG_TEXT, "best_fit", 0, 0, "which cards"),
     CFG_FIELD(struct schedule, gang, CFG_TEXT, "node", 0, 0,
-              "node: one node if any can hold it, else whole nodes; any: any cards"),
+              "node: one node if any can hold it, else whole nodes; any: any cards; domain: as node, in "
+              "one NVLink domain if any can hold it"),
+    CFG_FIELD(struct schedule, racks, CFG_TEXT, "any", 0, 0,
+              "whole nodes of a gang: any; pack: of few racks; spread: of many"),
     CFG_FIELD(struct schedule, when_full, CFG_TEXT, "wait", 0, 0,
               "wait: in the queue; drop: rejected when it cannot start at once"),
     CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
@@ -242,6 +253,12 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
             read_faults(r, faults, g[i].faults,
                         g[i].faults ? arena_printf(r->s->arena, "%s/faults", at) : "/faults",
                         &g[i].rates);
+        if (r->d->count == before && g[i].nvlink_domain != CFG_NO_INT &&
+            (g[i].gpus_per_node == 0 || (g[i].gpus_per_node % g[i].nvlink_domain != 0 &&
+                                         g[i].nvlink_domain % g[i].gpus_per_node != 0)))
+            json_problem(r->d, &r->s->doc, arena_printf(r->s->arena, "%s/nvlink_domain", at),
+                         "expected a part or a multiple of the %lld cards of a node, found %lld",
+                         (long long)g[i].gpus_per_node, (long long)g[i].nvlink_domain);
         if (r->d->count == before)
             g[i].change = capacity_read(r->s->arena, &r->s->doc, g[i].capacity,
                                         arena_printf(r->s->arena, "%s/capacity", at), g[i].nodes,

@@ -20,6 +20,9 @@ struct fleet_group {
     int64_t nodes, gpus_per_node;
     double cpu_cores;     /* per node; NAN: no such limit */
     uint64_t host_memory; /* per node; CFG_NO_BYTES: no such limit */
+    int64_t nvlink_domain;  /* cards, by number; CFG_NO_INT: those of a node */
+    int64_t nodes_per_rack; /* by number; CFG_NO_INT: no racks */
+    double cross_domain_speed, cross_rack_speed; /* of a gang */
     json_t *faults, *capacity;       /* as written, borrowed; NULL */
     bool fails;                      /* cards, nodes or programs fail at random */
     struct fault_rates rates;
@@ -41,7 +44,7 @@ struct work_item {
 };
 
 struct schedule {
-    const char *order, *backfill, *place, *gang, *when_full, *preempt, *walltime;
+    const char *order, *backfill, *place, *gang, *racks, *when_full, *preempt, *walltime;
     int64_t backfill_depth;      /* 0: the whole queue */
     simtime checkpoint, checkpoint_cost, restart;
     json_t *quotas, *weights;    /* by account; NULL: none. Read by engine/accounts.h */

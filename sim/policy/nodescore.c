@@ -339,7 +339,8 @@ static int on_one_node(struct node_scores *s, const struct place_request *r, str
 int node_scores_pick_any(const struct cluster *c, const struct place_request *r, struct pick *out)
 {
     struct node_scores *s = cluster_place_state(c);
-    const bool apart = s->plan->share->instances || s->plan->share->pooled;
+    bool apart = s->plan->share->instances || s->plan->share->pooled;
+    for (size_t g = 0; g < s->plan->n_groups; g++) apart |= cluster_in_domain(c, &r[g]);
     const int group = apart ? -1 : on_one_node(s, r, out);
     if (group >= 0) return group;
     for (size_t g = 0; g < s->plan->n_groups; g++) {

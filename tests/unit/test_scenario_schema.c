@@ -662,7 +662,7 @@ static void ask_words(const char *rule, char *said, size_t size)
  * same ones for a wrong word. */
 static void words_of_rules(void **state)
 {
-    static const char *const rule[] = { "backfill", "gang", "when_full", "preempt", "walltime" };
+    static const char *const rule[] = { "backfill", "gang", "racks", "when_full", "preempt", "walltime" };
     (void)state;
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
         char more[100], said[1000], path[100];
