@@ -252,12 +252,17 @@ bool accounts_allow(const struct accounts *a, uint32_t number, int64_t milli)
            a->cohort_used[q->cohort] + milli <= a->rules->cohort_milli[q->cohort];
 }
 
+void accounts_hold(struct accounts *a, uint32_t number, int64_t milli)
+{
+    struct account *x = &a->of.v[number];
+    x->gpus_milli += milli;
+    if (x->quota && x->quota->cohort != NO_COHORT) a->cohort_used[x->quota->cohort] += milli;
+}
+
 void accounts_move(struct accounts *a, const struct job *j, int sign)
 {
     struct account *x = &a->of.v[j->account];
-    x->gpus_milli += sign * (int64_t)j->gpus_milli;
-    if (x->quota && x->quota->cohort != NO_COHORT)
-        a->cohort_used[x->quota->cohort] += sign * (int64_t)j->gpus_milli;
-    if (j->row.cpus_milli != JOB_NO_INT) x->cpus_milli += sign * (int64_t)j->row.cpus_milli;
-    if (j->row.mem_bytes != JOB_NO_BYTES) x->host_bytes += sign * (double)j->row.mem_bytes;
+    accounts_hold(a, j->account, sign * (int64_t)j->gpus_milli);
+    if (j->shape->cpus_milli != JOB_NO_INT) x->cpus_milli += sign * (int64_t)j->shape->cpus_milli;
+    if (j->shape->host_bytes != JOB_NO_BYTES) x->host_bytes += sign * (double)j->shape->host_bytes;
 }

@@ -79,6 +79,8 @@ const char *accounts_unknown(const struct accounts *a, const struct job_row *row
                              size_t size);
 /* May the account have `milli` more? */
 bool accounts_allow(const struct accounts *a, uint32_t number, int64_t milli);
+/* So many GPUs more, or fewer, are spoken for. */
+void accounts_hold(struct accounts *a, uint32_t number, int64_t milli);
 /* A job's GPUs, cores and memory come into use, or go. */
 void accounts_move(struct accounts *a, const struct job *j, int sign);
 

@@ -36,7 +36,9 @@ static void release(struct job *j)
 {
     free(j->id_heap);
     if (j->holding != &j->one) free(j->holding);
+    free(j->size);
     j->id_heap = NULL;
+    j->size = NULL;
     j->holding = NULL;
 }
 
@@ -72,7 +74,7 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
     *j = (struct job){ .index = index, .row = *row, .state = JOB_QUEUED, .group = -1, .node = -1,
                        .allocated = JOB_NO_TIME, .start = JOB_NO_TIME, .end = JOB_NO_TIME,
                        .finish = SIM_NEVER, .wires = 1, .remaining = row->duration,
-                       .gpus_milli = row->gpus_milli };
+                       .gpus_milli = row->gpus_milli, .stretch = 1, .scale = 1 };
     copy_id(j, row);
     return j;
 }
@@ -93,7 +95,7 @@ static simtime line_left(const struct job *j, simtime now)
 {
     if (j->state != JOB_RUNNING || j->n_holdings == 0) /* one without cards runs to its end */
         return j->state == JOB_RUNNING && j->finish != SIM_NEVER ? j->finish - now : j->remaining;
-    const double factor = j->shape->fit[j->group].transfer;
+    const double factor = j->scale;
     simtime left = j->work_left;
     if (j->speed == 1.0 && j->work_credit == 0)
         left -= now - j->settled;
@@ -118,6 +120,15 @@ simtime job_saved(const struct job *j, simtime now, simtime every)
         return checkpoint_saved(j->saves, j->row.duration, line_left(j, now));
     const simtime done = j->row.duration - job_remaining(j, now);
     return done - done % every;
+}
+
+simtime job_limit(const struct job *j)
+{
+    if (j->row.walltime == JOB_NO_TIME || !j->n_sizes) return j->row.walltime;
+    /* What the limit leaves of an elastic job's work, at the rate it has now. */
+    const simtime done = j->row.duration - j->remaining;
+    const double left = (double)(j->row.walltime > done ? j->row.walltime - done : 0) * j->stretch;
+    return left < 9.2e18 ? llround(left) : SIM_NEVER - 1;
 }
 
 simtime job_held(const struct job *j, simtime now)

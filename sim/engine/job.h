@@ -30,6 +30,12 @@ struct holding {
     double speed;           /* of this job on this card */
 };
 
+/* A number of cards that an elastic job can work on (engine/elastic.h). */
+struct elastic_size {
+    struct shape *shape;
+    double stretch; /* its time on them / on those it asks for */
+};
+
 struct job {
     uint32_t index;     /* in the pool */
     uint64_t order;     /* row number over all work: the tie rule */
@@ -39,6 +45,12 @@ struct job {
     struct shape *shape;
     const struct shape *as; /* what it is to the cards now: `shape`; of a replica, what it works on; NULL: idle */
     struct replica *replica; /* NULL: a job; else of a service (engine/service.h) */
+    struct shape *queued_as; /* while it waits: what the scheduler counts it as */
+    struct elastic_size *size; /* ascending; owned. NULL: rigid */
+    struct shape *asked;     /* elastic: of the cards it asks for */
+    int n_sizes, at_size;
+    double stretch;          /* of the size it has */
+    int32_t resizes;         /* times it went on with another number of cards */
     enum job_state state;
     bool oom;
     const char *reason; /* why rejected or failed */
@@ -65,6 +77,7 @@ struct job {
     simtime held;                  /* time on its cards in earlier attempts */
     simtime forgiven;              /* part of it that its limit does not count: faults */
     const struct checkpoint_rule *saves; /* checkpoints are part of work_left; NULL: none, or free */
+    double scale;                  /* isolated ns on these cards / recorded ns of work */
     simtime settled;               /* progress is credited up to here */
     int64_t work_left;             /* isolated ns on this card type */
     double work_credit;            /* fraction of a ns already done beyond work_left */
@@ -93,6 +106,8 @@ simtime job_remaining(const struct job *j, simtime now);
 simtime job_line(const struct job *j);
 /* Work that its checkpoints have made safe at `now`, as recorded, with one after every `every`. */
 simtime job_saved(const struct job *j, simtime now, simtime every);
+/* Its limit, for the cards it has; JOB_NO_TIME: none. */
+simtime job_limit(const struct job *j);
 /* Time it has been on its cards, all attempts together. */
 simtime job_held(const struct job *j, simtime now);
 /* Card time of that, in card-microseconds; saturates. */

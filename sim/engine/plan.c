@@ -153,6 +153,22 @@ static void resolve_accounts(struct builder *b)
                    "\"never\"", s->preempt);
 }
 
+static void resolve_elastic(struct builder *b)
+{
+    struct plan *p = b->p;
+    const struct schedule *s = &p->spec->schedule;
+    p->elastic.how = (enum elastic)s->elastic;
+    elastic_rules_read(&p->elastic, p->arena, b->doc, s->scaling, s->pointer, b->d);
+    if (p->elastic.how == ELASTIC_NONE) return;
+    if (p->backfill == BACKFILL_CONSERVATIVE)
+        problem_at(b, s->pointer, "elastic", "elastic jobs and promises to all who wait do not combine",
+                   s->backfill);
+    if (p->preempts)
+        problem_at(b, s->pointer, "elastic", "elastic jobs and preemption do not combine", s->preempt);
+    if (p->order && p->order->admission && p->order->admission(p->order_params) == ADMIT_PLAN)
+        problem_at(b, s->pointer, "elastic", "elastic jobs and admission by plan do not combine", "plan");
+}
+
 static void resolve_schedule(struct builder *b)
 {
     static const char *const gangs[] = { "node", "any", "domain" };
@@ -550,6 +566,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     for (size_t g = 0; out->share && g < out->n_groups; g++)
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
     resolve_accounts(&b);
+    resolve_elastic(&b);
     resolve_signatures(&b);
     resolve_services(&b);
     resolve_prices(&b);
@@ -564,7 +581,7 @@ void plan_check_schedule(const struct world *w, const struct scenario *s, struct
     struct plan plan = { .arena = arena_create(), .world = w, .scenario = s, .spec = &nobody };
     struct builder b = { &plan, d, &s->doc };
     for (size_t g = 0; g < s->n_fleet; g++) plan.cards += s->fleet[g].nodes * s->fleet[g].gpus_per_node;
-    if (s->schedule_unused) resolve_schedule(&b), resolve_accounts(&b);
+    if (s->schedule_unused) resolve_schedule(&b), resolve_accounts(&b), resolve_elastic(&b);
     plan_fini(&plan);
 }
 

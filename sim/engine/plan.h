@@ -7,6 +7,7 @@
 #define GPUSIM_ENGINE_PLAN_H
 
 #include "engine/checkpoint.h"
+#include "engine/elastic.h"
 #include "engine/order.h"
 #include "engine/place.h"
 #include "engine/route.h"
@@ -79,6 +80,7 @@ struct plan {
     enum racks racks;
     bool drop; /* a job that cannot start at once is rejected */
     struct account_rules accounts; /* quotas and weights */
+    struct elastic_rules elastic;
     struct plan_group *group;
     size_t n_groups;
     int64_t cards, nodes;

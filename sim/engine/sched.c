@@ -1,6 +1,7 @@
 #include "engine/sched_inside.h"
 
 #include "base/err.h"
+#include "engine/elastic.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,9 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
     RB_INIT(&s->running);
     s->request = xcalloc(plan->n_groups, sizeof *s->request);
     s->allowed = xcalloc(plan->n_groups, sizeof *s->allowed);
-    if (plan->backfill == BACKFILL_EASY || plan->preempts) s->then = cluster_create(plan);
+    if (plan->backfill == BACKFILL_EASY || plan->preempts ||
+        plan->elastic.how == ELASTIC_RESIZE)
+        s->then = cluster_create(plan);
     return s;
 }
 
@@ -47,6 +50,7 @@ void sched_destroy(struct sched *s)
     for (size_t i = 0; i < s->placed.n; i++) vec_fini(&s->placed.v[i].pick.card);
     vec_fini(&s->placed);
     vec_fini(&s->list);
+    vec_fini(&s->elastic);
     vec_fini(&s->pick.card);
     free(s->request);
     free(s->allowed);
@@ -62,8 +66,8 @@ struct place_request sched_request(const struct plan *plan, const struct job *j,
         .group = group,
         .demand = &j->shape->fit[group].demand,
         .any_node = plan->gang == GANG_ANY || plan->share->pooled,
-        .cpus_milli = j->row.cpus_milli,
-        .host_bytes = j->row.mem_bytes,
+        .cpus_milli = j->shape->cpus_milli,
+        .host_bytes = j->shape->host_bytes,
     };
 }
 
@@ -198,6 +202,8 @@ struct job *sched_next(struct sched *s, struct job *j)
 void sched_enqueue(struct sched *s, struct job *j)
 {
     struct lane *l = lane_of(s, j);
+    elastic_be(j, 0); /* it waits as its smallest size */
+    j->queued_as = j->shape;
     const bool new_lane = s->accounts && !l->first;
     waitlist_add(&s->queue, l, j);
     if (new_lane) rank_account(s, j->account);
@@ -214,7 +220,7 @@ void sched_leave(struct sched *s, struct job *j)
     s->waiting--;
     if (!may_overtake(s, j)) return;
     s->candidates--;
-    if (--j->shape->candidates == 0) s->shapes--;
+    if (--j->queued_as->candidates == 0) s->shapes--;
 }
 
 void sched_start_at(struct sched *s, struct job *j, int group)
@@ -259,7 +265,7 @@ simtime sched_look(const struct sched *s)
 
 bool sched_needs_run(const struct sched *s)
 {
-    return s->needs_run && s->waiting > 0;
+    return s->needs_run && (s->waiting > 0 || s->elastic.n > 0);
 }
 
 uint64_t sched_waiting(const struct sched *s)
@@ -290,10 +296,11 @@ static bool keeps_running(const struct sched *s)
 void sched_started(struct sched *s, struct job *j)
 {
     account_move(s, j, j->allocated, true);
+    sched_elastic_note(s, j, true);
     if (!keeps_running(s)) return;
     j->limit_end = SIM_NEVER;
-    if (j->row.walltime != JOB_NO_TIME && j->row.walltime < SIM_NEVER - j->allocated)
-        j->limit_end = j->allocated + j->row.walltime;
+    const simtime limit = job_limit(j);
+    if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated) j->limit_end = j->allocated + limit;
     RB_INSERT(releases, &s->running, j);
     if (s->then && !s->walking) sched_expect(s, j, true);
 }
@@ -301,6 +308,7 @@ void sched_started(struct sched *s, struct job *j)
 void sched_ended(struct sched *s, struct job *j, simtime now)
 {
     account_move(s, j, now, false);
+    sched_elastic_note(s, j, false);
     if (!keeps_running(s)) return;
     RB_REMOVE(releases, &s->running, j);
     if (j->expected) sched_expect(s, j, false);
@@ -420,14 +428,17 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
             continue;
         }
         if (j->row.walltime == JOB_NO_TIME || j->shape->no_room == s->walk) continue;
-        if (!place(s, s->cluster, j, &group, &s->pick)) {
+        if (!sched_place_now(s, j, &group)) {
             j->shape->no_room = s->walk;
             full++;
             continue;
         }
-        const simtime held = s->pick.prepare + j->row.walltime;
+        const simtime held = s->pick.prepare + job_limit(j);
         if (held > when - now) {
-            if (!may_beside(s, head, j) || !place_beside(s, j, &group)) continue;
+            if (!may_beside(s, head, j) || !place_beside(s, j, &group)) {
+                elastic_be(j, 0);
+                continue;
+            }
             const struct place_request request = sched_request(s->plan, j, group);
             cluster_take(s->then, &request, &s->pick);
             j->expected = true;
@@ -491,7 +502,7 @@ static void backfill_greedy(struct sched *s)
             continue;
         }
         if (j->shape->no_room == s->walk) continue;
-        if (place(s, s->cluster, j, &group, &s->pick)) {
+        if (sched_place_now(s, j, &group)) {
             sched_start_at(s, j, group);
         } else {
             j->shape->no_room = s->walk;
@@ -524,18 +535,20 @@ void sched_run(struct sched *s, simtime now)
     }
     if (s->plan->backfill == BACKFILL_GREEDY && !s->plan->drop) {
         backfill_greedy(s);
+        if (sched_resize(s)) sched_wake(s); /* it starts in another run of this instant */
         return;
     }
     for (struct job *head = sched_head(s); head; head = sched_head(s)) {
-        if (place(s, s->cluster, head, &group, &s->pick)) {
+        if (sched_place_now(s, head, &group)) {
             sched_start_at(s, head, group);
         } else if (s->plan->drop) {
             sched_leave(s, head);
             s->call.drop(s->ctx, head);
-        } else {
+        } else if (!sched_resize(s)) {
             break;
         }
     }
+    if (s->waiting == 0) sched_resize(s);
     if (s->plan->backfill == BACKFILL_EASY && s->waiting > 1) backfill_easy(s, now);
     if (s->plan->backfill == BACKFILL_CONSERVATIVE && s->waiting > 1) sched_reserve(s);
 }

@@ -35,6 +35,9 @@ struct sched_calls {
     /* A running job must leave its cards and wait again: give the cluster back, call sched_ended().
      * The scheduler puts it into the queue. */
     void (*stop)(void *ctx, struct job *j);
+    /* A running elastic job leaves its cards with all its work done, to go on with others at once: give the
+     * cluster back, call sched_ended(). start() follows. */
+    void (*resize)(void *ctx, struct job *j);
 };
 
 /* `names`: of the run's groups and users, lent. */

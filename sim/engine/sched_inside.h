@@ -54,6 +54,7 @@ struct sched {
     const struct job *worst;    /* the running job of largest rank */
     bool sorted;                /* `list` is, smallest rank first */
     simtime look;               /* when a running job's rank changes by itself; SIM_NEVER */
+    VEC(struct job *) elastic;  /* running jobs that may be resized */
     struct profile *profile;    /* conservative */
 };
 
@@ -77,6 +78,12 @@ struct job *sched_head(struct sched *s);
 bool sched_may(const struct sched *s, const struct job *j);
 /* The job comes onto the copy of the fleet, or leaves it. */
 void sched_expect(struct sched *s, struct job *j, bool there);
+
+/* As sched_place() on the fleet as it is, into s->pick; an elastic job takes the best size that fits. */
+bool sched_place_now(struct sched *s, struct job *j, int *group);
+/* Elastic jobs grow when nobody waits, or make room. True: now the head of the queue fits. */
+bool sched_resize(struct sched *s);
+void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 
 void sched_preempt(struct sched *s);
 void sched_reserve(struct sched *s);

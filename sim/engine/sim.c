@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/carve.h"
+#include "engine/elastic.h"
 #include "engine/residents.h"
 #include "engine/sched.h"
 #include "engine/service.h"
@@ -120,7 +121,8 @@ static void count_useful(struct run *r, const struct job *j)
         rate = gpu->peak[prec].dense_ops * fit->sig.compute * fit->sig.sm_width;
     }
     const double isolated_s = simtime_s(j->row.duration) * fit->transfer;
-    if (!isnan(rate)) r->out->useful_ops[prec] += rate * isolated_s * j->n_holdings;
+    const int32_t cards = j->n_sizes ? j->row.gpus_milli / 1000 : j->n_holdings;
+    if (!isnan(rate)) r->out->useful_ops[prec] += rate * isolated_s * cards;
 }
 
 /* Give everything back. */
@@ -177,6 +179,17 @@ static void stop(void *ctx, struct job *j)
     release(r, j);
     j->preemptions++;
     j->remaining = least(j->remaining, j->row.duration - safe);
+    j->held = held;
+    job_unplace(j);
+}
+
+/* sched_calls.resize: it goes on elsewhere, with the work it has done. */
+static void resize(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    const simtime left = job_remaining(j, r->now), held = job_held(j, r->now);
+    release(r, j);
+    j->remaining = least(j->remaining, left);
     j->held = held;
     job_unplace(j);
 }
@@ -263,7 +276,7 @@ static void tell_ended(struct run *r)
     if (r->ended.n > 1) qsort(r->ended.v, r->ended.n, sizeof *r->ended.v, by_order);
     for (size_t i = 0; i < r->ended.n; i++) {
         tell_job(r, r->ended.v[i]);
-        shape_drop(r->shapes, r->ended.v[i]->shape);
+        elastic_drop(r->shapes, r->ended.v[i]);
         job_free(r->pool, r->ended.v[i]);
     }
     r->ended.n = 0;
@@ -319,8 +332,9 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     j->saves = n > 0 && !j->replica && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
                    ? &r->plan->checkpoint : NULL;
     j->work_left = job_line(j);
-    if (fit->transfer != 1.0) {
-        const double scaled = (double)j->work_left * fit->transfer;
+    j->scale = fit->transfer * j->stretch;
+    if (j->scale != 1.0) {
+        const double scaled = (double)j->work_left * j->scale;
         j->work_left = scaled < 9.2e18 ? llround(scaled) : SIM_NEVER - 1;
     }
     sched_started(r->sched, j);
@@ -329,7 +343,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     if (j->attempts > 1 && !j->replica) ready = later(ready, r->plan->restart);
     if (r->plan->limits_kill && j->row.walltime != JOB_NO_TIME) {
         const simtime used = j->held - j->forgiven;
-        const simtime rest = j->row.walltime > used ? j->row.walltime - used : 0;
+        const simtime rest = j->n_sizes ? job_limit(j)
+                             : j->row.walltime > used ? j->row.walltime - used : 0;
         j->limit = evq_at(r->q, later(r->now, rest), EV_POLICY, KIND_LIMIT, j->index);
     }
     if (r->outages) {
@@ -410,7 +425,8 @@ static void arrive(struct run *r)
     r->submitted++;
     r->present++;
     r->out->rows++;
-    j->reason = shape->rejected ? shape->reason : sched_refuses(r->sched, j);
+    elastic_sizes(&r->plan->elastic, r->shapes, j);
+    j->reason = j->shape->rejected ? shape->reason : sched_refuses(r->sched, j);
     if (j->reason) {
         end_job(r, j, JOB_REJECTED);
     } else {
@@ -793,7 +809,8 @@ static void set_up(struct run *r)
     r->q = evq_create(1024);
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
     r->sched = sched_create(r->plan, r->cluster, r->names,
-                            &(struct sched_calls){ .start = start, .drop = drop, .stop = stop }, r);
+                            &(struct sched_calls){ .start = start, .drop = drop, .stop = stop,
+                                                   .resize = resize }, r);
     r->outages = outages_create(&(struct outage_env){
         .plan = r->plan, .replication = r->opt->replication, .q = r->q, .cluster = r->cluster,
         .residents = r->residents, .sched = r->sched, .pool = r->pool, .unit_kind = KIND_UNIT,

@@ -83,6 +83,7 @@ static void count_state(struct job_counts *n, const struct job *j)
 {
     n->submitted++;
     n->preemptions += (uint64_t)j->preemptions;
+    n->resizes += (uint64_t)j->resizes;
     if (j->row.deadline != JOB_NO_TIME && j->state >= JOB_COMPLETED) {
         const bool met = j->state == JOB_COMPLETED && j->end <= j->row.deadline;
         met ? n->deadlines_met++ : n->deadlines_missed++;

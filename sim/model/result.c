@@ -44,6 +44,7 @@ static const struct num_field job_count_fields[] = {
 /* Came later: a stored result without them has none. */
 static const struct num_field job_more_fields[] = {
     NUM(struct job_counts, preemptions),
+    NUM(struct job_counts, resizes),
     NUM(struct job_counts, deadlines_met),
     NUM(struct job_counts, deadlines_missed),
 };

@@ -33,6 +33,7 @@ struct job_counts {
     uint64_t submitted, completed, failed, killed, rejected, running, queued; /* sum holds: P01 */
     uint64_t failed_oom; /* part of failed */
     uint64_t preemptions; /* times a running job was stopped for another */
+    uint64_t resizes; /* times an elastic job went on with another number of cards */
     /* Jobs with a deadline that completed in time; all others with one that ended, rejected or not. */
     uint64_t deadlines_met, deadlines_missed;
 };

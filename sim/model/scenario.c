@@ -63,6 +63,8 @@ static const struct cfg_field work_fields[] = {
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
 };
 
+static const char *const elastic_rules[] = { "none", "start", "resize", NULL };
+
 const struct cfg_field schedule_fields[] = {
     CFG_FIELD(struct schedule, order, CFG_TEXT, "fifo", 0, 0, "who is next"),
     CFG_FIELD(struct schedule, backfill, CFG_TEXT, "easy", 0, 0,
@@ -88,6 +90,10 @@ const struct cfg_field schedule_fields[] = {
               "a preempted or struck job holds its new cards so long before it works on"),
     CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
               "estimate: limits only promise; kill: a job ends at its limit"),
+    CFG_ONE_OF(struct schedule, elastic, elastic_rules, "none",
+               "jobs with min_gpus or max_gpus may start with fewer cards; resize: change them later"),
+    CFG_FIELD(struct schedule, scaling, CFG_JSON, NULL, 0, 0,
+              "of elastic jobs: speed by number of cards; absent: linear"),
     CFG_FIELD(struct schedule, quotas, CFG_JSON, NULL, 0, 0,
               "GPUs that the jobs of a group may have at a time"),
     CFG_FIELD(struct schedule, weights, CFG_JSON, NULL, 0, 0,

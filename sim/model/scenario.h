@@ -47,6 +47,8 @@ struct schedule {
     const char *order, *backfill, *place, *gang, *racks, *when_full, *preempt, *walltime;
     int64_t backfill_depth;      /* 0: the whole queue */
     simtime checkpoint, checkpoint_cost, restart;
+    int elastic;                 /* enum elastic of engine/elastic.h */
+    json_t *scaling;             /* NULL: linear */
     json_t *quotas, *weights;    /* by account; NULL: none. Read by engine/accounts.h */
     json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;

@@ -32,6 +32,7 @@ const char *const sweep_metrics[] = {
     "jobs.failed",
     "jobs.failed_oom",
     "jobs.preemptions",
+    "jobs.resizes",
     "jobs.deadlines_met",
     "jobs.deadlines_missed",
     "jobs.killed",
