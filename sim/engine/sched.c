@@ -235,6 +235,7 @@ void sched_start_at(struct sched *s, struct job *j, int group)
 void sched_submit(struct sched *s, struct job *j)
 {
     s->view.now = j->row.submit;
+    if (s->accounts) j->account = accounts_number(s->accounts, &j->row);
     j->rank = sched_rank(s, j);
     if (s->plan->place->submitted) {
         const struct place_request *r = requests_of(s, j, NULL);
