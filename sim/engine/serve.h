@@ -3,7 +3,7 @@
  *
  * A batcher takes requests from the head of a queue, works on all of them at once, and is done with
  * all of them at once. The engine owns clock, queues and speeds: it asks how many go together, and how
- * long they take alone on a whole card; what the card gives the replica stretches that.
+ * long they take without neighbours; those stretch that.
  *
  * Threads: ops are read-only; every call works on its arguments alone. */
 #ifndef GPUSIM_ENGINE_SERVE_H
@@ -28,8 +28,8 @@ struct serve_ops {
     /* How many of those that wait begin now; 0: none, then *again says when to ask again unless somebody
      * comes before (SIM_NEVER: only then). Required. */
     uint64_t (*batch)(const void *params, const struct serve_queue *q, simtime *again);
-    /* Time of a batch of `n` requests alone on a whole card, in ns, from the sum and the largest of their
-     * sizes in ns. Required. */
+    /* Time of a batch of `n` requests on the replica's part of a card without neighbours, in ns, from the sum
+     * and the largest of their sizes there, in ns. Required. */
     double (*work_ns)(const void *params, uint64_t n, double sum_ns, double largest_ns);
 };
 

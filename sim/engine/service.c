@@ -45,6 +45,7 @@ struct replica {
     enum replica_state state;
     uint32_t number; /* in its service: slot of the indices */
     bool busy;
+    double alone;       /* its speed without neighbours */
     struct queue queue; /* routed to it; empty under a shared queue */
     struct queue batch; /* what it works on */
 };
@@ -243,11 +244,22 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     }
     v->waiting -= n;
     v->in_service += n;
-    const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns, largest) *
-                        fit->transfer;
+    /* A slice stretches the requests, not what is the same on every slice (a floor of launches): so what
+     * the replica does is counted in its own time alone there, times its speed alone there. */
+    const double scale = fit->transfer / x->alone;
+    const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns * scale,
+                                                largest * scale) * x->alone;
     set_busy(x, true);
     residents_work(s->residents, x->job, x->job->shape,
                    work < 9.2e18 ? llround(work) : SIM_NEVER - 1, now);
+}
+
+/* Will anybody come beside those who are here? */
+static bool may_come(const struct service *v)
+{
+    if (v->spec->users == CFG_NO_INT) return v->more;
+    return v->waiting + v->in_service < (uint64_t)v->spec->users &&
+           (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
 }
 
 /* A replica that does nothing looks at its queue. */
@@ -260,7 +272,7 @@ static void look(struct services *s, struct replica *x, simtime now)
     expire(s, v, from, now);
     if (from->n > 0) {
         const struct serve_queue seen = { .n = from->n, .oldest = from->head->arrival, .now = now,
-                                          .more = v->more || v->spec->users != CFG_NO_INT };
+                                          .more = may_come(v) };
         const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
         if (n > 0) {
             begin_batch(s, x, from, n < from->n ? n : from->n, now);
@@ -436,6 +448,7 @@ void services_ready(struct services *s, struct job *j, simtime now)
     struct service *v = x->service;
     settle(v, now);
     x->state = REPLICA_UP;
+    x->alone = residents_alone(s->residents, j, j->shape);
     v->n_starting--;
     size_t at = v->n_up++;
     for (; at > 0 && v->up[at - 1]->number > x->number; at--) v->up[at] = v->up[at - 1];

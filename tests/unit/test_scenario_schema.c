@@ -126,6 +126,7 @@ static bool holds(const json_t *v, const json_t *schema, const char *word, const
     if (strcmp(word, "enum") == 0) return listed(arg, v);
     if (strcmp(word, "minimum") == 0) return !json_is_number(v) || x >= bound;
     if (strcmp(word, "exclusiveMinimum") == 0) return !json_is_number(v) || x > bound;
+    if (strcmp(word, "exclusiveMaximum") == 0) return !json_is_number(v) || x < bound;
     if (strcmp(word, "maximum") == 0) return !json_is_number(v) || x <= bound;
     if (strcmp(word, "minItems") == 0) return !json_is_array(v) || json_array_size(v) >= n;
     if (strcmp(word, "maxItems") == 0) return !json_is_array(v) || json_array_size(v) <= n;
@@ -605,6 +606,8 @@ static void services(void **state)
         ", 'replicas': { 'per_card': 2 }, 'route': 'random', 'serve': { 'kind': 'single' }",
         ", 'queue': 0, 'timeout': '2 s', 'slo': { 'wait_p99': '1 s', 'latency_mean': '20 ms' }",
         ", 'start_up': '30 s', 'load': 2, 'count': 100",
+        ", 'serve': { 'kind': 'dynamic', 'max': 16, 'preferred': 8, 'delay': '2 ms', 'floor': '4 ms', 'bend': 2.4 }",
+        ", 'serve': { 'kind': 'fixed', 'size': 4, 'pad': true }",
     };
     static const char *const refused[] = {
         ", 'need': { 'gpus': 1 }",
@@ -615,6 +618,8 @@ static void services(void **state)
         ", 'serve': { 'kind': 'singles' }",
         ", 'serve': { 'kind': 'single', 'x': 1 }",
         ", 'serve': 'single'",
+        ", 'serve': { 'kind': 'fixed', 'max': 4 }",
+        ", 'serve': { 'kind': 'dynamic', 'bend': 0.5 }",
         ", 'queue': -1",
         ", 'timeout': 2",
         ", 'slo': { 'latency_p99': 500 }",

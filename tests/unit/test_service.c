@@ -55,8 +55,10 @@ static void left(const struct tiny *t, size_t i, double arrival_s, double began_
     const struct request_end *q = &t->seen.end[i];
     assert_true(i < t->seen.n);
     assert_close((double)q->arrival / 1e9, arrival_s, 1e-12);
-    assert_close(q->began == JOB_NO_TIME ? -1 : (double)q->began / 1e9, began_s, 1e-9);
-    assert_close((double)q->end / 1e9, end_s, 1e-9);
+    const double began = q->began == JOB_NO_TIME ? -1 : (double)q->began / 1e9;
+    if (fabs(began - began_s) > 2e-9) fail_msg("request %zu began at %.9f, expected %.9f", i, began, began_s);
+    if (fabs((double)q->end / 1e9 - end_s) > 2e-9)
+        fail_msg("request %zu left at %.9f, expected %.9f", i, (double)q->end / 1e9, end_s);
 }
 
 #define ONE   "'nodes': 1, 'gpus_per_node': 1"
@@ -247,6 +249,39 @@ static void repeats(void **state)
     simulated_fini(&b);
 }
 
+/* A batch takes 10 ms and 1 ms for each request. The first three (0, 1, 2 ms) are held until 5 ms and take 13
+ * ms; at 18 ms four of five go at once: to 32; the last has waited its 5 ms long ago: to 43 ms. */
+static void batches(void **state)
+{
+    static const char rows[] = "arrival_s,size\n0,0.001\n0.001,0.001\n0.002,0.001\n0.006,0.001\n0.007,0.001\n"
+                               "0.008,0.001\n0.009,0.001\n0.010,0.001\n";
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'serve': { 'kind': 'dynamic', 'max': 4, 'delay': '5 ms', 'floor': '10 ms' }", "", rows);
+    for (size_t i = 0; i < 3; i++) left(&t, i, 0.001 * (double)i, 0.005, 0.018);
+    for (size_t i = 3; i < 7; i++) left(&t, i, 0.003 + 0.001 * (double)i, 0.018, 0.032);
+    left(&t, 7, 0.010, 0.032, 0.043);
+    fini(&t);
+    /* Two are worth beginning at once: at 1 ms, 12 ms long; then 2, 6 .. 8 ms at 13 ms. */
+    run(&t, ONE, WHOLE, "'serve': { 'kind': 'dynamic', 'max': 4, 'preferred': 2, 'delay': '5 ms', 'floor': '10 ms' }", "", rows);
+    left(&t, 1, 0.001, 0.001, 0.013);
+    left(&t, 2, 0.002, 0.013, 0.027);
+    left(&t, 7, 0.010, 0.027, 0.039);
+    fini(&t);
+    /* Threes: 2 ms, then at 15 ms; the last two go when nobody else will come. bend 2 of 10 ms and 3 ms. */
+    run(&t, ONE, WHOLE, "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'bend': 2 }", "", rows);
+    const double three = sqrt(0.010 * 0.010 + 0.003 * 0.003), two = sqrt(0.010 * 0.010 + 0.002 * 0.002);
+    left(&t, 0, 0, 0.002, 0.002 + three);
+    left(&t, 3, 0.006, 0.002 + three, 0.002 + 2 * three);
+    left(&t, 7, 0.010, 0.002 + 2 * three, 0.002 + 2 * three + two);
+    fini(&t);
+    /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest twice. */
+    run(&t, ONE, "'kind': 'mps', 'slots': 7", "'need': { 'gpu': 0.1 }, 'serve': { 'kind': 'fixed', 'size': 2, 'floor': '10 ms', 'pad': true }",
+        "", "arrival_s,size\n0,0.001\n0,0.003\n");
+    left(&t, 0, 0, 0, 0.010 + 7 * 0.006);
+    fini(&t);
+}
+
 /* ---- what is refused ---- */
 
 static void refusals(void **state)
@@ -274,6 +309,7 @@ static void refusals(void **state)
         { "generic", POISSON ", 'slo': { 'latency_p98': '1 s' }", WHOLE, "no such target" },
         { "generic", POISSON ", 'route': 'sharde'", WHOLE, "expected a way of routing" },
         { "generic", POISSON ", 'serve': { 'kind': 'one' }", WHOLE, "expected a way of serving" },
+        { "generic", POISSON ", 'serve': { 'kind': 'dynamic', 'max': 2, 'preferred': 3 }", WHOLE, "larger than" },
         { "generic", POISSON ", 'profile': 'nobody'", WHOLE, "no such work profile" },
         { "generic", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mps', 'slots': 4", "how service w scales" },
         { "a100-sxm4-80gb", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mig'", "how service w scales" },
@@ -328,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_come),  cmocka_unit_test(routes),
         cmocka_unit_test(full_queues), cmocka_unit_test(start_up),
-        cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
+        cmocka_unit_test(batches), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
         cmocka_unit_test(repeats),     cmocka_unit_test(refusals),
         cmocka_unit_test(bad_requests),
     };
