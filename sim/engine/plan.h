@@ -13,6 +13,7 @@
 #include "engine/route.h"
 #include "engine/serve.h"
 #include "engine/share.h"
+#include "model/llm.h"
 #include "model/pairs.h"
 #include "model/price.h"
 #include "model/result.h"
@@ -25,6 +26,7 @@ struct world {
     struct arena *arena;
     struct gpu_catalogue *gpus;
     struct worklib works;
+    struct llm_steps steps; /* constants of language models by card */
 };
 
 int world_load(struct world *w, struct err *e);
@@ -56,6 +58,11 @@ struct plan_service {
     void *serve_params;
     const struct route_ops *route;
     int64_t replicas; /* at the start */
+    /* Language models; else NULL. */
+    const struct llm_model *model;
+    const struct serve_part *part; /* by group */
+    int64_t longest;               /* tokens in and out that a replica can hold, on any group */
+    const char *decode, *fill;     /* work signatures: "service:<name>", and while prompts are filled in */
 };
 
 struct plan {
@@ -111,6 +118,8 @@ const char *plan_signature_nearest(const struct plan *p, const char *name);
 /* The job row of a replica of service k: what the scheduler and the cards see of it. Its user and group
  * are "service:<name>". Names go to `names`. */
 void plan_replica_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row);
+/* The same while prompts of a language model are filled in. */
+void plan_filling_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row);
 
 /* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
 char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);

@@ -400,8 +400,7 @@ void residents_work(struct residents *r, struct job *j, const struct shape *as, 
 
 double residents_left(const struct job *j, simtime now)
 {
-    const double done = (double)(now - j->settled) * j->speed + j->work_credit;
-    return fmax(0, (double)j->work_left - done);
+    return (double)j->work_left - ((double)(now - j->settled) * j->speed + j->work_credit);
 }
 
 double residents_alone(struct residents *r, const struct job *j, const struct shape *as)

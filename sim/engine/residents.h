@@ -37,7 +37,7 @@ void residents_leave(struct residents *r, struct job *j, simtime now);
  * forth costs O(residents). */
 void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
                     simtime now);
-/* Work of it that is left now, in isolated ns. */
+/* Work of it that is left now, in isolated ns; below 0 at its end, which is rounded up to a whole ns. */
 double residents_left(const struct job *j, simtime now);
 /* Speed of the job alone on a card of its kind as `as`. */
 double residents_alone(struct residents *r, const struct job *j, const struct shape *as);

@@ -21,11 +21,11 @@ enum {
 enum { CHUNK = 1024, NOBODY = -1 };
 
 struct query {
-    struct query *next; /* in its queue, or the free list */
-    simtime arrival, began;
-    double size_ns;       /* work alone on a whole card of the reference kind */
-    int64_t user;         /* who waits for the answer; NOBODY */
-    uint64_t session;     /* number from 1; 0: none */
+    struct serve_call call; /* first: the way of serving knows it by this */
+    struct query *next;     /* in its queue, or the free list */
+    double size_ns;         /* work alone on a whole card of the reference kind; tokens in and out */
+    int64_t user;           /* who waits for the answer; NOBODY */
+    uint64_t session;       /* number from 1; 0: none */
 };
 
 /* First come, first served. */
@@ -37,17 +37,24 @@ struct queue {
     ev_id look, expire;
 };
 
-enum replica_state { REPLICA_STARTING, REPLICA_UP, REPLICA_GONE };
+enum replica_phase { REPLICA_STARTING, REPLICA_UP, REPLICA_GONE };
 
 struct replica {
     struct service *service;
     struct job *job;
-    enum replica_state state;
+    enum replica_phase phase;
     uint32_t number; /* in its service: slot of the indices */
     bool busy;
-    double alone;       /* its speed without neighbours */
+    double alone;       /* its speed without neighbours, as what it is now */
+    double alone_as[2]; /* decoding (or a batch), filling prompts in */
     struct queue queue; /* routed to it; empty under a shared queue */
     struct queue batch; /* what it works on */
+    /* Language models: */
+    void *state;        /* of the way of serving, while it is up */
+    const struct shape *fill; /* what it looks like while prompts are filled in */
+    double carry;       /* ns by which the stretch under way began before its whole ns; <= 0 */
+    double length;      /* of the stretch, from there */
+    int64_t work;       /* the same in the job's work */
 };
 
 struct service {
@@ -165,11 +172,13 @@ static void schedule_ask(struct services *s, struct service *v, int64_t user, si
 static void leave(struct services *s, struct service *v, struct query *q, enum request_fate fate,
                   simtime now)
 {
-    const struct request_end end = { .fate = fate, .arrival = q->arrival, .end = now,
-                                     .began = q->began, .first = JOB_NO_TIME, .size_ns = q->size_ns };
+    const struct request_end end = { .fate = fate, .arrival = q->call.arrival, .end = now,
+                                     .began = q->call.began, .first = q->call.first,
+                                     .input_tokens = q->call.input, .output_tokens = q->call.output,
+                                     .size_ns = q->size_ns };
     v->fate[fate]++;
-    v->stay_ns += now - q->arrival;
-    v->arrivals_ns -= q->arrival;
+    v->stay_ns += now - q->call.arrival;
+    v->arrivals_ns -= q->call.arrival;
     for (size_t i = 0; i < s->opt->n_sinks; i++) {
         const struct sink *k = &s->opt->sinks[i];
         if (k->request) k->request(k->self, s->plan, v->index, &end);
@@ -183,10 +192,12 @@ static void leave(struct services *s, struct service *v, struct query *q, enum r
 
 static void rescore(struct service *v, const struct replica *x)
 {
-    if (!v->plan->route->score || x->state != REPLICA_UP) return;
-    const struct route_replica seen = { .waiting = x->queue.n, .in_service = x->batch.n,
-                                        .waiting_size = x->queue.size_ns / 1e9,
-                                        .in_service_size = x->batch.size_ns / 1e9 };
+    if (!v->plan->route->score || x->phase != REPLICA_UP) return;
+    struct route_replica seen = { .waiting = x->queue.n, .in_service = x->batch.n,
+                                  .waiting_size = x->queue.size_ns / 1e9,
+                                  .in_service_size = x->batch.size_ns / 1e9 };
+    if (x->state)
+        v->plan->serve->load(x->state, &seen.waiting, &seen.in_service, &seen.waiting_size);
     maxtree_set(&v->score, x->number, -llround(v->plan->route->score(&seen) * 1e6));
 }
 
@@ -200,7 +211,7 @@ static void ring(struct services *s, ev_id *timer, simtime when, int kind, uint3
 
 static simtime expiry(const struct service *v, const struct query *q)
 {
-    return v->spec->timeout < SIM_NEVER - 1 - q->arrival ? q->arrival + v->spec->timeout : SIM_NEVER - 1;
+    return v->spec->timeout < SIM_NEVER - 1 - q->call.arrival ? q->call.arrival + v->spec->timeout : SIM_NEVER - 1;
 }
 
 /* Requests at the head that have waited too long go. The timer follows the head lazily: it rings for a
@@ -238,7 +249,7 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     double largest = 0;
     for (uint64_t i = 0; i < n; i++) {
         struct query *q = queue_pop(from);
-        q->began = now;
+        q->call.began = now;
         if (q->size_ns > largest) largest = q->size_ns;
         queue_push(&x->batch, q);
     }
@@ -262,6 +273,99 @@ static bool may_come(const struct service *v)
            (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
 }
 
+/* ---- language models ---- */
+
+/* Those who have been taken up, and those who leave. */
+static void account(struct services *s, struct service *v, struct serve_news *news, simtime now)
+{
+    v->waiting -= news->begun;
+    v->in_service += news->begun;
+    for (struct serve_call *c = news->left, *following; c; c = following) {
+        struct query *q = (struct query *)c;
+        following = c->next;
+        if (c->timed_out) v->waiting--;
+        else v->in_service--;
+        leave(s, v, q, c->timed_out ? REQUEST_TIMED_OUT : REQUEST_COMPLETED, now);
+    }
+}
+
+static int64_t work_of(const struct replica *x)
+{
+    const double work = ceil((x->carry + x->length) * x->alone);
+    return work < 9.2e18 ? (int64_t)fmax(work, 0) : SIM_NEVER - 1;
+}
+
+/* The next stretch. */
+static void iterate(struct services *s, struct replica *x, simtime now)
+{
+    struct service *v = x->service;
+    struct serve_news news = { 0 };
+    bool filling = false;
+    x->length = v->plan->serve->next(x->state, now, &filling, &news);
+    account(s, v, &news, now);
+    if (x->length > 0) {
+        set_busy(x, true);
+        x->alone = x->alone_as[filling];
+        x->work = work_of(x);
+        residents_work(s->residents, x->job, filling ? x->fill : x->job->shape, x->work, now);
+    } else {
+        x->carry = 0;
+        if (x->busy) residents_work(s->residents, x->job, NULL, 0, now);
+        set_busy(x, false);
+    }
+    rescore(v, x);
+}
+
+static void stretch_done(struct services *s, struct replica *x, simtime now)
+{
+    struct serve_news news = { 0 };
+    settle(x->service, now);
+    const double did = (double)x->work - residents_left(x->job, now);
+    x->carry = fmin(0, x->carry + x->length - did / x->alone);
+    x->service->plan->serve->done(x->state, now, &news);
+    account(s, x->service, &news, now);
+    iterate(s, x, now);
+}
+
+/* The waiting list of a busy replica has changed: perhaps its stretch ends sooner. */
+static void cut(struct services *s, struct replica *x, simtime now)
+{
+    const struct service *v = x->service;
+    const double done = (double)x->work - residents_left(x->job, now);
+    const double length = v->plan->serve->cut(x->state, done / x->alone - x->carry);
+    if (length != x->length) {
+        x->length = length;
+        x->work = work_of(x);
+        residents_work(s->residents, x->job, x->job->as, (int64_t)fmax(0, ceil((double)x->work - done)), now);
+    }
+}
+
+static void expire_waiting(struct services *s, struct replica *x, simtime now)
+{
+    struct service *v = x->service;
+    struct serve_news news = { 0 };
+    const simtime due = v->plan->serve->expire(x->state, now, &news);
+    account(s, v, &news, now);
+    if (news.left && x->busy) cut(s, x, now);
+    if (due != SIM_NEVER) ring(s, &x->queue.expire, due, SERVICE_EXPIRE, x->queue.number);
+    rescore(v, x);
+}
+
+static void join(struct services *s, struct replica *x, struct query *q, simtime now)
+{
+    struct service *v = x->service;
+    v->plan->serve->join(x->state, &q->call);
+    if (!x->busy) {
+        iterate(s, x, now);
+        return;
+    }
+    cut(s, x, now);
+    if (v->spec->timeout != CFG_NO_TIME) expire_waiting(s, x, now);
+    rescore(v, x);
+}
+
+/* ---- batchers ---- */
+
 /* A replica that does nothing looks at its queue. */
 static void look(struct services *s, struct replica *x, simtime now)
 {
@@ -271,7 +375,7 @@ static void look(struct services *s, struct replica *x, simtime now)
     settle(v, now);
     expire(s, v, from, now);
     if (from->n > 0) {
-        const struct serve_queue seen = { .n = from->n, .oldest = from->head->arrival, .now = now,
+        const struct serve_queue seen = { .n = from->n, .oldest = from->head->call.arrival, .now = now,
                                           .more = may_come(v) };
         const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
         if (n > 0) {
@@ -292,6 +396,10 @@ void services_done(struct services *s, struct job *j, simtime now)
 {
     struct replica *x = j->replica;
     struct service *v = x->service;
+    if (x->state) {
+        stretch_done(s, x, now);
+        return;
+    }
     settle(v, now);
     v->in_service -= x->batch.n;
     while (x->batch.n) leave(s, v, queue_pop(&x->batch), REQUEST_COMPLETED, now);
@@ -326,6 +434,10 @@ static void enqueue(struct services *s, struct service *v, struct query *q, simt
     }
     v->routed += x && !v->plan->route->shared;
     v->waiting++;
+    if (x && x->state) {
+        join(s, x, q, now);
+        return;
+    }
     queue_push(to, q);
     if (x && !x->busy) {
         look(s, x, now);
@@ -340,12 +452,20 @@ static void arrived(struct services *s, struct service *v, const struct request_
 {
     struct query *q = request_new(s);
     settle(v, now);
-    *q = (struct query){ .arrival = now, .began = JOB_NO_TIME, .size_ns = (double)row->size_nano,
-                           .user = user, .session = row->session };
+    *q = (struct query){ .call = { .arrival = now, .began = JOB_NO_TIME, .first = JOB_NO_TIME },
+                         .size_ns = (double)row->size_nano, .user = user, .session = row->session };
+    if (v->plan->model) {
+        q->call.input = row->input_tokens;
+        q->call.output = row->output_tokens > 0 ? row->output_tokens : 1;
+        q->size_ns = (double)(q->call.input + q->call.output);
+    }
     if (user != NOBODY) q->session = (uint64_t)(user - v->first_user) + 1;
     v->requests++;
     v->arrivals_ns += now;
-    enqueue(s, v, q, now);
+    if (v->plan->model && q->call.input + q->call.output > v->plan->longest)
+        leave(s, v, q, REQUEST_UNSERVABLE, now);
+    else
+        enqueue(s, v, q, now);
 }
 
 static void fetch(struct services *s, struct service *v)
@@ -385,12 +505,16 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
         const struct queue_owner o = s->owner.v[arg];
         struct replica *x = o.replica;
         if (!x && o.service->idle.count) x = o.service->replica[bits_next(&o.service->idle, 0)];
-        if (x && !x->busy && x->state == REPLICA_UP) look(s, x, now);
+        if (x && !x->busy && x->phase == REPLICA_UP) look(s, x, now);
         break;
     }
     case SERVICE_EXPIRE: {
         const struct queue_owner o = s->owner.v[arg];
         settle(o.service, now);
+        if (o.replica && o.replica->state) {
+            expire_waiting(s, o.replica, now);
+            break;
+        }
         expire(s, o.service, o.replica ? &o.replica->queue : &o.service->queue, now);
         if (o.replica) rescore(o.service, o.replica);
         break;
@@ -417,6 +541,7 @@ static void launch(struct services *s, struct service *v, uint32_t number)
     v->n_starting++;
     s->standing++;
     x->job = s->call.launch(s->ctx, v->index, number);
+    if (v->plan->model) x->fill = s->call.filling(s->ctx, v->index);
     x->job->replica = x;
     v->tenant = x->job->row.user;
     s->call.submit(s->ctx, x->job);
@@ -433,13 +558,17 @@ static void hand_out(struct services *s, struct service *v, simtime now)
     for (uint64_t n = v->plan->route->shared ? 0 : v->queue.n; n > 0; n--) {
         struct query *q = queue_pop(&v->queue);
         struct replica *x = route(v, q);
-        queue_push(&x->queue, q);
         v->routed++;
+        if (x->state) {
+            join(s, x, q, now);
+            continue;
+        }
+        queue_push(&x->queue, q);
         expire(s, v, &x->queue, now);
         rescore(v, x);
     }
     for (size_t i = 0; i < v->n_up; i++)
-        if (!v->up[i]->busy && queue_of(v->up[i])->n) look(s, v->up[i], now);
+        if (!v->up[i]->busy && !v->up[i]->state && queue_of(v->up[i])->n) look(s, v->up[i], now);
 }
 
 void services_ready(struct services *s, struct job *j, simtime now)
@@ -447,8 +576,17 @@ void services_ready(struct services *s, struct job *j, simtime now)
     struct replica *x = j->replica;
     struct service *v = x->service;
     settle(v, now);
-    x->state = REPLICA_UP;
-    x->alone = residents_alone(s->residents, j, j->shape);
+    x->phase = REPLICA_UP;
+    const struct plan_group *g = &s->plan->group[j->group];
+    const struct demand *d = &j->shape->fit[j->group].demand;
+    /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all of it. */
+    const bool part = d->mig_profile >= 0 || d->core_cap < 1;
+    x->alone_as[0] = part ? residents_alone(s->residents, j, j->shape) : 1.0;
+    x->alone_as[1] = part && x->fill ? residents_alone(s->residents, j, x->fill) : 1.0;
+    x->alone = x->alone_as[0];
+    if (v->plan->model)
+        x->state = v->plan->serve->create(v->plan->serve_params, &v->plan->part[g - s->plan->group],
+                                          v->spec->timeout);
     v->n_starting--;
     size_t at = v->n_up++;
     for (; at > 0 && v->up[at - 1]->number > x->number; at--) v->up[at] = v->up[at - 1];
@@ -475,7 +613,7 @@ static void take_back(struct service *v, struct replica *x, struct queue *to)
     for (struct query *q = x->batch.head; x->batch.n; q = next) {
         next = q->next;
         queue_pop(&x->batch);
-        q->began = JOB_NO_TIME;
+        q->call.began = JOB_NO_TIME;
         q->next = list;
         list = q;
         v->in_service--;
@@ -499,20 +637,39 @@ static void withdraw(struct service *v, struct replica *x)
     x->busy = false;
 }
 
+/* All that a language model's replica had, in its old order, into its queue. */
+static void drain(struct service *v, struct replica *x)
+{
+    struct serve_call *c = v->plan->serve->drain(x->state), *following;
+    for (; c; c = following) {
+        struct query *q = (struct query *)c;
+        following = c->next;
+        if (c->began != JOB_NO_TIME) {
+            v->in_service--;
+            v->waiting++;
+        }
+        c->began = JOB_NO_TIME;
+        queue_push(&x->queue, q);
+    }
+    v->plan->serve->destroy(x->state);
+    x->state = NULL;
+}
+
 void services_down(struct services *s, struct job *j, bool for_good, simtime now)
 {
     struct replica *x = j->replica;
     struct service *v = x->service;
     struct queue rest = { 0 };
     settle(v, now);
-    if (x->state == REPLICA_UP) {
+    if (x->phase == REPLICA_UP) {
         withdraw(v, x);
         v->n_starting++;
     }
-    x->state = REPLICA_STARTING;
-    take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
+    x->phase = REPLICA_STARTING;
+    if (x->state) drain(v, x);
+    else take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
     if (for_good) {
-        x->state = REPLICA_GONE;
+        x->phase = REPLICA_GONE;
         x->job = NULL;
         v->lost++;
         v->n_starting--;
@@ -523,12 +680,16 @@ void services_down(struct services *s, struct job *j, bool for_good, simtime now
     while (rest.n) {
         struct query *q = queue_pop(&rest);
         struct replica *to = route(v, q);
+        if (to && to->state) {
+            join(s, to, q, now);
+            continue;
+        }
         queue_push(to ? &to->queue : &v->queue, q);
         expire(s, v, to ? &to->queue : &v->queue, now);
         if (to) rescore(v, to);
     }
     for (size_t i = 0; i < v->n_up; i++)
-        if (!v->up[i]->busy && queue_of(v->up[i])->n) look(s, v->up[i], now);
+        if (!v->up[i]->busy && !v->up[i]->state && queue_of(v->up[i])->n) look(s, v->up[i], now);
 }
 
 void services_stop(struct services *s, simtime now)
@@ -567,7 +728,7 @@ static int service_init(struct services *s, size_t k, struct symtab *names, stru
     if (v->spec->users != CFG_NO_INT) s->n_users += v->spec->users;
     snprintf(purpose, sizeof purpose, "service/%.100s/route", v->spec->name);
     v->rng = rng_create((uint64_t)sc->seed, s->opt->replication, purpose);
-    return request_source_open(&v->source, v->spec, false, (uint64_t)sc->seed, s->opt->replication, names,
+    return request_source_open(&v->source, v->spec, v->plan->serve->tokens, (uint64_t)sc->seed, s->opt->replication, names,
                                e);
 }
 
@@ -592,7 +753,10 @@ void services_destroy(struct services *s)
     if (!s) return;
     for (size_t k = 0; k < s->n; k++) {
         struct service *v = &s->service[k];
-        for (size_t i = 0; i < v->n_replicas; i++) free(v->replica[i]);
+        for (size_t i = 0; i < v->n_replicas; i++) {
+            if (v->replica[i] && v->replica[i]->state) v->plan->serve->destroy(v->replica[i]->state);
+            free(v->replica[i]);
+        }
         free(v->replica);
         free(v->up);
         bits_fini(&v->idle);

@@ -21,6 +21,8 @@ struct service_calls {
     /* Make the job of a replica of service `k`; then hand it to the scheduler. */
     struct job *(*launch)(void *ctx, size_t k, uint64_t number);
     void (*submit)(void *ctx, struct job *j);
+    /* What such a job looks like while prompts of a language model are filled in. */
+    const struct shape *(*filling)(void *ctx, size_t k);
     /* It leaves its cards, or the queue, for good. */
     void (*retire)(void *ctx, struct job *j);
     void (*fail)(void *ctx, int rc);

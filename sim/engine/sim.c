@@ -458,6 +458,18 @@ static struct job *launch(void *ctx, size_t service, uint64_t number)
     return j;
 }
 
+/* service_calls.filling */
+static const struct shape *filling(void *ctx, size_t service)
+{
+    struct run *r = ctx;
+    struct unknown_name unknown;
+    struct job_row row;
+    plan_filling_row(r->plan, service, r->names, &row);
+    const struct shape *shape = shape_of(r->shapes, &row, &unknown);
+    if (!shape || shape->rejected) BUG("a service that the plan let through cannot run");
+    return shape;
+}
+
 /* service_calls.submit */
 static void submit(void *ctx, struct job *j)
 {
@@ -830,7 +842,8 @@ static void set_up(struct run *r)
 
 static void set_up_services(struct run *r)
 {
-    const struct service_calls calls = { .launch = launch, .submit = submit, .retire = retire,
+    const struct service_calls calls = { .launch = launch, 
+                                         .submit = submit, .filling = filling, .retire = retire,
                                          .fail = service_failed };
     if (r->plan->n_services == 0) return;
     r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE, &calls, r,

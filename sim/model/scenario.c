@@ -317,6 +317,7 @@ static struct work_item read_service(struct reader *r, json_t *v, const char *at
     check_name(r, s->name, at);
     s->requests = rereadable(r, s->requests, at, "requests");
     s->spec = rereadable(r, s->spec, at, "spec");
+    s->model = rereadable(r, s->model, at, "model");
     return (struct work_item){ .name = s->name, .kind = WORK_SERVICE, .load = s->load, .service = s,
                                .pointer = at };
 }

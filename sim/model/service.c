@@ -48,6 +48,7 @@ const struct cfg_field service_fields[] = {
     KEY("only", only, CFG_TEXT, NULL, 0, 0, "requests, spec: rows of this service alone"),
     KEY("load", load, CFG_REAL, "1", 1e-6, 1e6, "arrival times are divided by it"),
     KEY("count", count, CFG_INT, NULL, 1, 1e12, "at most so many requests"),
+    KEY("model", model, CFG_TEXT, NULL, 0, 0, "language model that a replica serves"),
     KEY("profile", profile, CFG_TEXT, NULL, 0, 0,
         "work signature: what a request does on a card, how it scales on a slice"),
     KEY("gpu_model", gpu_model, CFG_TEXT, NULL, 0, 0, "card on which sizes hold; absent: on every card"),

@@ -58,6 +58,7 @@ struct service_spec {
     struct synth_dist size, input, output, think;
     json_t *size_json, *input_json, *output_json, *think_json;
     /* who answers them */
+    const char *model;     /* path of a language model (model/llm.h), or NULL */
     const char *profile, *gpu_model; /* work signature; card that sizes hold on. NULL */
     int32_t gpus_milli;
     uint64_t bytes;        /* CFG_NO_BYTES: the policy's share */

@@ -620,6 +620,7 @@ static void services(void **state)
         ", 'serve': 'single'",
         ", 'serve': { 'kind': 'fixed', 'max': 4 }",
         ", 'serve': { 'kind': 'dynamic', 'bend': 0.5 }",
+        ", 'serve': { 'kind': 'continuous', 'block': 0 }",
         ", 'queue': -1",
         ", 'timeout': 2",
         ", 'slo': { 'latency_p99': 500 }",

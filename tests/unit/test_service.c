@@ -278,7 +278,57 @@ static void batches(void **state)
     /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest twice. */
     run(&t, ONE, "'kind': 'mps', 'slots': 7", "'need': { 'gpu': 0.1 }, 'serve': { 'kind': 'fixed', 'size': 2, 'floor': '10 ms', 'pad': true }",
         "", "arrival_s,size\n0,0.001\n0,0.003\n");
-    left(&t, 0, 0, 0, 0.010 + 7 * 0.006);
+    assert_close((double)t.seen.end[0].end / 1e9, 0.010 + 7 * 0.006, 1e-6);
+    fini(&t);
+}
+
+/* A language model on a made-up card: one layer of 1 x 1, a step of 10 ms of host time and nothing else to speak
+ * of. Two sequences at a time, 8 tokens a step, 4 blocks of 4 tokens.
+ *
+ * a (0 ms, 6 in, 3 out) is filled in from 0 to 10 and gives tokens at 10, 20, 30. b (1 ms, 4 in, 2 out) is
+ * admitted at 10: tokens at 20 and 30. c (2 ms, 5 in, 1 out) waits for a place: 30 to 40. d is too long: 13 + 4
+ * tokens in 16. e (45 ms, 12 in): 8 tokens in the first step, 4 in the second: its first token at 65. */
+static void language_model(void **state)
+{
+    static const char model[] = "{'format': 'gpusim-llm/1', 'layers': 1, 'hidden': 1, 'heads': 1, 'kv_heads': 1,"
+                                " 'head_dim': 1, 'params': 1000, 'context': 1000}",
+                      rows[] = "arrival_s,input_tokens,output_tokens\n0,6,3\n0.001,4,2\n0.002,5,1\n0.003,13,4\n0.045,12,1\n";
+    char *json = strdup(model);
+    for (char *c = json; *c; c++)
+        if (*c == '\'') *c = '"';
+    const struct sim_file files[] = { { "requests.csv", rows }, { "model.json", json }, { NULL, NULL } };
+    struct tiny t = { 0 };
+    (void)state;
+    sim_load(&t.r, sim_write("{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': 1 } ],"
+                             "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'model': 'model.json',"
+                             "    'slo': { 'ttft_p99': '35 ms', 'tpot_mean': '10.1 ms' },"
+                             "    'serve': { 'kind': 'continuous', 'host': '10 ms', 'max_seqs': 2, 'max_tokens': 8, 'block': 4, 'kv_blocks': 4 } } ],"
+                             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+                             "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+    const struct sink sink = { .self = &t.seen, .request = on_request };
+    sim_policy_run(&t.r, 0, &sink, &t.p);
+    static const struct {
+        double first_ms, end_ms;
+        int64_t out;
+    } want[] = { { -1, 3, 4 }, { 10, 30, 3 }, { 20, 30, 2 }, { 40, 40, 1 }, { 65, 65, 1 } };
+    assert_int_equal(t.seen.n, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const struct request_end *q = &t.seen.end[i];
+        /* 25 us for the layer, 0.1 us a sequence: three parts in a thousand */
+        assert_int_equal(q->output_tokens, want[i].out);
+        assert_close((double)q->end / 1e6, want[i].end_ms, 0.004);
+        if (want[i].first_ms > 0) assert_close((double)q->first / 1e6, want[i].first_ms, 0.004);
+        else assert_int_equal(q->fate, REQUEST_UNSERVABLE);
+    }
+    const struct service_result *v = &t.p.service[0];
+    assert_int_equal(v->unservable, 1);
+    assert_int_equal(v->completed, 4);
+    assert_int_equal(v->ttft_ms.n, 4);
+    assert_int_equal(v->tpot_ms.n, 2);
+    assert_close(v->tpot_ms.mean, 10, 0.004);
+    assert_close(v->attainment, 3 / 5.0, 1e-9); /* c is late, d never came */
+    assert_close(v->tokens_per_s, 7 / 0.0652, 0.01);
+    free(json);
     fini(&t);
 }
 
@@ -291,6 +341,10 @@ static void refusals(void **state)
     "'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'service', %s } ],"                  \
     " 'policies': [ { 'name': 'p', 'share': { %s } } ] }"
 #define POISSON "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'size': '1 s'"
+#define TOKENS  "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'input_tokens': 5, 'output_tokens': 5"
+#define LLAMA   TOKENS ", 'model': 'llama.json', 'serve': { 'kind': 'continuous' }"
+    char *model = read_file("scenarios/workloads/llm/llama-3.1-8b.json");
+    const struct sim_file files[] = { { "llama.json", model }, { NULL, NULL } };
     static const struct {
         const char *gpu, *service, *share, *expected;
     } bad[] = {
@@ -313,6 +367,13 @@ static void refusals(void **state)
         { "generic", POISSON ", 'profile': 'nobody'", WHOLE, "no such work profile" },
         { "generic", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mps', 'slots': 4", "how service w scales" },
         { "a100-sxm4-80gb", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mig'", "how service w scales" },
+        { "generic", TOKENS ", 'serve': { 'kind': 'continuous' }", WHOLE, "needs a \"model\"" },
+        { "generic", POISSON ", 'model': 'm.json'", WHOLE, "serves no language model" },
+        { "h100-sxm5-80gb", LLAMA ", 'route': 'shared'", WHOLE, "does not go with it" },
+        { "h100-sxm5-80gb", LLAMA ", 'profile': 'nobody'", WHOLE, "no such work profile" },
+        { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'", "takes 13.98 GiB of weights, and 9" },
+        { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'", "on 1g.10gb" },
+        { "t4", LLAMA, WHOLE, "no published rate in bf16" },
         { "generic", "'arrivals': { 'kind': 'replay', 'trace': 'trace.csv' }, 'size': '1 s'", WHOLE,
           "arrivals that requests can have" },
     };
@@ -320,7 +381,7 @@ static void refusals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(text, sizeof text, HEAD, bad[i].gpu, bad[i].service, bad[i].share);
-        if (sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said, sizeof said) == 0)
+        if (sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files, said, sizeof said) == 0)
             fail_msg("passed: %s", bad[i].service);
         if (!strstr(said, bad[i].expected)) fail_msg("%s: no '%s' in: %s", bad[i].service, bad[i].expected, said);
     }
@@ -330,6 +391,7 @@ static void refusals(void **state)
              "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
     assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said, sizeof said) > 0);
     assert_non_null(strstr(said, "requests without an end"));
+    free(model);
 }
 
 /* Bad rows come out with their place. */
@@ -364,7 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_come),  cmocka_unit_test(routes),
         cmocka_unit_test(full_queues), cmocka_unit_test(start_up),
-        cmocka_unit_test(batches), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
+        cmocka_unit_test(batches), cmocka_unit_test(language_model), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
         cmocka_unit_test(repeats),     cmocka_unit_test(refusals),
         cmocka_unit_test(bad_requests),
     };
