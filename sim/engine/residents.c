@@ -193,32 +193,49 @@ static void next_finish(struct residents *r, uint32_t index)
         c->finish = evq_at(r->q, first, EV_FINISH, r->finish_kind, index);
 }
 
-/* The speeds of the active residents, in their order, and how many they are. */
-static size_t ask(struct residents *r, uint32_t index, const struct plan_group *g, double *duty)
+/* Cards whose residents have a say in each other's speeds: one, or those of a node that share its link. */
+struct reach {
+    uint32_t first, end;
+};
+
+static struct reach reach_of(const struct residents *r, uint32_t index, const struct plan_group *g)
 {
-    struct live_card *c = &r->card[index];
-    size_t n = 0;
-    if (r->cap < c->n) {
-        r->cap = c->n;
+    const struct share_ops *share = r->plan->share;
+    if (!share->node_link || !share->node_link(g->params))
+        return (struct reach){ index, index + 1 };
+    const int64_t from = (index - g->first_card) / g->real_per_node * g->real_per_node;
+    const int64_t to = from + g->real_per_node < g->cards ? from + g->real_per_node : g->cards;
+    return (struct reach){ (uint32_t)(g->first_card + from), (uint32_t)(g->first_card + to) };
+}
+
+/* The speeds of the busy residents within reach, in their order, and the duty of all of them. */
+static void ask(struct residents *r, struct reach reach, const struct plan_group *g, double *duty)
+{
+    size_t n = 0, most = 0;
+    for (uint32_t index = reach.first; index < reach.end; index++) most += r->card[index].n;
+    if (r->cap < most) {
+        r->cap = most;
         r->view = xreallocarray(r->view, r->cap, sizeof *r->view);
         r->id = xreallocarray(r->id, r->cap, sizeof *r->id);
         r->speed = xreallocarray(r->speed, r->cap, sizeof *r->speed);
     }
-    for (uint16_t i = 0; i < c->n; i++) {
-        if (!is_busy(&c->resident[i])) continue;
-        const struct job *j = c->resident[i].job;
-        const struct fit *fit = &j->as->fit[j->group];
-        const int profile = fit->demand.mig_profile;
-        r->view[n] = (struct resident_view){
-            .sig = &fit->sig,
-            .demand = &fit->demand,
-            .slice = profile < 0 ? NULL : &g->type.gpu->mig->profile[profile],
-        };
-        r->id[n++] = j->as->id;
+    for (uint32_t index = reach.first; index < reach.end; index++) {
+        const struct live_card *c = &r->card[index];
+        for (uint16_t i = 0; i < c->n; i++) {
+            if (!is_busy(&c->resident[i])) continue;
+            const struct job *j = c->resident[i].job;
+            const struct fit *fit = &j->as->fit[j->group];
+            const int profile = fit->demand.mig_profile;
+            r->view[n] = (struct resident_view){
+                .sig = &fit->sig,
+                .demand = &fit->demand,
+                .slice = profile < 0 ? NULL : &g->type.gpu->mig->profile[profile],
+            };
+            r->id[n++] = j->as->id;
+        }
     }
     *duty = 0;
     if (n > 0) answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
-    return n;
 }
 
 /* SM activity of a resident, in cards. A spatial cap (a slice, an MPS client's share) makes compute
@@ -233,8 +250,10 @@ static double sm_active(const struct share_ops *share, const struct gpu_spec *gp
            fmin(s->sm_width, cap);
 }
 
-/* What the card is doing, in shares of it, and what each resident is charged. */
-static void measure(struct residents *r, uint32_t index, const struct plan_group *g, double duty)
+/* What the card is doing, in shares of it, and what each resident is charged. `at`: its first busy
+ * resident among those asked about. */
+static void measure(struct residents *r, uint32_t index, const struct plan_group *g, size_t at,
+                    double duty)
 {
     struct live_card *c = &r->card[index];
     const struct gpu_spec *gpu = g->type.gpu;
@@ -262,7 +281,7 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         if (!x->active) continue;
         active++;
         if (!is_busy(x)) continue;
-        const double sm = sm_active(r->plan->share, gpu, &r->view[busy], r->speed[busy]);
+        const double sm = sm_active(r->plan->share, gpu, &r->view[at + busy], r->speed[at + busy]);
         x->power_W = sm * (gpu->busy_W - gpu->idle_context_W);
         sm_sum += sm;
         busy++;
@@ -291,29 +310,52 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
     memcpy(c->share, share, sizeof share);
 }
 
-/* Ask the policy for the speeds on a card and move what depends on them. The finish of `later`, a
- * gang that is being added card by card, is worked out by the caller once all its speeds are known. */
-static void card_refresh(struct residents *r, uint32_t index, simtime now, const struct job *later)
+/* New speeds of the busy residents of a card, from `at` on; how many they are. `changed` is set when one
+ * of them is another. */
+static size_t apply_speeds(struct residents *r, uint32_t index, size_t at, simtime now,
+                           const struct job *later, bool *changed)
 {
-    struct live_card *c = &r->card[index];
-    const struct plan_group *g = &r->plan->group[cluster_card(r->cluster, index)->group];
-    double duty;
-    size_t active = 0;
-    ask(r, index, g, &duty);
-    if (c->memo) memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
+    const struct live_card *c = &r->card[index];
+    size_t busy = 0;
     for (uint16_t i = 0; i < c->n; i++) {
         struct job *j = c->resident[i].job;
         if (!is_busy(&c->resident[i])) continue;
         struct holding *h = holding_on(j, index);
-        const double speed = r->speed[active++];
-        const bool same = h->speed == speed;
+        const double speed = r->speed[at + busy++];
+        if (h->speed == speed) continue;
+        *changed = true;
         h->speed = speed;
-        if (same || j == later) continue;
+        if (j == later) continue;
         job_retime(j, now);
         if (home(j) != index) next_finish(r, home(j));
     }
-    measure(r, index, g, duty);
-    next_finish(r, index);
+    return busy;
+}
+
+/* Ask the policy for the speeds on a card and move what depends on them. The finish of `later`, a
+ * gang that is being added card by card or on its way out, is worked out by the caller once all its
+ * speeds are known. */
+static void card_refresh(struct residents *r, uint32_t index, simtime now, const struct job *later)
+{
+    const struct plan_group *g = &r->plan->group[cluster_card(r->cluster, index)->group];
+    const struct reach reach = reach_of(r, index, g);
+    struct live_card *c = &r->card[index];
+    double duty;
+    size_t at = 0;
+    ask(r, reach, g, &duty);
+    if (c->memo) memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
+    for (uint32_t i = reach.first; i < reach.end; i++) {
+        bool changed = i == index;
+        if (i != index) card_settle(r, i, now); /* at the old rates */
+        const size_t busy = apply_speeds(r, i, at, now, later, &changed);
+        if (changed && reach.end - reach.first > 1) {
+            const struct share_view v = { &g->type, r->view + at, busy };
+            duty = r->plan->share->duty(g->params, &v, r->speed + at);
+        }
+        if (changed) measure(r, i, g, at, duty);
+        if (changed) next_finish(r, i);
+        at += busy;
+    }
 }
 
 /* ---- replicas: idle and busy ---- */
@@ -354,6 +396,10 @@ static void memo_store(const struct residents *r, const struct live_card *c, str
 static void card_turn(struct residents *r, uint32_t index, simtime now)
 {
     struct live_card *c = &r->card[index];
+    if (r->plan->share->node_link) { /* others may have a say */
+        card_refresh(r, index, now, NULL);
+        return;
+    }
     const uint32_t key = memo_key(c);
     struct memo_entry *m = memo_find(c, key);
     if (!m || !m->known || m->key != key) {
@@ -509,7 +555,7 @@ void residents_leave(struct residents *r, struct job *j, simtime now)
         /* Keep the order of arrival: results must not depend on who left before. */
         memmove(x, x + 1, (size_t)(c->resident + c->n - (x + 1)) * sizeof *x);
         c->n--;
-        card_refresh(r, index, now, NULL);
+        card_refresh(r, index, now, j);
     }
 }
 

@@ -112,6 +112,9 @@ struct share_ops {
     double (*duty)(const void *params, const struct share_view *v, const double speed[]);
     /* The instances of the card with index `card` in its fleet group. Required with `instances`. */
     void (*instance_rules)(const void *params, int64_t card, struct instance_rules *out);
+    /* Whether the cards of a node share its link to the jobs: then speeds are asked for with the residents
+     * of all of them, card by card, and `duty` with those of one. Requires duty. NULL: no. */
+    bool (*node_link)(const void *params);
     /* Whether bytes beyond the card go to the host instead of failing, as long as each job alone fits.
      * NULL: no. */
     bool (*swaps)(const void *params);

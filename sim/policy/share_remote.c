@@ -6,14 +6,26 @@
  *   + launches_per_s x max(0, async - kernel) asynchronous ones only where the kernel is too short
  *                                            to hide the cost of sending the next
  *   + pcie_Bps x max(0, 1/network - 1/pcie)   bytes take the link instead of the bus
- * One job has a card alone, so there is no contention on it; contention on the network is not
- * modelled yet. */
+ *
+ * `link`: "node", the bytes of all jobs on the cards of a node take its one link (`network` is its
+ * rate), so they wait for each other: with b = pcie_Bps / pcie the part of an isolated second that
+ * was spent on the bus, every card's tenant is off the link for
+ *     1 + calls - b      and needs it for      b + pcie_Bps x max(0, 1/network - 1/pcie)
+ * seconds, and the link is a processor-sharing station (policy/timeshare.h, exact). "card": a link for
+ * each card. A gang with several cards on one node meets itself there, and runs at the speed of its
+ * slowest card. */
+#include "base/err.h"
 #include "engine/share.h"
 #include "policy/bytes.h"
+#include "policy/timeshare.h"
 
 #include <math.h>
 
+enum link { LINK_NODE, LINK_CARD };
+static const char *const links[] = { "node", "card", NULL };
+
 struct remote {
+    int link;
     double network;
     simtime rtt, async;
     double rtt_s, async_s, pcie_Bps; /* bound */
@@ -27,6 +39,8 @@ static const struct cfg_field fields[] = {
                             "round trip of a synchronous call; default from the profile"),
     [FIELD_ASYNC] = CFG_FIELD(struct remote, async, CFG_TIME, NULL, 0, 10,
                               "cost of sending an asynchronous call; default from the profile"),
+    CFG_ONE_OF(struct remote, link, links, "node",
+               "whether the cards of a node share its link or have one each"),
 };
 static const enum profile_param uses[] = { PROFILE_remote_Bps, PROFILE_remote_sync_us,
                                            PROFILE_remote_async_us };
@@ -38,8 +52,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     (void)a;
     const struct param *known = type->profile->param;
     if (isnan(p->network)) p->network = known[PROFILE_remote_Bps].value;
-    if (p->rtt == CFG_NO_TIME)
-        p->rtt = (simtime)llround(known[PROFILE_remote_sync_us].value * 1e3);
+    if (p->rtt == CFG_NO_TIME) p->rtt = (simtime)llround(known[PROFILE_remote_sync_us].value * 1e3);
     if (p->async == CFG_NO_TIME)
         p->async = (simtime)llround(known[PROFILE_remote_async_us].value * 1e3);
     p->rtt_s = simtime_s(p->rtt);
@@ -66,17 +79,35 @@ static const char *demand(const void *params, const struct card_type *type,
     return bytes_demand(type, request, share, true, out);
 }
 
+/* Off the link and on it, per isolated second. */
+static struct turn_taker on_link(const struct remote *p, const struct signature *s)
+{
+    const double kernel_s = isnan(s->kernel_us) ? 0.0 : s->kernel_us / 1e6;
+    const double per_bus = isnan(p->pcie_Bps) ? 0.0 : 1.0 / p->pcie_Bps;
+    const double bus = fmin(1.0, s->pcie_Bps * per_bus);
+    const double calls =
+        s->syncs_per_s * p->rtt_s + s->launches_per_s * fmax(0.0, p->async_s - kernel_s);
+    return (struct turn_taker){
+        .delay = 1.0 + calls - bus,
+        .demand = bus + s->pcie_Bps * fmax(0.0, 1.0 / p->network - per_bus),
+    };
+}
+
 static void speeds(const void *params, const struct share_view *v, double speed[])
 {
     const struct remote *p = params;
-    for (size_t i = 0; i < v->n; i++) {
-        const struct signature *s = v->resident[i].sig;
-        const double kernel_s = isnan(s->kernel_us) ? 0.0 : s->kernel_us / 1e6;
-        const double bus = isnan(p->pcie_Bps) ? 0.0 : 1.0 / p->pcie_Bps;
-        speed[i] = 1.0 / (1.0 + s->syncs_per_s * p->rtt_s +
-                          s->launches_per_s * fmax(0.0, p->async_s - kernel_s) +
-                          s->pcie_Bps * fmax(0.0, 1.0 / p->network - bus));
-    }
+    struct turn_taker t[TIMESHARE_MAX];
+    BUG_ON(v->n > TIMESHARE_MAX);
+    for (size_t i = 0; i < v->n; i++) t[i] = on_link(p, v->resident[i].sig);
+    if (p->link == LINK_NODE)
+        timeshare_speeds(t, v->n, 0, speed);
+    else
+        for (size_t i = 0; i < v->n; i++) speed[i] = 1.0 / (t[i].delay + t[i].demand);
+}
+
+static bool node_link(const void *params)
+{
+    return ((const struct remote *)params)->link == LINK_NODE;
 }
 
 /* A kernel is resident while the job computes; waiting for the network is not. */
@@ -105,4 +136,5 @@ const struct share_ops share_remote = {
     .demand = demand,
     .speeds = speeds,
     .duty = duty,
+    .node_link = node_link,
 };

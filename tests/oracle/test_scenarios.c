@@ -544,6 +544,50 @@ static void rented_slices(void **state)
 #undef SLICES
 }
 
+/* ---- pooled cards: jobs that share a node's link ---- */
+
+/* A GB/s of link, jobs that move a GB each second: z = d = 1. Alone at 1/2; two on a node at 1/2.5 and three
+ * at 1/3.2 each (mean value analysis: 1.5 and 2.2 at the link). */
+static void links_are_shared(void **state)
+{
+    (void)state;
+    struct simulated s;
+#define POOL(fleet, more)                                                                          \
+    SCENARIO(fleet,                                                                                \
+             POLICY("node", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s', 'async': '0 s'") \
+             "," POLICY("card", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s',"             \
+                                " 'async': '0 s', 'link': 'card'"),                                 \
+             STRICT more ", 'profiles': {'moves': {'compute': 1, 'pcie': '1 GB/s'},"                \
+                         " 'stays': {'compute': 1}}")
+#define ROWS "job_id,submit_s,duration_s,gpus,profile\n"
+    simulate(&s, POOL(FLEET("generic", 1, 4), ""),
+             ROWS "a,0,100,1,moves\nstill,0,100,1,stays\nb,100,100,1,moves\n");
+    at(&s, "node", "a", 0, 225);    /* 50 alone, then 50 at 0.4 */
+    at(&s, "node", "b", 100, 325);  /* 50 at 0.4, then 50 alone */
+    at(&s, "node", "still", 0, 100); /* does not use the link */
+    at(&s, "card", "a", 0, 200);
+    at(&s, "card", "b", 100, 300);
+    simulated_fini(&s);
+    /* Another node, another link. */
+    simulate(&s, POOL(FLEET("generic", 2, 1), ""), ROWS "a,0,100,1,moves\nb,100,100,1,moves\n");
+    at(&s, "node", "a", 0, 200);
+    at(&s, "node", "b", 100, 300);
+    simulated_fini(&s);
+    /* A gang meets itself: both cards at 0.4, and a neighbour slows it at once: three at 1/3.2. */
+    simulate(&s, POOL(FLEET("generic", 1, 4), ", 'output': {'sample': '10 s'}"),
+             ROWS "gang,0,100,2,moves\nlate,100,15,1,moves\n");
+    at(&s, "node", "late", 100, 148);
+    at(&s, "node", "gang", 0, 148 + (100 - 40 - 15) / 0.4);
+    simulated_fini(&s);
+    /* Gathered from two nodes: as slow as where it is slowest. */
+    simulate(&s, POOL(FLEET("generic", 2, 2), ""),
+             ROWS "one,0,1000,1,moves\ngang,1,100,2,moves\n");
+    at(&s, "node", "gang", 1, 251);
+    simulated_fini(&s);
+#undef POOL
+#undef ROWS
+}
+
 /* ---- energy of a small fleet by hand ---- */
 
 /* A100-40GB: 56 W idle, 92 W with a context, 360 W with all SMs at work. */
@@ -731,6 +775,7 @@ int main(void)
         cmocka_unit_test(a11_backfill),
         cmocka_unit_test(a13_charges),
         cmocka_unit_test(rented_slices),
+        cmocka_unit_test(links_are_shared),
         cmocka_unit_test(energy_by_hand),
         cmocka_unit_test(a_hand_over_at_one_instant),
         cmocka_unit_test(a_gang_at_the_speed_of_its_slowest_card),

@@ -111,6 +111,7 @@ static void required_hooks(void **state)
     assert_true(s->params_size > 0);
     assert_true(s->bind && s->capacity && s->demand && s->speeds);
     assert_true(s->instances == (s->instance_rules != NULL));
+    assert_true(!s->node_link || s->duty);
     assert_true(s->uses_n == 0 || (s->uses && s->overrides));
     for (size_t i = 0; i < s->fields_n; i++) {
         well_formed(s->name, s->fields[i].name, s->fields[i].help, NULL);
