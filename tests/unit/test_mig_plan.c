@@ -3,7 +3,6 @@
  * instances where they are. */
 #include "base/mem.h"
 #include "model/mig_plan.h"
-#include "tests/support/close.h"
 #include "tests/support/support.h"
 
 #include <math.h>
