@@ -395,6 +395,7 @@ static void note_params(struct plan *p)
         const bool uses = !p->share->uses_profile || p->share->uses_profile(group->params);
         for (size_t i = 0; uses && i < p->share->uses_n; i++) {
             const char *key = p->share->fields[p->share->overrides[i]].name;
+            if (p->share->reads && !p->share->reads(group->params, i)) continue;
             note_param(p, list, group, p->share->uses[i],
                        json_object_get(p->spec->share, key) != NULL);
         }

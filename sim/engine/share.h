@@ -89,6 +89,8 @@ struct share_ops {
     const enum profile_param *uses; /* calibrated parameters it reads, for the provenance count */
     const size_t *overrides;        /* overrides[i]: index in `fields` that replaces uses[i] */
     size_t uses_n;
+    /* Does it read uses[which], with these parameters? NULL: all of them. */
+    bool (*reads)(const void *params, size_t which);
     bool (*uses_profile)(const void *params); /* NULL: it always reads them */
     bool instances;  /* cards are divided into placed instances (MIG); units are compute slices */
     bool pooled;     /* any node's job may use any card: the fleet is one big node */

@@ -45,6 +45,7 @@ void profile_none(struct gpu_profile *out)
         PROFILE_mps_overhead,
         PROFILE_mps_interference,
         PROFILE_mig_repartition_s,
+        PROFILE_mig_operator_s,
         PROFILE_mig_mode_change_s,
         PROFILE_mig_power_loss,
         PROFILE_intercept_launch_ns,

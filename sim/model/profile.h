@@ -92,12 +92,19 @@ extern const char *const provenance_names[PROV_COUNT + 1]; /* "measured" ... NUL
     X(mig, repartition_s, "s", 12, 12, 121, 0, 3600, PUBLISHED,                                    \
       SRC_MIGCTL "direct executor 12.4 and 19.3 s, operator 102 to 121 s",                         \
       "destroy and create instances on free slices until they can be used")                        \
+    X(mig, operator_s, "s", 113, 102, 121, 0, 7200, PUBLISHED,                                     \
+      SRC_MIGCTL "GPU operator, from the label until the instances can be allocated",              \
+      "the same through the GPU operator of Kubernetes")                                           \
     X(mig, mode_change_s, "s", 30, 10, 120, 0, 7200, ASSUMED,                                      \
       "no source measures it; 30 s is what the MISO experiments assume for a reconfiguration",     \
       "turn MIG on or off on an empty card (reset)")                                               \
     X(mig, power_loss, "ratio", 0, 0, 0.05, 0, 0.9, ASSUMED,                                       \
       "Colfax Research 2024-05, A30: a few percent when all slices run large matrix products",     \
-      "share of speed lost to the common power cap with every slice busy")                         \
+      "share of the clock lost to the common power cap with every SM of the card busy")            \
+    X(mig, pcie_efficiency, "ratio", 0.81, 0.7, 0.9, 0.01, 1, ASSUMED,                             \
+      "Colfax Research 2024-05, A30: 25.2 of 31 GB/s to the device, and 6.3 to each of four "      \
+      "slices that copy at once; other cards: a guess",                                            \
+      "share of the bus's rate that all slices of a card get together")                            \
     X(intercept, launch_ns, "ns", 300, 175, 450, 0, 1e6, PUBLISHED, SRC_VBENCH,                    \
       "time the library adds to one kernel launch")                                                \
     X(intercept, alloc_us, "us", 18.3, 0, 288, 0, 1e6, PUBLISHED, SRC_VBENCH,                      \

@@ -4,7 +4,12 @@
  * off. Under a static layout the smallest is sought among the slices that exist. On a slice with SM
  * share C and bandwidth share B (from the board's table, never slices over seven):
  *     time per isolated second = host + compute x max(1, sm_width / C) + memory x max(1, bw_width / B)
- * Slices do not disturb each other; PCIe and board power, which they share, are not modelled yet.
+ * Slices do not disturb each other but where they share the board:
+ *     PCIe    copies of all slices together get `pcie`, in equal parts to those who want more than theirs
+ *             (A30: one slice 25.2 GB/s, each of four 6.3; Colfax Research 2024-05)
+ *     power   the clock falls when the sum of the slices' draw exceeds the cap. Draw above idle goes with
+ *             busy SMs x clock^3 (voltage follows the clock); with every SM busy the clock that the cap allows is 1 - power_loss, so
+ *             with a share a of them it is min(1, (1 - power_loss) / cbrt(a)). It slows compute, not memory.
  *
  * "layout": "dynamic" creates instances on demand; "static" needs "slices": a list of profiles or
  * counts by profile for every card, or a list of {"cards": n, "slices": ... | "off"} in fleet order
@@ -23,6 +28,8 @@ enum layout_kind { LAYOUT_DYNAMIC, LAYOUT_STATIC, LAYOUT_PLANNED };
 static const char *const layout_names[] = { "dynamic", "static", "planned", NULL };
 enum forecast { FORECAST_LAST, FORECAST_ORACLE };
 static const char *const forecast_names[] = { "last", "oracle", NULL };
+enum via { VIA_DIRECT, VIA_OPERATOR };
+static const char *const via_names[] = { "direct", "operator", NULL };
 #define PERIOD SIM_HOUR /* of planned layouts, unless the scenario says */
 
 /* The next `cards` cards of a group (the last entry: all that are left). */
@@ -36,6 +43,8 @@ struct mig {
     int layout, start, forecast;
     json_t *slices;
     simtime repartition, mode_change, period;
+    int via;
+    double power_loss, pcie;
     /* bound */
     const struct gpu_spec *gpu;
     struct layout_run *run;
@@ -43,13 +52,21 @@ struct mig {
     uint32_t offered; /* profiles of a static layout, a bit each */
 };
 
-enum { FIELD_REPARTITION, FIELD_MODE_CHANGE };
+enum { FIELD_REPARTITION, FIELD_MODE_CHANGE, FIELD_POWER_LOSS, FIELD_PCIE };
 static const struct cfg_field fields[] = {
     [FIELD_REPARTITION] = CFG_FIELD(struct mig, repartition, CFG_TIME, NULL, 0, 86400,
                                     "destroying and creating instances; default from the profile"),
     [FIELD_MODE_CHANGE] = CFG_FIELD(struct mig, mode_change, CFG_TIME, NULL, 0, 86400,
                                     "switching MIG mode of an empty card; default from the "
                                     "profile"),
+    [FIELD_POWER_LOSS] = CFG_FIELD(struct mig, power_loss, CFG_RATIO, NULL, 0, 0.9,
+                                   "clock lost to the power cap with every SM busy; default from "
+                                   "the profile"),
+    [FIELD_PCIE] = CFG_QUANTITY(struct mig, pcie, UNIT_RATE, NULL, 1e6, 1e13,
+                                "bus that the slices of a card share; default from the profile"),
+    CFG_ONE_OF(struct mig, via, via_names, NULL,
+               "who repartitions: a direct call (if not set), or the GPU operator; times from the "
+               "profile"),
     CFG_ONE_OF(struct mig, layout, layout_names, "dynamic", "who decides which slices exist"),
     CFG_FIELD(struct mig, slices, CFG_JSON, NULL, 0, 0,
               "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\", \"2g.20gb\"]"),
@@ -60,8 +77,20 @@ static const struct cfg_field fields[] = {
     CFG_ONE_OF(struct mig, forecast, forecast_names, NULL,
                "planned layout: arrivals of the last period (if not set), or those to come"),
 };
-static const enum profile_param uses[] = { PROFILE_mig_repartition_s, PROFILE_mig_mode_change_s };
-static const size_t overrides[] = { FIELD_REPARTITION, FIELD_MODE_CHANGE };
+enum { USES_DIRECT, USES_OPERATOR };
+static const enum profile_param uses[] = { [USES_DIRECT] = PROFILE_mig_repartition_s,
+                                           [USES_OPERATOR] = PROFILE_mig_operator_s,
+                                           PROFILE_mig_mode_change_s, PROFILE_mig_power_loss,
+                                           PROFILE_mig_pcie_efficiency };
+static const size_t overrides[] = { FIELD_REPARTITION, FIELD_REPARTITION, FIELD_MODE_CHANGE,
+                                    FIELD_POWER_LOSS, FIELD_PCIE };
+
+static bool reads(const void *params, size_t which)
+{
+    const struct mig *p = params;
+    if (which == USES_DIRECT) return p->via == VIA_DIRECT;
+    return which != USES_OPERATOR || p->via == VIA_OPERATOR;
+}
 
 /* "slices: no MIG profile "x" on A100-40GB; did you mean "y"?" */
 static const char *no_profile(struct arena *a, const struct mig_geometry *g, const char *word)
@@ -218,14 +247,30 @@ static const char *bind_period(struct mig *p, struct arena *a)
                         simtime_s(p->period), least_s);
 }
 
+/* What copies get together: measured, or part of the bus's rate; without either no limit is known. */
+static double bus_rate(const struct card_type *type)
+{
+    const struct param *known = type->profile->param;
+    if (!isnan(known[PROFILE_base_h2d_Bps].value)) return known[PROFILE_base_h2d_Bps].value;
+    const double rate = type->gpu->pcie_Bps * known[PROFILE_mig_pcie_efficiency].value;
+    return isnan(rate) ? INFINITY : rate;
+}
+
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
     struct mig *p = params;
     const struct param *known = type->profile->param;
     p->gpu = type->gpu;
     if (!type->gpu->mig) return "the card has no MIG";
+    if (p->repartition != CFG_NO_TIME && p->via >= 0)
+        return "\"via\" and \"repartition\" both say how long repartitioning takes";
+    if (p->via < 0) p->via = VIA_DIRECT;
     if (p->repartition == CFG_NO_TIME)
-        p->repartition = (simtime)llround(known[PROFILE_mig_repartition_s].value * 1e9);
+        p->repartition = (simtime)llround(
+            known[p->via == VIA_OPERATOR ? PROFILE_mig_operator_s : PROFILE_mig_repartition_s].value *
+            1e9);
+    if (isnan(p->power_loss)) p->power_loss = known[PROFILE_mig_power_loss].value;
+    if (isnan(p->pcie)) p->pcie = bus_rate(type);
     if (p->mode_change == CFG_NO_TIME)
         p->mode_change = (simtime)llround(known[PROFILE_mig_mode_change_s].value * 1e9);
     if (p->layout != LAYOUT_STATIC && p->slices)
@@ -290,19 +335,81 @@ static const char *demand(const void *params, const struct card_type *type,
     return bytes_demand(type, request, fmin(share, request->gpus_milli / 1000.0), true, out);
 }
 
+/* Alone on its slice, at a clock of `clock` of the full one. */
+static double slice_speed(const struct gpu_spec *gpu, const struct resident_view *r, double clock)
+{
+    const struct signature *s = r->sig;
+    const int profile = r->demand->mig_profile;
+    if (profile < 0) return 1.0;
+    const double sm = mig_sm_share(gpu, profile, NULL), bw = mig_bw_share(gpu, profile);
+    return 1.0 / (s->host + s->compute * fmax(1.0, s->sm_width / sm) / clock +
+                  s->memory * fmax(1.0, s->bw_width / bw));
+}
+
+/* Share of the card's SMs that the slices keep busy at full clock. */
+static double busy_sms(const struct share_view *v)
+{
+    double busy = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        const struct resident_view *r = &v->resident[i];
+        if (r->demand->mig_profile < 0) continue;
+        const double sm = mig_sm_share(v->type->gpu, r->demand->mig_profile, NULL);
+        const double longer = fmax(1.0, r->sig->sm_width / sm);
+        busy += slice_speed(v->type->gpu, r, 1.0) * (r->sig->compute * longer + r->sig->memory) *
+                fmin(r->sig->sm_width, sm);
+    }
+    return busy;
+}
+
+static double common_clock(const struct mig *p, const struct share_view *v)
+{
+    if (p->power_loss == 0) return 1.0;
+    const double busy = busy_sms(v);
+    return busy > 0 ? fmin(1.0, (1.0 - p->power_loss) / cbrt(busy)) : 1.0;
+}
+
+/* Nobody gets more than the level, and who wants less gets that: the level at which the bus is full. */
+static double bus_level(double bus, const struct share_view *v, const double speed[])
+{
+    double level = bus / (double)v->n;
+    for (size_t round = 0; round < v->n; round++) {
+        double rest = bus;
+        size_t want_more = 0;
+        for (size_t i = 0; i < v->n; i++) {
+            const double want = v->resident[i].sig->pcie_Bps * speed[i];
+            if (want > level) want_more++;
+            else rest -= want;
+        }
+        if (want_more == 0 || rest <= level * (double)want_more) break;
+        level = rest / (double)want_more;
+    }
+    return level;
+}
+
+static void share_bus(const struct mig *p, const struct share_view *v, double speed[])
+{
+    double all = 0, most = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        const double want = v->resident[i].sig->pcie_Bps * speed[i];
+        all += want;
+        most = fmax(most, want);
+    }
+    const double bus = fmax(p->pcie, most); /* what one gets alone, the bus can carry */
+    if (all <= bus) return;
+    const double level = bus_level(bus, v, speed);
+    for (size_t i = 0; i < v->n; i++) {
+        const double want = v->resident[i].sig->pcie_Bps * speed[i];
+        if (want > level) speed[i] *= level / want;
+    }
+}
+
 static void speeds(const void *params, const struct share_view *v, double speed[])
 {
-    const struct gpu_spec *gpu = v->type->gpu;
-    (void)params;
-    for (size_t i = 0; i < v->n; i++) {
-        const struct signature *s = v->resident[i].sig;
-        const int profile = v->resident[i].demand->mig_profile;
-        speed[i] = 1.0;
-        if (profile < 0) continue;
-        const double sm = mig_sm_share(gpu, profile, NULL), bw = mig_bw_share(gpu, profile);
-        speed[i] = 1.0 / (s->host + s->compute * fmax(1.0, s->sm_width / sm) +
-                          s->memory * fmax(1.0, s->bw_width / bw));
-    }
+    const struct mig *p = params;
+    const double clock = common_clock(p, v);
+    for (size_t i = 0; i < v->n; i++)
+        speed[i] = slice_speed(v->type->gpu, &v->resident[i], clock);
+    share_bus(p, v, speed);
 }
 
 const struct share_ops share_mig = {
@@ -314,6 +421,7 @@ const struct share_ops share_mig = {
     .uses = uses,
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
+    .reads = reads,
     .instances = true,
     .bind = bind,
     .capacity = capacity,

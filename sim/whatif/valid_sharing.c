@@ -13,8 +13,8 @@
  *   MIG, tenants on equal slices the width that the workload's other rows on slices imply: tenants of
  *                                different slices do not disturb each other
  * Rows that share these data: the file that is asked about, the one that ships, the reference. A
- * card with one row only is asked with the profile's default, aside. Copies over PCIe and pairs of
- * which one side is not known alone are not covered. */
+ * card with one row only is asked with the profile's default, aside. Copies over PCIe in turns and pairs
+ * of which one side is not known alone are not covered. */
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "whatif/measured.h"
@@ -148,8 +148,8 @@ static const char *card_of(const struct study *s, const char *gpu)
     return "generic";
 }
 
-/* What one unknown is worth: a switch cost in us, the host share, the width. */
-enum unknown { SWITCH_US, HOST, WIDTH };
+/* What one unknown is worth: a switch cost in us, the host share, the width, bytes per second. */
+enum unknown { SWITCH_US, HOST, WIDTH, PCIE };
 
 struct question {
     struct study *study;
@@ -182,6 +182,11 @@ static double answer(const struct question *q, const struct series_row *r, doubl
         sig.compute = 1 - x;
     }
     if (q->unknown == WIDTH) sig.sm_width = x;
+    if (q->unknown == PCIE) { /* it does nothing but copy */
+        sig.host = 1;
+        sig.compute = 0;
+        sig.pcie_Bps = x;
+    }
     if (valid_share_bind_profile(&share, s->world, s->arena, kind, card_of(s, r->gpu), &profile,
                                  strcmp(kind, "mps") == 0 ? "{\"cap\": 1, \"slots\": 48}" : NULL,
                                  s->e) != 0)
@@ -391,13 +396,21 @@ static void predict_mig(struct study *s, const struct series_row *r, valid_rows 
         predicted, 1, isnan(predicted));
 }
 
+/* Each could have the bus for itself. Exact by construction where all copy all the time: aside. */
+static void predict_copies(struct study *s, const struct series_row *r, valid_rows *out)
+{
+    const struct question q = { s, PCIE, false };
+    const struct gpu_spec *gpu = gpu_find(s->world->gpus, card_of(s, r->gpu), NULL);
+    put(out, s, r, "MIG, copies over PCIe", answer(&q, r, gpu->pcie_Bps), 1, true);
+}
+
 static void predict_row(struct study *s, const struct series_row *r, valid_rows *out)
 {
     if (r->loaded < 2 || isnan(r->aggregate)) return;
     const bool mig = strncmp(r->policy, "mig_", 4) == 0;
     if (!sliced(r) && !mig && strcmp(r->policy, "mps") != 0) return;
     if (mig && over_pcie(r))
-        put(out, s, r, "copies over PCIe", NAN, 1, true);
+        predict_copies(s, r, out);
     else if (!alike(r))
         put(out, s, r, "one side of a pair is not known alone", NAN, NAN, true);
     else if (mig)

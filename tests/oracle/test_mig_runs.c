@@ -173,6 +173,40 @@ static void several_slices_for_one_process(void **state)
     simulated_fini(&s);
 }
 
+/* Both published ways, by name: a direct call 12 s, the GPU operator 113 s; and each as it is known. */
+static void who_repartitions(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate(&s,
+             SCENARIO(1,
+                      ", {'name': 'unset', 'share': {'kind': 'mig'}}, {'name': 'direct', 'share': "
+                      "{'kind': 'mig', 'via': 'direct'}}, {'name': 'operator', 'share': {'kind': "
+                      "'mig', 'via': 'operator'}}",
+                      ""),
+             HEAD "a,0,100,0.125,host\n");
+    at(&s, "dynamic", "a", 10, 110, NULL);
+    at(&s, "unset", "a", 12, 112, NULL);
+    at(&s, "direct", "a", 12, 112, NULL);
+    at(&s, "operator", "a", 113, 213, NULL);
+    static const char *const used[] = { "mig.repartition_s", "mig.repartition_s",
+                                        "mig.repartition_s", "mig.operator_s" };
+    for (size_t i = 0; i < s.run.result.n_policies; i++) {
+        const struct plan *p = &s.run.plan[i];
+        int found = 0;
+        for (size_t k = 0; k < p->n_params; k++) {
+            if (strcmp(p->param[k].name, "mig.repartition_s") != 0 &&
+                strcmp(p->param[k].name, "mig.operator_s") != 0)
+                continue;
+            assert_string_equal(p->param[k].name, used[i]);
+            assert_string_equal(p->param[k].provenance, i == 0 ? "assumed" : "published");
+            found++;
+        }
+        assert_int_equal(found, 1);
+    }
+    simulated_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +215,7 @@ int main(void)
         cmocka_unit_test(running_jobs_stay_and_the_head_is_served),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
+        cmocka_unit_test(who_repartitions),
     };
     return cmocka_run_group_tests_name("MIG over time", tests, NULL, NULL);
 }

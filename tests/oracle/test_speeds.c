@@ -672,6 +672,99 @@ static void what_each_field_does(void **state)
             fail_msg("nothing is known to change with %s", signature_fields[k].name);
 }
 
+/* ---- what the slices of a card share: the bus and the power cap ---- */
+
+static void slices(const struct plan *p, const struct signature *const sig[], int profile, size_t n,
+                   double speed[])
+{
+    const struct plan_group *g = &p->group[0];
+    const struct demand d = { .cards = 1, .units = 1, .core_cap = 1, .mig_profile = profile };
+    struct resident_view view[16];
+    const struct share_view v = { .type = &g->type, .resident = view, .n = n };
+    for (size_t i = 0; i < n; i++) view[i] = (struct resident_view){ .sig = sig[i], .demand = &d };
+    p->share->speeds(g->params, &v, speed);
+}
+
+/* Colfax Research, A30: 25.2 GB/s to one slice, 6.3 to each of four. Who wants less than a fourth is not
+ * disturbed, and the rest share what is left. */
+static void slices_share_the_bus(void **state)
+{
+    struct runner r;
+    double speed[4];
+    (void)state;
+    sim_load(&r, sim_write("{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f',"
+                           " 'gpu': 'a30'}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace':"
+                           " 'trace.csv'}], 'policies': [{'name': 'p', 'share': {'kind': 'mig',"
+                           " 'pcie': '25.2 GB/s'}}, {'name': 'd', 'share': {'kind': 'mig'}}]}",
+                           "job_id,submit_s,duration_s,gpus\nx,0,1,1\n", NULL));
+    const struct plan *p = &r.plan[0];
+    const int one = mig_profile_find(p->group[0].type.gpu->mig, "1g.6gb");
+    struct signature copies = signature_default(), some, none;
+    copies.host = 1;
+    copies.compute = 0;
+    some = none = copies;
+    copies.pcie_Bps = 25.2e9;
+    some.pcie_Bps = 4.2e9;
+    const struct signature *all[] = { &copies, &copies, &copies, &copies };
+    slices(p, all, one, 1, speed);
+    assert_close(speed[0], 1, 0);
+    slices(p, all, one, 4, speed);
+    for (int i = 0; i < 4; i++) assert_close(speed[i] * 25.2e9, 6.3e9, 1e-12);
+    const struct signature *mixed[] = { &copies, &some, &none, &copies };
+    slices(p, mixed, one, 4, speed);
+    assert_close(speed[0], 10.5 / 25.2, 1e-12);
+    assert_close(speed[1], 1, 0);
+    assert_close(speed[2], 1, 0);
+    assert_close(speed[3], 10.5 / 25.2, 1e-12);
+    /* the default: 0.81 of the bus of the sheet, 31 GB/s; more than that one alone may still have */
+    slices(&r.plan[1], all, one, 4, speed);
+    assert_close(speed[0], 0.25, 1e-12);
+    copies.pcie_Bps = 31e9 * 0.81 / 2;
+    slices(&r.plan[1], all, one, 2, speed);
+    assert_close(speed[0], 1, 1e-12);
+    slices(&r.plan[1], all, one, 3, speed);
+    assert_close(speed[0], 2.0 / 3, 1e-12);
+    runner_fini(&r);
+}
+
+/* Four full-width compute slices of an A30 keep all SMs busy: the clock is 1 - loss, and so is each slice's
+ * speed against alone. Three draw 3/4 of that: with a loss of 5 % the cap does not bind below 0.857. */
+static void slices_share_the_power_cap(void **state)
+{
+    struct runner r;
+    double alone, speed[4];
+    (void)state;
+    sim_load(&r, sim_write("{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f',"
+                           " 'gpu': 'a30'}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace':"
+                           " 'trace.csv'}], 'policies': [{'name': 'p', 'share': {'kind': 'mig',"
+                           " 'power_loss': 0.05}}, {'name': 'big', 'share': {'kind': 'mig',"
+                           " 'power_loss': 0.2}}, {'name': 'd', 'share': {'kind': 'mig'}}]}",
+                           "job_id,submit_s,duration_s,gpus\nx,0,1,1\n", NULL));
+    const int one = mig_profile_find(r.plan[0].group[0].type.gpu->mig, "1g.6gb");
+    struct signature gemm = signature_default(), memory;
+    gemm.sm_width = gemm.bw_width = 1;
+    memory = gemm;
+    memory.compute = 0;
+    memory.memory = 1;
+    const struct signature *all[] = { &gemm, &gemm, &gemm, &gemm };
+    slices(&r.plan[0], all, one, 1, &alone);
+    assert_close(alone, 0.25, 1e-12);
+    slices(&r.plan[0], all, one, 4, speed);
+    for (int i = 0; i < 4; i++) assert_close(speed[i], 0.95 * alone, 1e-12);
+    slices(&r.plan[0], all, one, 3, speed);
+    for (int i = 0; i < 3; i++) assert_close(speed[i], alone, 1e-12);
+    slices(&r.plan[1], all, one, 3, speed);
+    assert_close(speed[0], 0.25 * 0.8 / cbrt(0.75), 1e-12);
+    /* what waits for memory is not slowed by the clock; the default knows of no loss */
+    const struct signature *mixed[] = { &gemm, &memory, &gemm, &gemm };
+    slices(&r.plan[1], mixed, one, 4, speed);
+    assert_close(speed[1], 0.25, 1e-12);
+    assert_true(speed[0] > 0.8 * alone && speed[0] < 0.99 * alone);
+    slices(&r.plan[2], all, one, 4, speed);
+    assert_close(speed[0], alone, 1e-12);
+    runner_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -688,6 +781,8 @@ int main(void)
         cmocka_unit_test(mps_never_hands_out_more_than_the_card),
         cmocka_unit_test(another_tenant_speeds_nobody_up),
         cmocka_unit_test(what_each_field_does),
+        cmocka_unit_test(slices_share_the_bus),
+        cmocka_unit_test(slices_share_the_power_cap),
     };
     return cmocka_run_group_tests_name("speeds", tests, bench_setup, bench_teardown);
 }
