@@ -68,15 +68,24 @@ mutant the-link-is-the-cards-own oracle/test_scenarios sim/engine/residents.c 's
 mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
     's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
-mutant easy-without-reservation oracle/test_scenarios sim/engine/sched.c 's/if \(held > when - now\)/if (false)/'
-mutant easy-needs-the-very-cards property/test_easy sim/engine/sched.c \
+mutant easy-without-reservation oracle/test_scenarios sim/engine/sched_easy.c 's/if \(held > when - now\)/if (false)/'
+mutant easy-needs-the-very-cards property/test_easy sim/engine/sched_easy.c \
     's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
-mutant easy-head-takes-any-cards property/test_easy sim/engine/sched.c \
+mutant easy-head-sticks-to-its-card property/test_easy sim/engine/sched_easy.c \
+    's/if \(reserved && move_head\(s, head, reserved, &r\)\) return true;//'
+mutant easy-head-takes-any-cards property/test_easy sim/engine/sched_easy.c \
     's/cluster_prefer_taken\(s->then, s->cluster, &r, &out->pick\);//'
 mutant last-come-first-served oracle/test_fcfs sim/engine/waitlist.c \
     's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
 mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
     's/(\} else \{\s*)break;/$1struct job *x;\n            waitlist_walk(&s->queue);\n            while ((x = waitlist_step(&s->queue)))\n                if (place(s, s->cluster, x, &group, &s->pick)) sched_start_at(s, x, group);\n            break;/'
+mutant cohort-lends-what-is-used property/test_accounts sim/engine/accounts.c \
+    's/a->cohort_used\[q->cohort\] \+ milli <=/milli <=/'
+mutant cohort-not-released property/test_accounts sim/engine/sched.c 's/if \(a->quota->cohort < 0\) \{/if (true) {/'
+mutant newcomer-planned-last property/test_deadline sim/engine/sched_reserve.c \
+    's/!placed && waitlist_compare\(newcomer, j\) < 0/false/'
+mutant resize-forgets-the-work unit/test_elastic sim/engine/sim.c \
+    's/j->remaining = least\(j->remaining, left\);\n/j->remaining = least(j->remaining, 0 * left + j->row.duration);\n/'
 mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
     's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
 mutant placement-ignores-node-limits property/test_runs sim/engine/cluster.c \

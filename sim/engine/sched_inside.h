@@ -85,6 +85,7 @@ bool sched_place_now(struct sched *s, struct job *j, int *group);
 bool sched_resize(struct sched *s);
 void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 
+void sched_easy(struct sched *s, simtime now);
 void sched_preempt(struct sched *s);
 void sched_reserve(struct sched *s);
 /* NULL, or why the job that comes now is turned away by its deadline. */
