@@ -520,6 +520,8 @@ static void resolve_services(struct builder *b)
         x->spec = spec;
         x->replicas = spec->replicas.per_card != CFG_NO_INT ? spec->replicas.per_card * p->cards
                                                             : spec->replicas.min;
+        if (spec->replicas.scale_on == SCALE_SCHEDULE) x->replicas = spec->replicas.hour[0];
+        x->most = spec->replicas.per_card != CFG_NO_INT ? x->replicas : spec->replicas.max;
         resolve_serve(b, x);
         const bool tokens = x->serve && x->serve->tokens;
         FIND_IN(b, route_all, spec->route ? spec->route : tokens ? "least_outstanding" : "shared",
@@ -623,6 +625,36 @@ static bool resolve_parts(struct builder *b, struct plan_service *x, const struc
     return true;
 }
 
+/* Measured speeds by card, by group of the fleet. */
+static void resolve_speeds(struct builder *b, struct plan_service *x)
+{
+    const struct plan *p = b->p;
+    json_t *obj = x->spec->speed_on_json, *v;
+    const char *name;
+    char at[POINTER], one[POINTER], found[80];
+    x->slower = arena_array(p->arena, p->n_groups, sizeof *x->slower);
+    for (size_t g = 0; g < p->n_groups; g++) x->slower[g] = NAN;
+    json_pointer_key(at, sizeof at, x->spec->pointer, "speed_on");
+    if (obj && !json_is_object(obj))
+        json_problem(b->d, b->doc, at, "expected an object: card to speed, found %s",
+                     json_found(found, sizeof found, obj));
+    json_object_foreach(obj, name, v)
+    {
+        const char *near = NULL;
+        const struct gpu_spec *gpu = gpu_find(p->world->gpus, name, &near);
+        const double speed = json_number_value(v);
+        json_pointer_key(one, sizeof one, at, name);
+        if (!gpu)
+            err_hint(json_problem(b->d, b->doc, one, "no such card in the catalogue: \"%s\"", name),
+                     near ? "did you mean \"%s\"?" : "`gpusim list gpus` shows them", near);
+        else if (!json_is_number(v) || !(speed >= 1e-6 && speed <= 1e6))
+            json_problem(b->d, b->doc, one, "expected a factor from 1e-06 to 1000000, found %s",
+                         json_found(found, sizeof found, v));
+        for (size_t g = 0; gpu && g < p->n_groups; g++)
+            if (strcmp(p->group[g].type.gpu->name, gpu->name) == 0) x->slower[g] = 1.0 / speed;
+    }
+}
+
 /* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
 static void check_services(struct builder *b)
 {
@@ -633,6 +665,7 @@ static void check_services(struct builder *b)
         struct plan_service *x = (struct plan_service *)(uintptr_t)&p->service[k];
         struct job_row row;
         struct unknown_name unknown = { 0 };
+        resolve_speeds(b, x);
         plan_replica_row(p, k, names, &row);
         const struct shape *shape = shape_of(shapes, &row, &unknown);
         if (!shape)

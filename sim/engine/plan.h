@@ -57,7 +57,8 @@ struct plan_service {
     const struct serve_ops *serve;
     void *serve_params;
     const struct route_ops *route;
-    int64_t replicas; /* at the start */
+    int64_t replicas, most; /* at the start; at any time */
+    double *slower; /* by group: time there over the size; NAN: what the card's sheet says */
     /* Language models; else NULL. */
     const struct llm_model *model;
     const struct serve_part *part; /* by group */

@@ -5,6 +5,7 @@
 #include "base/maxtree.h"
 #include "base/rng.h"
 #include "engine/request_source.h"
+#include "engine/scale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum {
     SERVICE_ASK,    /* arg: user */
     SERVICE_LOOK,   /* arg: queue; a batch has waited long enough */
     SERVICE_EXPIRE, /* arg: queue; its head may have waited too long */
+    SERVICE_SCALE,  /* arg: service; how many replicas does it want? */
 };
 
 enum { CHUNK = 1024, NOBODY = -1 };
@@ -37,7 +39,7 @@ struct queue {
     ev_id look, expire;
 };
 
-enum replica_phase { REPLICA_STARTING, REPLICA_UP, REPLICA_GONE };
+enum replica_phase { REPLICA_STARTING, REPLICA_UP, REPLICA_DRAINING, REPLICA_GONE };
 
 struct replica {
     struct service *service;
@@ -69,7 +71,7 @@ struct service {
     struct replica **replica;
     size_t n_replicas;
     struct replica **up;    /* by number */
-    size_t n_up, n_starting;
+    size_t n_up, n_starting, n_draining;
     struct bits idle;       /* numbers of replicas that are up and do nothing */
     struct maxtree score;   /* by number: minus what the router says; INT64_MIN: not up */
     uint64_t routed;
@@ -77,7 +79,10 @@ struct service {
     sym tenant;
     /* counts and integrals */
     uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;
-    uint64_t lost; /* replicas that are gone for good */
+    uint64_t lost, launched, came_up; /* replicas: gone without having been retired; and in all */
+    struct scaler *scaler;            /* NULL: their number stays */
+    wide scale_up_ns, scale_busy_ns, scale_present_ns; /* at the last look */
+    simtime scaled;
     simtime settled;
     wide waiting_ns, present_ns, up_ns, busy_ns;
     wide stay_ns, arrivals_ns; /* of those that left; sum of arrival times of those present */
@@ -157,7 +162,7 @@ static void settle(struct service *v, simtime now)
     v->settled = now;
     v->waiting_ns += (wide)v->waiting * elapsed;
     v->present_ns += (wide)(v->waiting + v->in_service) * elapsed;
-    v->up_ns += (wide)v->n_up * elapsed;
+    v->up_ns += (wide)(v->n_up + v->n_draining) * elapsed;
     v->busy_ns += (wide)v->busy * elapsed;
 }
 
@@ -238,6 +243,7 @@ static void set_busy(struct replica *x, bool busy)
     if (x->busy == busy) return;
     x->busy = busy;
     v->busy += busy ? 1 : (uint64_t)-1;
+    if (x->phase != REPLICA_UP) return;
     busy ? bits_clear(&v->idle, x->number) : bits_set(&v->idle, x->number);
 }
 
@@ -257,7 +263,8 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     v->in_service += n;
     /* A slice stretches the requests, not what is the same on every slice (a floor of launches): so what
      * the replica does is counted in its own time alone there, times its speed alone there. */
-    const double scale = fit->transfer / x->alone;
+    const double measured = v->plan->slower[x->job->group];
+    const double scale = (isnan(measured) ? fit->transfer : measured) / x->alone;
     const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns * scale,
                                                 largest * scale) * x->alone;
     set_busy(x, true);
@@ -271,6 +278,22 @@ static bool may_come(const struct service *v)
     if (v->spec->users == CFG_NO_INT) return v->more;
     return v->waiting + v->in_service < (uint64_t)v->spec->users &&
            (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
+}
+
+/* It leaves its cards; its slot may be used again. */
+static void retire(struct services *s, struct replica *x, simtime now)
+{
+    struct service *v = x->service;
+    settle(v, now);
+    set_busy(x, false);
+    if (x->phase == REPLICA_DRAINING) v->n_draining--;
+    if (x->phase == REPLICA_STARTING) v->n_starting--;
+    if (x->state) v->plan->serve->destroy(x->state);
+    x->state = NULL;
+    x->phase = REPLICA_GONE;
+    s->call.retire(s->ctx, x->job);
+    x->job = NULL;
+    s->standing--;
 }
 
 /* ---- language models ---- */
@@ -325,6 +348,7 @@ static void stretch_done(struct services *s, struct replica *x, simtime now)
     x->service->plan->serve->done(x->state, now, &news);
     account(s, x->service, &news, now);
     iterate(s, x, now);
+    if (x->phase == REPLICA_DRAINING && !x->busy) retire(s, x, now);
 }
 
 /* The waiting list of a busy replica has changed: perhaps its stretch ends sooner. */
@@ -376,7 +400,7 @@ static void look(struct services *s, struct replica *x, simtime now)
     expire(s, v, from, now);
     if (from->n > 0) {
         const struct serve_queue seen = { .n = from->n, .oldest = from->head->call.arrival, .now = now,
-                                          .more = may_come(v) };
+                                          .more = may_come(v) && x->phase == REPLICA_UP };
         const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
         if (n > 0) {
             begin_batch(s, x, from, n < from->n ? n : from->n, now);
@@ -403,6 +427,10 @@ void services_done(struct services *s, struct job *j, simtime now)
     settle(v, now);
     v->in_service -= x->batch.n;
     while (x->batch.n) leave(s, v, queue_pop(&x->batch), REQUEST_COMPLETED, now);
+    if (x->phase == REPLICA_DRAINING && (v->plan->route->shared || x->queue.n == 0)) {
+        retire(s, x, now);
+        return;
+    }
     look(s, x, now);
 }
 
@@ -496,6 +524,8 @@ static void ask(struct services *s, int64_t user, simtime now)
     arrived(s, v, &row, user, now);
 }
 
+static void scale(struct services *s, struct service *v, simtime now);
+
 void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now)
 {
     switch (kind - s->first_kind) {
@@ -505,7 +535,7 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
         const struct queue_owner o = s->owner.v[arg];
         struct replica *x = o.replica;
         if (!x && o.service->idle.count) x = o.service->replica[bits_next(&o.service->idle, 0)];
-        if (x && !x->busy && x->phase == REPLICA_UP) look(s, x, now);
+        if (x && !x->busy && x->job && x->phase != REPLICA_STARTING) look(s, x, now);
         break;
     }
     case SERVICE_EXPIRE: {
@@ -519,6 +549,7 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
         if (o.replica) rescore(o.service, o.replica);
         break;
     }
+    case SERVICE_SCALE: scale(s, &s->service[arg], now); break;
     default: BUG("no such event of services: %d", kind - s->first_kind);
     }
 }
@@ -534,10 +565,14 @@ static void queue_init(struct services *s, struct queue *q, struct service *v, s
 
 static void launch(struct services *s, struct service *v, uint32_t number)
 {
-    struct replica *x = xcalloc(1, sizeof *x);
-    *x = (struct replica){ .service = v, .number = number };
-    queue_init(s, &x->queue, v, x);
-    v->replica[number] = x;
+    struct replica *x = v->replica[number];
+    if (!x) {
+        x = v->replica[number] = xcalloc(1, sizeof *x);
+        *x = (struct replica){ .service = v, .number = number };
+        queue_init(s, &x->queue, v, x);
+    }
+    x->phase = REPLICA_STARTING;
+    v->launched++;
     v->n_starting++;
     s->standing++;
     x->job = s->call.launch(s->ctx, v->index, number);
@@ -550,6 +585,13 @@ static void launch(struct services *s, struct service *v, uint32_t number)
 simtime services_start_up(const struct job *j)
 {
     return j->replica->service->spec->start_up;
+}
+
+/* Whoever is free and has something in front looks at it. */
+static void look_at_all(struct services *s, struct service *v, simtime now)
+{
+    for (size_t i = 0; i < v->n_up; i++)
+        if (!v->up[i]->busy && !v->up[i]->state && queue_of(v->up[i])->n) look(s, v->up[i], now);
 }
 
 /* Requests that came while nobody was up go to the router now. */
@@ -567,8 +609,7 @@ static void hand_out(struct services *s, struct service *v, simtime now)
         expire(s, v, &x->queue, now);
         rescore(v, x);
     }
-    for (size_t i = 0; i < v->n_up; i++)
-        if (!v->up[i]->busy && !v->up[i]->state && queue_of(v->up[i])->n) look(s, v->up[i], now);
+    look_at_all(s, v, now);
 }
 
 void services_ready(struct services *s, struct job *j, simtime now)
@@ -577,6 +618,7 @@ void services_ready(struct services *s, struct job *j, simtime now)
     struct service *v = x->service;
     settle(v, now);
     x->phase = REPLICA_UP;
+    v->came_up++;
     const struct plan_group *g = &s->plan->group[j->group];
     const struct demand *d = &j->shape->fit[j->group].demand;
     /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all of it. */
@@ -655,23 +697,28 @@ static void drain(struct service *v, struct replica *x)
     x->state = NULL;
 }
 
-void services_down(struct services *s, struct job *j, bool for_good, simtime now)
+bool services_down(struct services *s, struct job *j, bool for_good, simtime now)
 {
     struct replica *x = j->replica;
     struct service *v = x->service;
     struct queue rest = { 0 };
+    const bool leaves = for_good || x->phase == REPLICA_DRAINING;
     settle(v, now);
     if (x->phase == REPLICA_UP) {
         withdraw(v, x);
+        v->n_starting++;
+    } else if (x->phase == REPLICA_DRAINING) {
+        set_busy(x, false);
+        v->n_draining--;
         v->n_starting++;
     }
     x->phase = REPLICA_STARTING;
     if (x->state) drain(v, x);
     else take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
-    if (for_good) {
+    if (leaves) {
         x->phase = REPLICA_GONE;
         x->job = NULL;
-        v->lost++;
+        v->lost += for_good;
         v->n_starting--;
         s->standing--;
     }
@@ -688,8 +735,63 @@ void services_down(struct services *s, struct job *j, bool for_good, simtime now
         expire(s, v, to ? &to->queue : &v->queue, now);
         if (to) rescore(v, to);
     }
-    for (size_t i = 0; i < v->n_up; i++)
-        if (!v->up[i]->busy && !v->up[i]->state && queue_of(v->up[i])->n) look(s, v->up[i], now);
+    look_at_all(s, v, now);
+    return !leaves;
+}
+
+/* ---- scaling ---- */
+
+/* The last one goes: at once when it is not up yet or does nothing, else when it is through with what it has. */
+static void scale_down(struct services *s, struct service *v, simtime now)
+{
+    size_t i = v->n_replicas;
+    while (i-- > 0) {
+        struct replica *x = v->replica[i];
+        if (!x || !x->job || (x->phase != REPLICA_STARTING && x->phase != REPLICA_UP)) continue;
+        if (x->phase == REPLICA_UP) {
+            const bool busy = x->busy;
+            withdraw(v, x);
+            x->phase = REPLICA_DRAINING;
+            v->n_draining++;
+            if (busy) {
+                x->busy = true;
+                v->busy++;
+                return;
+            }
+            if (!v->plan->route->shared && x->queue.n) return; /* a batch that is held back */
+        }
+        retire(s, x, now);
+        return;
+    }
+}
+
+static void scale_up(struct services *s, struct service *v)
+{
+    for (size_t i = 0; i < v->n_replicas; i++) {
+        const struct replica *x = v->replica[i];
+        if (x && x->job) continue;
+        launch(s, v, (uint32_t)i);
+        return;
+    }
+}
+
+static void scale(struct services *s, struct service *v, simtime now)
+{
+    const simtime interval = v->spec->replicas.interval;
+    settle(v, now);
+    const double up = (double)(v->up_ns - v->scale_up_ns), elapsed = (double)(now - v->scaled);
+    const double busy = up > 0 ? (double)(v->busy_ns - v->scale_busy_ns) / up : NAN;
+    const double present = elapsed > 0 ? (double)(v->present_ns - v->scale_present_ns) / elapsed : 0;
+    int64_t current = (int64_t)(v->n_up + v->n_starting);
+    const int64_t wanted = scaler_want(v->scaler, now, current > 0 ? current : 1, busy, present);
+    v->scale_up_ns = v->up_ns;
+    v->scale_busy_ns = v->busy_ns;
+    v->scale_present_ns = v->present_ns;
+    v->scaled = now;
+    for (; current < wanted; current++) scale_up(s, v);
+    for (; current > wanted; current--) scale_down(s, v, now);
+    if (interval < SIM_NEVER - 1 - now)
+        evq_at(s->q, now + interval, EV_POLICY, (uint16_t)(s->first_kind + SERVICE_SCALE), (uint32_t)v->index);
 }
 
 void services_stop(struct services *s, simtime now)
@@ -718,7 +820,8 @@ static int service_init(struct services *s, size_t k, struct symtab *names, stru
     v->plan = &s->plan->service[k];
     v->spec = v->plan->spec;
     v->index = k;
-    v->n_replicas = (size_t)v->plan->replicas;
+    v->n_replicas = (size_t)v->plan->most;
+    v->scaler = scaler_create(&v->spec->replicas);
     v->replica = xcalloc(v->n_replicas, sizeof(struct replica *));
     v->up = xcalloc(v->n_replicas, sizeof(struct replica *));
     bits_init(&v->idle, v->n_replicas);
@@ -761,6 +864,7 @@ void services_destroy(struct services *s)
         free(v->up);
         bits_fini(&v->idle);
         maxtree_fini(&v->score);
+        scaler_destroy(v->scaler);
         gsl_rng_free(v->rng);
         request_source_close(v->source);
     }
@@ -775,7 +879,8 @@ void services_start(struct services *s)
 {
     for (size_t k = 0; k < s->n; k++) {
         struct service *v = &s->service[k];
-        for (size_t i = 0; i < v->n_replicas; i++) launch(s, v, (uint32_t)i);
+        for (int64_t i = 0; i < v->plan->replicas; i++) launch(s, v, (uint32_t)i);
+        if (v->scaler) scale(s, v, 0);
         if (v->spec->users == CFG_NO_INT) fetch(s, v);
         for (int64_t u = 0; v->spec->users != CFG_NO_INT && u < v->spec->users; u++)
             schedule_ask(s, v, v->first_user + u, 0);
@@ -836,6 +941,9 @@ void services_warm(struct services *s, simtime now)
         settle(v, now);
         v->last_up_ns -= v->up_ns;
         v->last_busy_ns -= v->busy_ns;
+        v->scale_up_ns -= v->up_ns;
+        v->scale_busy_ns -= v->busy_ns;
+        v->came_up = v->n_up;
         v->up_ns = v->busy_ns = 0;
         v->up_most = v->n_up;
     }
@@ -882,7 +990,7 @@ struct service_totals *services_totals(struct services *s, simtime now)
         *t = (struct service_totals){ .requests = v->requests, .waiting = v->waiting,
                                       .in_service = v->in_service, .up_s = (double)v->up_ns / 1e9,
                                       .busy_s = (double)v->busy_ns / 1e9, .up_most = v->up_most,
-                                      .launched = v->n_replicas, .never_up = v->n_starting + v->lost,
+                                      .came_up = v->came_up, .never_up = v->n_starting + v->lost,
                                       .tenant = v->tenant, .queue_before = v->queue_before,
                                       .has_queue_batches = v->has_batches };
         memcpy(t->fate, v->fate, sizeof t->fate);

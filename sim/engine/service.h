@@ -43,8 +43,9 @@ void services_ready(struct services *s, struct job *j, simtime now);
 /* What it was given to work on is done. */
 void services_done(struct services *s, struct job *j, simtime now);
 /* The job of a replica is thrown off its cards, or found no place; what it worked on waits again, at the
- * head of its queue. `for_good`: it will not be placed again. The job's cards are the caller's business. */
-void services_down(struct services *s, struct job *j, bool for_good, simtime now);
+ * head of its queue. `for_good`: it will not be placed again. False: it is gone for good, also
+ * because it was about to leave anyway. The job's cards are the caller's business. */
+bool services_down(struct services *s, struct job *j, bool for_good, simtime now);
 /* Nothing waits and nothing more will come. */
 bool services_idle(const struct services *s);
 /* Jobs of replicas that are in the system. */

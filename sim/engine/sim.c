@@ -213,9 +213,13 @@ static void give_up(void *ctx, struct job *j)
 static void strike_replica(struct run *r, struct job *j)
 {
     struct outage_totals *t = outages_totals(r->outages);
-    services_down(r->services, j, false, r->now);
+    const bool again = services_down(r->services, j, false, r->now);
     release(r, j);
     t->struck++;
+    if (!again) {
+        end_job(r, j, JOB_COMPLETED);
+        return;
+    }
     job_unplace(j);
     sched_requeue(r->sched, j, r->now);
     if (outages_serve(r->outages, j)) return;

@@ -118,7 +118,7 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .name = spec->name, .requests = x->requests, .completed = x->fate[REQUEST_COMPLETED],
         .refused = x->fate[REQUEST_REFUSED], .timed_out = x->fate[REQUEST_TIMED_OUT],
         .unservable = x->fate[REQUEST_UNSERVABLE], .waiting = x->waiting, .in_service = x->in_service,
-        .replicas_max = x->up_most, .replicas_started = x->launched - x->never_up,
+        .replicas_max = x->up_most, .replicas_started = x->came_up,
         .replicas_never_up = x->never_up, .gpu_hours = tenant_gpu_hours(t, x->tenant),
         .target = target, .n_targets = spec->n_targets, .stable = is_stable(x),
         .attainment = NAN, .goodput_per_s = NAN, .tokens_per_s = NAN, .goodput_tokens_per_s = NAN,

@@ -52,6 +52,7 @@ const struct cfg_field service_fields[] = {
     KEY("profile", profile, CFG_TEXT, NULL, 0, 0,
         "work signature: what a request does on a card, how it scales on a slice"),
     KEY("gpu_model", gpu_model, CFG_TEXT, NULL, 0, 0, "card on which sizes hold; absent: on every card"),
+    JSON_KEY("speed_on", speed_on_json, "measured: {card: times as fast as the sizes say}"),
     JSON_KEY("need", need_json, "what a replica asks for"),
     JSON_KEY("replicas", replicas_json, "how many there are"),
     KEY("start_up", start_up, CFG_TIME, "0 s", 0, SIM_MAX_S,
@@ -74,8 +75,20 @@ const struct cfg_field service_need_fields[] = {
 };
 const size_t service_need_fields_n = sizeof service_need_fields / sizeof *service_need_fields;
 
+static const char *const scale_names[] = { "utilization", "queue", "schedule", NULL };
+
 const struct cfg_field service_replicas_fields[] = {
     CFG_FIELD(struct service_replicas, min, CFG_INT, "1", 1, 1e6, "there all the time"),
+    CFG_FIELD(struct service_replicas, max, CFG_INT, NULL, 1, 1e6, "at most; absent: as many as min"),
+    CFG_ONE_OF(struct service_replicas, scale_on, scale_names, "utilization",
+               "what decides between min and max"),
+    CFG_FIELD(struct service_replicas, target, CFG_REAL, NULL, 1e-3, 1e6,
+              "utilization: busy share, 0.6; queue: requests in the system per replica, 2"),
+    CFG_FIELD(struct service_replicas, interval, CFG_TIME, "15 s", 1e-3, 86400, "between two looks"),
+    CFG_FIELD(struct service_replicas, down_after, CFG_TIME, "5 min", 0, 86400,
+              "fewer only when fewer have been wanted for so long"),
+    { .name = "hours", .type = CFG_JSON, .offset = offsetof(struct service_replicas, hours_json),
+      .help = "schedule: 24 numbers of replicas, by hour of the day from time zero" },
     CFG_FIELD(struct service_replicas, per_card, CFG_INT, NULL, 1, 1000,
               "instead of min: so many for each card of the fleet"),
 };
@@ -252,13 +265,43 @@ static void read_need(struct reader *r)
     }
 }
 
+/* 24 numbers; min and max follow from them. */
+static void read_hours(struct reader *r, struct service_replicas *x)
+{
+    bool good = json_array_size(x->hours_json) == 24;
+    char p[POINTER];
+    for (size_t i = 0; good && i < 24; i++) {
+        const json_t *v = json_array_get(x->hours_json, i);
+        x->hour[i] = json_is_integer(v) ? json_integer_value(v) : 0;
+        good = x->hour[i] >= 1 && x->hour[i] <= 1000000;
+        if (i == 0 || x->hour[i] < x->min) x->min = x->hour[i];
+        if (i == 0 || x->hour[i] > x->max) x->max = x->hour[i];
+    }
+    if (!good)
+        json_problem(r->d, r->doc, json_pointer_key(p, sizeof p, at(r, "replicas"), "hours"),
+                     "expected 24 whole numbers of replicas, each at least 1");
+}
+
 static void read_replicas(struct reader *r)
 {
     struct service_replicas *x = &r->s->replicas;
-    read_table(r, service_replicas_fields, service_replicas_fields_n, x, r->s->replicas_json, "replicas");
-    x->max = x->min;
-    if (x->per_card != CFG_NO_INT && json_object_get(r->s->replicas_json, "min"))
-        json_problem(r->d, r->doc, at(r, "replicas"), "\"min\" and \"per_card\" do not go together");
+    json_t *obj = r->s->replicas_json;
+    const char *pointer = at(r, "replicas");
+    const size_t before = r->d->count;
+    read_table(r, service_replicas_fields, service_replicas_fields_n, x, obj, "replicas");
+    if (r->d->count > before) return;
+    if (x->per_card != CFG_NO_INT && (json_object_get(obj, "min") || json_object_get(obj, "max")))
+        json_problem(r->d, r->doc, pointer, "\"per_card\" stands instead of \"min\" and \"max\"");
+    if ((x->scale_on == SCALE_SCHEDULE) != (x->hours_json != NULL))
+        json_problem(r->d, r->doc, pointer, "\"scale_on\": \"schedule\" and \"hours\" go together");
+    else if (x->hours_json)
+        read_hours(r, x);
+    if (x->max == CFG_NO_INT) x->max = x->min;
+    if (x->max < x->min)
+        json_problem(r->d, r->doc, pointer, "\"max\" is smaller than \"min\"");
+    if (x->down_after / x->interval > 100000)
+        json_problem(r->d, r->doc, pointer, "\"down_after\" is more than 100000 intervals");
+    if (isnan(x->target)) x->target = x->scale_on == SCALE_QUEUE ? 2 : 0.6;
 }
 
 void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc, json_t *obj,
@@ -281,7 +324,8 @@ json_t *service_resolved(const struct service_spec *s, const json_t *as_given)
     const struct head head = { *s, 0 };
     const struct need need = { s->gpus_milli / 1000.0, s->bytes };
     struct service_replicas replicas = s->replicas;
-    if (replicas.per_card != CFG_NO_INT) replicas.min = CFG_NO_INT;
+    if (replicas.per_card != CFG_NO_INT) replicas.min = replicas.max = CFG_NO_INT;
+    if (replicas.hours_json) replicas.min = replicas.max = CFG_NO_INT;
     json_t *o = cfg_write(service_fields, service_fields_n, &head);
     json_object_update_existing(o, (json_t *)(uintptr_t)as_given);
     json_object_set_new(o, "need", cfg_write(service_need_fields, service_need_fields_n, &need));

@@ -38,9 +38,15 @@ struct service_target {
     simtime limit;
 };
 
+enum scale_on { SCALE_UTILIZATION, SCALE_QUEUE, SCALE_SCHEDULE };
 struct service_replicas {
     int64_t min, max;      /* max >= min; equal without scaling */
     int64_t per_card;      /* instead of min: so many for each card of the fleet; CFG_NO_INT */
+    int scale_on;          /* enum scale_on */
+    double target;         /* of the busy share, or of requests in the system per replica */
+    simtime interval, down_after;
+    json_t *hours_json;
+    int64_t hour[24];      /* SCALE_SCHEDULE */
 };
 
 struct service_spec {
@@ -64,6 +70,7 @@ struct service_spec {
     uint64_t bytes;        /* CFG_NO_BYTES: the policy's share */
     struct service_replicas replicas;
     simtime start_up;      /* from the cards to the first request: loading the model */
+    json_t *speed_on_json; /* card name: times as fast as the sizes say; read by engine/plan.c */
     json_t *need_json, *replicas_json, *slo_json, *serve_json;
     const char *route;     /* NULL: by the way of serving */
     /* admission */

@@ -608,12 +608,16 @@ static void services(void **state)
         ", 'start_up': '30 s', 'load': 2, 'count': 100",
         ", 'serve': { 'kind': 'dynamic', 'max': 16, 'preferred': 8, 'delay': '2 ms', 'floor': '4 ms', 'bend': 2.4 }",
         ", 'serve': { 'kind': 'fixed', 'size': 4, 'pad': true }",
+        ", 'replicas': { 'min': 2, 'max': 8, 'scale_on': 'utilization', 'target': 0.6 }",
+        ", 'replicas': { 'min': 2, 'max': 8, 'scale_on': 'queue', 'interval': '10 s', 'down_after': '0 s' }",
     };
     static const char *const refused[] = {
         ", 'need': { 'gpus': 1 }",
         ", 'need': { 'gpu': 0 }",
         ", 'replicas': 3",
         ", 'replicas': { 'min': 0 }",
+        ", 'replicas': { 'scale_on': 'cpu' }",
+        ", 'replicas': { 'scale_on': 'schedule', 'hours': [ 1 ] }",
         ", 'route': 'rand'",
         ", 'serve': { 'kind': 'singles' }",
         ", 'serve': { 'kind': 'single', 'x': 1 }",

@@ -161,6 +161,17 @@ static void full_queues(void **state)
     fini(&t);
 }
 
+/* Twice as fast as the sizes say, where that was measured. */
+static void measured_speed(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'speed_on': { 'generic': 2, 'l4': 5 }", "", FOUR);
+    left(&t, 0, 0, 0, 1);
+    left(&t, 2, 0.5, 1.5, 3);
+    fini(&t);
+}
+
 /* The model is loaded from 0 to 3 s: requests wait for it. */
 static void start_up(void **state)
 {
@@ -282,6 +293,51 @@ static void batches(void **state)
     fini(&t);
 }
 
+/* Requests in the system per replica: 2. Twelve requests of 10 s at 0 are 12 in the system at the first look (4
+ * s): six wanted, five at most, on four cards. They start at 4, load until 6 and take one each; the second
+ * look (8 s) wants no more. At 20 s two are left ... and one goes after another once too few were wanted for
+ * 8 s. */
+static void scaling(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, "'nodes': 4, 'gpus_per_node': 1", WHOLE,
+        "'start_up': '2 s', 'replicas': { 'min': 1, 'max': 5, 'scale_on': 'queue', 'interval': '4 s', 'down_after': '8 s' }",
+        "", "arrival_s,size\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n60,1\n");
+    const struct service_result *v = &t.p.service[0];
+    /* the first at 2, the others at 6; 12, 16; 22, 26; and 60 on the one that stayed */
+    left(&t, 0, 0, 2, 12);
+    left(&t, 1, 0, 6, 16);
+    left(&t, 2, 0, 6, 16);
+    left(&t, 3, 0, 6, 16);
+    left(&t, 4, 0, 12, 22);
+    left(&t, 11, 0, 26, 36);
+    left(&t, 12, 60, 60, 61);
+    assert_int_equal(v->replicas_max, 4);
+    assert_int_equal(v->replicas_started, 4);
+    assert_true(v->replicas_mean < 3.2 && v->replicas_mean > 2.2);
+    fini(&t);
+    /* Busy shares: 100 % of one replica at a target of 0.5 wants two; then nothing, one again. The second is
+     * loaded from 4 to 6 s and goes when it is through with its request. */
+    run(&t, "'nodes': 4, 'gpus_per_node': 1", WHOLE,
+        "'start_up': '2 s', 'replicas': { 'min': 1, 'max': 2, 'target': 0.5, 'interval': '4 s', 'down_after': '0 s' }",
+        "", "arrival_s,size\n0,10\n0,10\n30,1\n");
+    left(&t, 0, 0, 2, 12);
+    left(&t, 1, 0, 6, 16);
+    left(&t, 2, 30, 30, 31);
+    assert_int_equal(t.p.service[0].replicas_max, 2);
+    fini(&t);
+    /* Two in the first hour, one afterwards. */
+    run(&t, TWO, WHOLE,
+        "'replicas': { 'scale_on': 'schedule', 'interval': '1 h', 'hours': [2,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] }",
+        "", "arrival_s,size\n0,1\n0,1\n4000,1\n4000,1\n");
+    left(&t, 1, 0, 0, 1);
+    left(&t, 2, 4000, 4000, 4001);
+    left(&t, 3, 4000, 4001, 4002);
+    assert_close(t.p.service[0].gpu_hours, (3600 + 4002) / 3600.0, 1e-9);
+    fini(&t);
+}
+
 /* A language model on a made-up card: one layer of 1 x 1, a step of 10 ms of host time and nothing else to speak
  * of. Two sequences at a time, 8 tokens a step, 4 blocks of 4 tokens.
  *
@@ -358,7 +414,11 @@ static void refusals(void **state)
         { "generic", POISSON ", 'need': { 'gpu': 1.5 }", WHOLE, "thousandths" },
         { "generic", POISSON ", 'need': { 'gpu': 3 }", WHOLE, "more cards than the fleet has" },
         { "a100-sxm4-80gb", POISSON ", 'need': { 'memory': '90 GiB' }", WHOLE, "more memory than the card has" },
-        { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE, "do not go together" },
+        { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE, "stands instead of" },
+        { "generic", POISSON ", 'speed_on': { 'genric': 2 }", WHOLE, "no such card" },
+        { "generic", POISSON ", 'speed_on': { 'generic': 0 }", WHOLE, "expected a factor" },
+        { "generic", POISSON ", 'replicas': { 'min': 2, 'max': 1 }", WHOLE, "smaller than" },
+        { "generic", POISSON ", 'replicas': { 'scale_on': 'schedule' }", WHOLE, "go together" },
         { "generic", POISSON ", 'slo': { 'latency': '1 s' }", WHOLE, "no such target" },
         { "generic", POISSON ", 'slo': { 'latency_p98': '1 s' }", WHOLE, "no such target" },
         { "generic", POISSON ", 'route': 'sharde'", WHOLE, "expected a way of routing" },
@@ -425,8 +485,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_come),  cmocka_unit_test(routes),
-        cmocka_unit_test(full_queues), cmocka_unit_test(start_up),
-        cmocka_unit_test(batches), cmocka_unit_test(language_model), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
+        cmocka_unit_test(full_queues), cmocka_unit_test(measured_speed), cmocka_unit_test(start_up),
+        cmocka_unit_test(batches), cmocka_unit_test(scaling), cmocka_unit_test(language_model), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
         cmocka_unit_test(repeats),     cmocka_unit_test(refusals),
         cmocka_unit_test(bad_requests),
     };
