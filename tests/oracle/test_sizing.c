@@ -100,6 +100,27 @@ static void unstable_has_no_percentile(void **state)
     size_fini(&s);
 }
 
+/* The same question with requests in place of jobs. */
+static void as_a_service(void **state)
+{
+    static const char *const half = "services.api.wait_ms.p99<=500", *const quarter = "services.api.wait_ms.p99<=250",
+                            *const any = "services.api.wait_ms.p99<=1e9";
+    struct sizing s;
+    (void)state;
+    size_from(&s, "scenarios/sizing-service.json", 3, &half, 1);
+    assert_int_equal(s.answer[0].best->nodes, 6);
+    assert_int_equal(trial_of(&s.answer[0], 5)->target[0], SIZE_MISSED);
+    size_fini(&s);
+    size_from(&s, "scenarios/sizing-service.json", 3, &quarter, 1);
+    assert_int_equal(s.answer[0].best->nodes, 7);
+    size_fini(&s);
+    size_from(&s, "scenarios/sizing-service.json", 3, &any, 1);
+    assert_int_equal(s.answer[0].best->nodes, 4); /* three are unstable: no percentile, never enough */
+    assert_false(trial_of(&s.answer[0], 3)->stable);
+    assert_true(isnan(trial_of(&s.answer[0], 3)->value[0].mean));
+    size_fini(&s);
+}
+
 /* ---- A15 ---- */
 
 static void twenty_notebooks(void **state)
@@ -190,6 +211,50 @@ static void small_or_large(void **state)
     whole_nodes(180, "large", 9, 2);
 }
 
+/* A14 with two kinds of card: one serves 20 requests/s, the other, measured, 4.5 times as many. */
+static void cards_for_requests(int rate, const char *least, int64_t slow, int64_t fast)
+{
+    static const char scenario[] =
+        "{'format': 'gpusim-scenario/1', 'name': 'cards',"
+        " 'fleet': [{'name': 'L', 'gpu': 'l4', 'nodes': 1, 'gpus_per_node': 1}],"
+        " 'work': [{'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'replicas': {'per_card': 1},"
+        "           'speed_on': {'l4': 1, 'a100-pcie-40gb': 4.5}}],"
+        " 'policies': [{'name': 'L', 'share': {'kind': 'whole'}, 'prices': 'small.json'},"
+        "   {'name': 'A', 'share': {'kind': 'whole'}, 'prices': 'large.json',"
+        "    'fleet': [{'name': 'A', 'gpu': 'a100-pcie-40gb', 'nodes': 1, 'gpus_per_node': 1}]}]}";
+    static const char *const slo = "services.w.latency_ms.p99<=51";
+    struct sizing s;
+    struct strbuf rows = { 0 };
+    strbuf_addz(&rows, "arrival_s,size\n");
+    for (int i = 0; i < 40 * rate; i++) strbuf_addf(&rows, "%.9f,0.05\n", (double)i / rate);
+    const struct sim_file files[] = {
+        { "requests.csv", rows.s },
+        { "small.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'rent', 'driver': 'node',"
+                        " 'amount': 7008, 'period': 'year'}]}" }, /* 0.80 USD/h */
+        { "large.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'rent', 'driver': 'node',"
+                        " 'amount': 26280, 'period': 'year'}]}" }, /* 3.00 USD/h */
+        { NULL, NULL },
+    };
+    size(&s, sim_write(scenario, "job_id,submit_s,duration_s,gpus\nj,0,1,1\n", files), &slo, 1);
+    assert_int_equal(s.answer[0].best->nodes, slow);
+    assert_int_equal(s.answer[1].best->nodes, fast);
+    assert_string_equal(size_cheapest(&s)->policy, least);
+    size_fini(&s);
+    strbuf_fini(&rows);
+}
+
+static void cheap_or_fast(void **state)
+{
+    (void)state;
+    cards_for_requests(20, "L", 1, 1);
+    cards_for_requests(60, "L", 3, 1);
+    cards_for_requests(61, "A", 4, 1);
+    cards_for_requests(90, "A", 5, 1);
+    cards_for_requests(91, "L", 5, 2);
+    cards_for_requests(140, "L", 7, 2);
+    cards_for_requests(141, "A", 8, 2);
+}
+
 /* A target that nothing meets, and mistakes. */
 static void no_answer(void **state)
 {
@@ -231,7 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(half_a_second),    cmocka_unit_test(quarter_of_a_second),
         cmocka_unit_test(by_averages),      cmocka_unit_test(unstable_has_no_percentile),
-        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(small_or_large),
+        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(small_or_large), cmocka_unit_test(as_a_service), cmocka_unit_test(cheap_or_fast),
         cmocka_unit_test(no_answer),
     };
     gsl_set_error_handler_off();
