@@ -115,7 +115,9 @@ static void as_a_service(void **state)
     assert_int_equal(s.answer[0].best->nodes, 7);
     size_fini(&s);
     size_from(&s, "scenarios/sizing-service.json", 3, &any, 1);
-    assert_int_equal(s.answer[0].best->nodes, 4); /* three are unstable: no percentile, never enough */
+    /* Three are unstable: no percentile, never enough. (At load 0.8 one run of forty of 3,000 s is taken for
+     * unstable as well: four nodes may be refused for it.) */
+    assert_in_range(s.answer[0].best->nodes, 4, 5);
     assert_false(trial_of(&s.answer[0], 3)->stable);
     assert_true(isnan(trial_of(&s.answer[0], 3)->value[0].mean));
     size_fini(&s);
