@@ -23,7 +23,7 @@ struct options {
 static const char *const formats[] = { "table", "json", NULL };
 static const struct opt opts[] = {
     { "explain", 0, OPT_FLAG, offsetof(struct options, explain), NULL,
-      "also say what each file was taken for and what was checked", NULL },
+      "also say what each file was taken for; run services, beside formulas", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
       "how to print the problems", formats },
     { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "problems only", NULL },
@@ -34,6 +34,7 @@ static const struct opt opts[] = {
 
 struct finding {
     struct diag *d;
+    bool explain;
     char what[64], note[256];
     struct strbuf more; /* further lines for --explain */
 };
@@ -142,6 +143,7 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
                  "specifications were read", r.n, (long long)r.plan[0].cards, r.scenario.n_work);
         explain_checkpoints(&r, &f->more);
         rc = check_work(&r.scenario, f, e);
+        if (rc == 0 && f->explain && f->d->count == 0) rc = explain_services(&r, &f->more, e);
     }
     runner_fini(&r);
     return rc;
@@ -237,7 +239,7 @@ static json_t *problem_json(const char *file, const struct err *p)
 static int check_one(const char *path, const struct options *o, json_t *list, int worst)
 {
     struct diag d;
-    struct finding f = { .d = &d };
+    struct finding f = { .d = &d, .explain = o->explain };
     struct err e = { 0 };
     struct spool spool = { 0 }; /* it is read twice: to tell what it is, and to check it */
     diag_init(&d);

@@ -1,6 +1,8 @@
 #include "cli/explain.h"
 
+#include "base/log.h"
 #include "engine/outages.h"
+#include "whatif/crosscheck.h"
 
 #include <math.h>
 
@@ -56,4 +58,41 @@ void explain_checkpoints(const struct runner *r, struct strbuf *out)
                                  "checkpoint interval would be said here\n", p->spec->name);
         }
     }
+}
+
+/* ---- services ---- */
+
+static void number_or(char *cell, size_t size, double x)
+{
+    if (isnan(x)) snprintf(cell, size, "n/a");
+    else if (isinf(x)) snprintf(cell, size, "no steady state");
+    else snprintf(cell, size, "%.4g", x);
+}
+
+static void explain_line(const char *policy, const struct crosscheck *c, struct strbuf *out)
+{
+    char low[40], high[40], got[40];
+    number_or(low, sizeof low, c->low);
+    number_or(high, sizeof high, c->high);
+    number_or(got, sizeof got, c->simulated);
+    strbuf_addf(out, "  %s, service %s: %s: simulated %s", policy, c->service, c->what, got);
+    if (!isnan(c->low) && c->low == c->high) strbuf_addf(out, ", by formula %s", low);
+    else if (!isnan(c->low)) strbuf_addf(out, ", by formula %s to %s", low, high);
+    strbuf_addf(out, " (%s)%s\n", c->formula, c->parts ? ": they part" : "");
+    if (c->parts)
+        log_warn("policy %s, service %s: %s: the simulation says %s, %s says %s%s%s", policy, c->service, c->what,
+                 got, c->formula, low, c->low == c->high ? "" : " to ", c->low == c->high ? "" : high);
+}
+
+int explain_services(struct runner *r, struct strbuf *out, struct err *e)
+{
+    if (r->scenario.n_services == 0) return 0;
+    r->silent = true;
+    const int rc = runner_run(r, NULL, 1, e);
+    for (size_t p = 0; rc == 0 && p < r->n; p++) {
+        const struct crosscheck *list;
+        const size_t n = crosscheck_services(&r->plan[p], &r->result.policy[p], r->arena, &list);
+        for (size_t i = 0; i < n; i++) explain_line(r->plan[p].spec->name, &list[i], out);
+    }
+    return rc;
 }
