@@ -68,6 +68,18 @@ mutant the-link-is-the-cards-own oracle/test_scenarios sim/engine/residents.c 's
 mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
     's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
+mutant plan-forgets-the-repartition unit/test_mig_plan sim/model/mig_plan.c \
+    's/at < 0               \? t->repartition_s/at < 0               ? 0 * t->repartition_s/'
+mutant planned-instances-at-once oracle/test_mig_runs sim/engine/cluster_mig.c \
+    's/\.planned = true, \.making = true/.planned = true/'
+mutant planned-units-given-away unit/test_cluster sim/engine/cluster_mig.c \
+    's/if \(m->instance\[i\]\.busy \|\| m->instance\[i\]\.planned\)/if (m->instance[i].busy)/'
+mutant forecast-forgotten oracle/test_mig_runs sim/engine/carve.c \
+    's/memcpy\(c->asked, c->arrived,/memset(c->asked, 0,/; s/if \(!s->rejected\) ask/if (false) ask/'
+mutant bus-without-end oracle/test_speeds sim/policy/share_mig.c 's/if \(all <= bus\) return;/if (all <= 1e300) return;/'
+mutant power-without-cap oracle/test_speeds sim/policy/share_mig.c \
+    's/fmin\(1\.0, \(1\.0 - p->power_loss\) \/ cbrt\(busy\)\)/1.0/'
+mutant two-slices-make-one-device oracle/test_mig_runs sim/policy/share_mig.c 's/if \(request->slots > 1 &&/if (false &&/'
 mutant easy-without-reservation oracle/test_scenarios sim/engine/sched_easy.c 's/if \(held > when - now\)/if (false)/'
 mutant easy-needs-the-very-cards property/test_easy sim/engine/sched_easy.c \
     's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
