@@ -284,8 +284,17 @@ void sched_expect(struct sched *s, struct job *j, bool there)
 
 simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
 {
-    if (s->then && cluster_carve(s->then, card, layout) > 0) cluster_carved(s->then, card);
+    /* A copy for reservations is about later, and its free instances are not those of now: there the plan
+     * takes no time. Preemption starts jobs where its copy says. */
+    if (s->then && cluster_carve(s->then, card, layout) > 0 && !s->plan->preempts)
+        cluster_carved(s->then, card);
     return cluster_carve(s->cluster, card, layout);
+}
+
+void sched_carved(struct sched *s, uint32_t card)
+{
+    if (s->then) cluster_carved(s->then, card);
+    cluster_carved(s->cluster, card);
 }
 
 /* Somebody looks at the running jobs: backfill with reservations, preemption. */

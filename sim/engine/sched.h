@@ -81,8 +81,9 @@ bool sched_could_place(const struct sched *s, const struct cluster *c, const str
 /* Call sched_wake() at this time: the order changes by itself then. SIM_NEVER: no need. */
 simtime sched_look(const struct sched *s);
 
-/* cluster_carve() on the fleet and, as if it took no time, on what the scheduler expects of it. */
+/* cluster_carve() and cluster_carved() on the fleet and on what the scheduler expects of it. */
 simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout);
+void sched_carved(struct sched *s, uint32_t card);
 
 /* The placement request of a job on a group, and its pick as it was made. */
 struct place_request sched_request(const struct plan *plan, const struct job *j, int group);

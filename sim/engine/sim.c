@@ -524,7 +524,7 @@ static void plan_layouts(struct run *r)
 
 static void carved(struct run *r, uint32_t card)
 {
-    cluster_carved(r->cluster, card);
+    sched_carved(r->sched, card);
     residents_look(r->residents, card, r->now);
     sched_wake(r->sched);
 }

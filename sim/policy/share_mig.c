@@ -8,8 +8,9 @@
  *     PCIe    copies of all slices together get `pcie`, in equal parts to those who want more than theirs
  *             (A30: one slice 25.2 GB/s, each of four 6.3; Colfax Research 2024-05)
  *     power   the clock falls when the sum of the slices' draw exceeds the cap. Draw above idle goes with
- *             busy SMs x clock^3 (voltage follows the clock); with every SM busy the clock that the cap allows is 1 - power_loss, so
- *             with a share a of them it is min(1, (1 - power_loss) / cbrt(a)). It slows compute, not memory.
+ *             busy SMs x clock^3 (voltage follows the clock). With every SM busy the cap allows a clock of
+ *             1 - power_loss, so with a share a of them min(1, (1 - power_loss) / cbrt(a)). It slows
+ *             compute, not memory.
  *
  * "layout": "dynamic" creates instances on demand; "static" needs "slices": a list of profiles or
  * counts by profile for every card, or a list of {"cards": n, "slices": ... | "off"} in fleet order
