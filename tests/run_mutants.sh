@@ -64,6 +64,7 @@ mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
     's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
     's/s->host \+ s->launches_per_s \* hook_shows\(p, s\)/s->host/'
+mutant mps-users-meet oracle/test_scenarios sim/engine/cluster.c 's/card->owner == d->owner/true/'
 mutant the-link-is-the-cards-own oracle/test_scenarios sim/engine/residents.c 's/if \(i != index\) card_settle\(r, i, now\);.*/if (i != index) continue;/'
 mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \

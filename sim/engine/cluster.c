@@ -180,10 +180,15 @@ bool cluster_node_holds(const struct cluster *c, int32_t node, const struct plac
     return node_holds(&c->node[node], r, on_node);
 }
 
+static bool owner_fits(const struct card *card, const struct demand *d)
+{
+    return card->tenants == 0 || d->owner == 0 || card->owner == d->owner;
+}
+
 bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct demand *d)
 {
     const struct card *card = &c->card[index];
-    if (card->out) return false;
+    if (card->out || !owner_fits(card, d)) return false;
     if (!card->mig) return card->free_units >= d->units && card->free_bytes >= d->reserve_bytes;
     const bool whole = is_eligible(c, card);
     return d->mig_profile < 0 ? whole : cluster_mig_fits(c, card, d->mig_profile, whole);
@@ -209,7 +214,8 @@ static bool tightest_card(const struct cluster *c, const struct place_request *r
             card = RB_NFIND(room, &g->room, &wanted);
             continue;
         }
-        if (node_holds(&c->node[card->node], r, 1) && cluster_beside_holds(r, card->index, 1)) {
+        if (owner_fits(card, r->demand) && node_holds(&c->node[card->node], r, 1) &&
+            cluster_beside_holds(r, card->index, 1)) {
             vec_push(&out->card, card->index);
             return true;
         }
@@ -228,7 +234,8 @@ static bool loosest_card(const struct cluster *c, const struct place_request *r,
         struct card *first = RB_NFIND(room, &g->room, &wanted);
         for (struct card *card = first; last->free_bytes >= r->demand->reserve_bytes;
              card = RB_NEXT(room, &g->room, card)) {
-            if (node_holds(&c->node[card->node], r, 1) && cluster_beside_holds(r, card->index, 1)) {
+            if (owner_fits(card, r->demand) && node_holds(&c->node[card->node], r, 1) &&
+                cluster_beside_holds(r, card->index, 1)) {
                 vec_push(&out->card, card->index);
                 return true;
             }
@@ -246,7 +253,7 @@ static bool first_card(const struct cluster *c, const struct place_request *r, s
     for (size_t at = maxtree_next(&g->units_of, 0, r->demand->units); at != MAXTREE_NONE;
          at = maxtree_next(&g->units_of, at + 1, r->demand->units)) {
         const struct card *card = &c->card[first + (int64_t)at];
-        if (card->free_bytes < r->demand->reserve_bytes ||
+        if (card->free_bytes < r->demand->reserve_bytes || !owner_fits(card, r->demand) ||
             !node_holds(&c->node[card->node], r, 1) || !cluster_beside_holds(r, card->index, 1))
             continue;
         vec_push(&out->card, card->index);
@@ -505,7 +512,8 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
         BUG_ON(card->free_units < d->units || card->free_bytes < d->reserve_bytes);
         card->free_units -= d->units;
         card->free_bytes -= d->reserve_bytes;
-        card->tenants++;
+        BUG_ON(!owner_fits(card, d));
+        if (card->tenants++ == 0) card->owner = d->owner;
     } else {
         card->free_units += d->units;
         card->free_bytes += d->reserve_bytes;

@@ -4,7 +4,7 @@
  *
  * Queries look for a place and change nothing; cluster_take and cluster_give change it.
  * Complexity: a query or a change costs O(log cards) per card touched, whatever the fleet's size.
- * Exceptions: node limits (CPU cores, host memory) are checked candidate by candidate, and jobs
+ * Exceptions: node limits (CPU cores, host memory) and owners are checked candidate by candidate, and jobs
  * without cards look through the nodes in order when nodes have such limits.
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_CLUSTER_H
@@ -52,6 +52,7 @@ struct card {
     int32_t free_units;
     uint64_t free_bytes; /* still to be reserved */
     int32_t tenants;
+    uint32_t owner;      /* of the tenants, where they must be of one; else 0 */
     struct card_instances *mig; /* NULL: plain units */
 };
 

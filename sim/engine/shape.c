@@ -15,7 +15,7 @@ struct key {
     int32_t gpus_milli, slots, cpus_milli;
     sym profile, gpu_model, gpu_allowed;
     uint32_t klass;
-    uint32_t pad;
+    uint32_t owner; /* struct demand */
 };
 
 struct entry {
@@ -189,6 +189,13 @@ static const char *never_fits(const struct plan *p, const struct plan_group *g,
                                                  : "the layout leaves too few cards with MIG off";
 }
 
+/* Whom the row's job may share a card with: rows without a user are all of one. */
+static uint32_t owner_of(const struct plan *p, const struct job_row *row)
+{
+    const bool one = p->share->one_owner && p->share->one_owner(p->group[0].params);
+    return one ? row->user + 1 : 0;
+}
+
 static void fit_group(struct shape_table *t, const struct plan_group *g, const struct job_row *row,
                       const struct gpu_spec *recorded, struct shape *s, struct fit *f)
 {
@@ -207,6 +214,7 @@ static void fit_group(struct shape_table *t, const struct plan_group *g, const s
     }
     s->request.sig = &f->sig;
     f->reason = t->plan->share->demand(g->params, &g->type, &s->request, &f->demand);
+    f->demand.owner = owner_of(t->plan, row);
     if (!f->reason) f->reason = never_fits(t->plan, g, s, &f->demand);
     f->feasible = f->reason == NULL;
 }
@@ -302,7 +310,7 @@ struct shape *shape_of(struct shape_table *t, const struct job_row *row,
                        .gpus_milli = row->gpus_milli, .slots = row->slots,
                        .cpus_milli = row->cpus_milli, .profile = row->profile,
                        .gpu_model = row->gpu_model, .gpu_allowed = row->gpu_allowed,
-                       .klass = (uint32_t)row->klass };
+                       .klass = (uint32_t)row->klass, .owner = owner_of(t->plan, row) };
     const uint64_t hash = hash_key(&key);
     struct entry *e = t->bucket[hash & (t->n_buckets - 1)];
     while (e && !(e->hash == hash && memcmp(&e->key, &key, sizeof key) == 0)) e = e->next;

@@ -48,6 +48,8 @@ struct demand {
     uint64_t limit_bytes;   /* an allocation beyond fails (without context); UINT64_MAX: none */
     double core_cap;        /* share of the SMs it may use at most; 1: no cap */
     int mig_profile;        /* index into the board's profiles; -1: no instance */
+    uint32_t owner;         /* goes only beside tenants of this owner; 0: beside anybody. Not the policy's:
+                               filled in after demand() where one_owner() says so */
 };
 
 /* One tenant of a card, as a policy sees it. */
@@ -117,6 +119,8 @@ struct share_ops {
     /* Whether the cards of a node share its link to the jobs: then speeds are asked for with the residents
      * of all of them, card by card, and `duty` with those of one. Requires duty. NULL: no. */
     bool (*node_link)(const void *params);
+    /* Whether the tenants of a card must all be of one user. NULL: no. */
+    bool (*one_owner)(const void *params);
     /* Whether bytes beyond the card go to the host instead of failing, as long as each job alone fits.
      * NULL: no. */
     bool (*swaps)(const void *params);

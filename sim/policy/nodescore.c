@@ -65,7 +65,10 @@ static void read_slots(struct node_scores *s, int32_t index)
     for (int64_t i = 0; i < v.group->per_node; i++) {
         const struct card *card = cluster_card(s->c, (uint32_t)(first + i));
         s->slot[first + i] =
-            card->out ? (struct slot){ 0, 0 } : (struct slot){ card->free_units, card->free_bytes };
+            card->out ? (struct slot){ 0 }
+                      : (struct slot){ .units = card->free_units,
+                                       .owner = card->tenants ? card->owner : 0,
+                                       .bytes = card->free_bytes };
     }
 }
 
@@ -176,6 +179,7 @@ static uint64_t hash_of(const struct node_scores *s, const struct place_request 
         }
         h = mix(h, (uint64_t)d->cards << 32 | (uint32_t)d->units);
         h = mix(h, d->reserve_bytes);
+        h = mix(h, d->owner);
         if (s->cpus) h = mix(h, (uint32_t)r[g].cpus_milli);
         if (s->host) h = mix(h, r[g].host_bytes);
     }
@@ -190,6 +194,7 @@ static bool same_request(const struct node_scores *s, const struct memo *k,
         if (!a != !b) return false;
         if (!a) continue;
         if (a->cards != b->cards || a->units != b->units || a->reserve_bytes != b->reserve_bytes ||
+            a->owner != b->owner ||
             (s->cpus && k->r[g].cpus_milli != r[g].cpus_milli) ||
             (s->host && k->r[g].host_bytes != r[g].host_bytes))
             return false;

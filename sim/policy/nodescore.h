@@ -23,6 +23,7 @@
 /* What is left on one card. */
 struct slot {
     int32_t units;
+    uint32_t owner; /* of its tenants; 0: anybody may come */
     uint64_t bytes;
 };
 
@@ -68,7 +69,8 @@ int node_scores_pick_any(const struct cluster *c, const struct place_request *r,
 /* For rules. */
 static inline bool slot_holds(const struct slot *s, const struct demand *d)
 {
-    return s->units >= d->units && s->bytes >= d->reserve_bytes;
+    return s->units >= d->units && s->bytes >= d->reserve_bytes &&
+           (s->owner == 0 || d->owner == 0 || s->owner == d->owner);
 }
 /* The card with the least left (then fewest bytes, then the first) or with the most. */
 int64_t slot_tightest(const struct node_view *v, const struct demand *d);

@@ -30,6 +30,10 @@
  * uses (CUDA MPS documentation, error containment), before that all of the server, which serves the
  * node.
  *
+ * A server serves one user at a time, so jobs of different users do not meet on a card (CUDA MPS
+ * documentation: the daemon has the next user wait; USERS.md A06); `"users": "any"` where all clients
+ * have the same user id, as the pods of a Kubernetes cluster often do.
+ *
  * A server takes a limited number of clients of a card: 16 before Volta, 48 since, 60 from CUDA 13.1 on
  * (CUDA MPS documentation, client-server connection limits). */
 #include "base/err.h"
@@ -48,10 +52,13 @@ enum {
     MAX_ROUNDS = 200,
 };
 
+enum users { USERS_ONE, USERS_ANY };
+static const char *const users[] = { "one", "any", NULL };
+
 struct mps {
     int64_t slots, clients;
     double cap, overhead, interference;
-    int fault;
+    int fault, users;
 };
 
 enum { FIELD_SLOTS, FIELD_CAP, FIELD_OVERHEAD, FIELD_INTERFERENCE };
@@ -67,6 +74,8 @@ static const struct cfg_field fields[] = {
                                      "saturation; default from the profile"),
     CFG_ONE_OF(struct mps, fault, blast_names, NULL,
                BLAST_HELP "; default card, before Volta node"),
+    CFG_ONE_OF(struct mps, users, users, "one",
+               "whose clients meet on a card: those of one user, or anybody's"),
     CFG_FIELD(struct mps, clients, CFG_INT, NULL, 1, MAX_CLIENTS,
               "clients the server takes; default 48 (60 from CUDA 13.1 on), before Volta 16"),
 };
@@ -330,6 +339,11 @@ static void speeds(const void *params, const struct share_view *v, double speed[
     for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }
 
+static bool one_owner(const void *params)
+{
+    return ((const struct mps *)params)->users == USERS_ONE;
+}
+
 static enum blast blast(const void *params, const struct card_type *type)
 {
     (void)type;
@@ -352,5 +366,6 @@ const struct share_ops share_mps = {
     .capacity = capacity,
     .demand = demand,
     .speeds = speeds,
+    .one_owner = one_owner,
     .blast = blast,
 };

@@ -544,6 +544,59 @@ static void rented_slices(void **state)
 #undef SLICES
 }
 
+/* ---- MPS: one user for each server ---- */
+
+static void mps_users_do_not_meet(void **state)
+{
+    (void)state;
+    struct simulated s;
+#define USERS(fleet, schedule)                                                                     \
+    SCENARIO(fleet,                                                                                \
+             POLICY("one", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0, 'interference': 0")  \
+             "," POLICY("any", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0,"                  \
+                               " 'interference': 0, 'users': 'any'"),                               \
+             ", 'schedule': {" schedule "}, 'profiles': {'p': {'compute': 1, 'sm_width': 0.25}}")
+#define ROWS                                                                                       \
+    "job_id,submit_s,duration_s,gpus,user,profile\n"                                               \
+    "a,0,100,0.25,ann,p\nb,0,50,0.25,bob,p\nc,0,200,0.25,ann,p\nd,0,50,0.25,,p\n"
+    simulate(&s, USERS(FLEET("generic", 1, 1), "'backfill': 'greedy'"), ROWS);
+    at(&s, "any", "a", 0, 100);
+    at(&s, "any", "b", 0, 50);
+    at(&s, "any", "d", 0, 50);
+    at(&s, "one", "a", 0, 100);
+    at(&s, "one", "c", 0, 200);   /* the same user's comes in beside a, ahead of bob's */
+    at(&s, "one", "b", 200, 250); /* when the last of ann's has left */
+    at(&s, "one", "d", 250, 300); /* nobody's is not bob's */
+    simulated_fini(&s);
+    static const char *const places[] = { "best_fit", "worst_fit", "first_fit", "pack",   "spread",
+                                          "fgd",      "random",    "packing",   "best_fit_node" };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *scenario = xasprintf(USERS(FLEET("generic", 3, 1), "'place': '%s'"), places[i]);
+        simulate(&s, scenario, ROWS);
+        for (const char *x = "a\0b\0c\0d\0"; *x; x += 2) /* same card, other user: one after the other */
+            for (const char *y = x + 2; *y; y += 2) {
+                const struct sim_job *jx = sim_job_of(&s, "one", x), *jy = sim_job_of(&s, "one", y);
+                if (strcmp(jx->cards, jy->cards) != 0 || (*x == 'a' && *y == 'c')) continue;
+                if (jx->start_s < jy->end_s && jy->start_s < jx->end_s)
+                    fail_msg("%s: %s and %s meet", places[i], x, y);
+            }
+        assert_int_equal(sim_policy(&s, "one")->jobs.completed, 4);
+        simulated_fini(&s);
+        free(scenario);
+    }
+    /* A reservation knows whose cards they will be: bob's second does not push the whole back. */
+    simulate(&s, USERS(FLEET("generic", 1, 2), "'backfill': 'easy'"),
+             "job_id,submit_s,duration_s,gpus,user,profile,walltime_s\n"
+             "a,0,100,0.25,ann,p,100\nb,0,300,0.25,bob,p,300\ngang,0,10,2,ann,p,10\n"
+             "late,0,400,0.25,bob,p,400\nshort,0,200,0.25,bob,p,200\n");
+    at(&s, "one", "gang", 300, 310);
+    at(&s, "one", "short", 0, 200);
+    at(&s, "one", "late", 310, 710);
+    simulated_fini(&s);
+#undef USERS
+#undef ROWS
+}
+
 /* ---- pooled cards: jobs that share a node's link ---- */
 
 /* A GB/s of link, jobs that move a GB each second: z = d = 1. Alone at 1/2; two on a node at 1/2.5 and three
@@ -775,6 +828,7 @@ int main(void)
         cmocka_unit_test(a11_backfill),
         cmocka_unit_test(a13_charges),
         cmocka_unit_test(rented_slices),
+        cmocka_unit_test(mps_users_do_not_meet),
         cmocka_unit_test(links_are_shared),
         cmocka_unit_test(energy_by_hand),
         cmocka_unit_test(a_hand_over_at_one_instant),
