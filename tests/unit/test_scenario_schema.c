@@ -289,11 +289,14 @@ static void every_table(void **state)
         size_t n;
     } table[] = {
 #define TABLE(where_, fields_) { where_, fields_, sizeof(fields_) / sizeof *(fields_) }
-        TABLE("", top_fields),          TABLE("group", fleet_fields),
-        TABLE("work", work_fields),     TABLE("output", output_fields),
+        TABLE("", top_fields),
+        TABLE("group", fleet_fields),
+        TABLE("work", work_fields),
+        TABLE("output", output_fields),
         { "faults", fault_fields, fault_fields_n },
         { "change", capacity_fields, capacity_fields_n },
-        TABLE("policy", policy_fields), { "signature", signature_fields, signature_fields_n },
+        TABLE("policy", policy_fields),
+        { "signature", signature_fields, signature_fields_n },
         { "service", service_fields, service_fields_n },
         { "need", service_need_fields, service_need_fields_n },
         { "replicas", service_replicas_fields, service_replicas_fields_n },
@@ -459,8 +462,10 @@ static void both_accept(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof share / sizeof *share; i++) both(true, A100, share[i], "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) both(true, A100, WHOLE, more[i]);
-    both(true, A100 ", 'nodes': 3, 'faults': { 'job_mtbf': '1 d' }, 'capacity': ["
-               " { 'at': '1 h', 'do': 'drain', 'nodes': '0..1', 'cards': '7' } ]", WHOLE, "");
+    both(true,
+         A100 ", 'nodes': 3, 'faults': { 'job_mtbf': '1 d' }, 'capacity': ["
+              " { 'at': '1 h', 'do': 'drain', 'nodes': '0..1', 'cards': '7' } ]",
+         WHOLE, "");
     both(true, A100 ", 'nodes': 3, 'cpu_cores': 0.5, 'host_memory': '1 TB'", WHOLE, "");
 }
 
@@ -592,7 +597,8 @@ static void both_service(bool good, const char *keys)
              "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '1 h',"
              "  'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
              "  'work': [ { 'name': 'w', 'kind': 'service'%s } ],"
-             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }", keys);
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+             keys);
     both_text(good, text);
 }
 
@@ -642,7 +648,8 @@ static void services(void **state)
         snprintf(keys, sizeof keys, POISSON "%s", refused[i]);
         both_service(false, keys);
     }
-    both_service(true, ", 'users': 3, 'think': { 'kind': 'exponential', 'mean': '9 s' }, 'size': '1 s'");
+    both_service(true,
+                 ", 'users': 3, 'think': { 'kind': 'exponential', 'mean': '9 s' }, 'size': '1 s'");
     both_service(false, ", 'arrivals': { 'kind': 'sessions', 'members': 3 }, 'size': '1 s'");
 }
 
@@ -672,7 +679,8 @@ static void ask_words(const char *rule, char *said, size_t size)
  * same ones for a wrong word. */
 static void words_of_rules(void **state)
 {
-    static const char *const rule[] = { "backfill", "gang", "racks", "when_full", "preempt", "walltime" };
+    static const char *const rule[] = { "backfill",  "gang",    "racks",
+                                        "when_full", "preempt", "walltime" };
     (void)state;
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
         char more[100], said[1000], path[100];
@@ -685,7 +693,8 @@ static void words_of_rules(void **state)
         {
             /* what preempts has no reservations */
             snprintf(more, sizeof more, ", 'schedule': { '%s': '%s'%s }", rule[i],
-                     json_string_value(word), i == 3 ? ", 'backfill': 'none'" : "");
+                     json_string_value(word),
+                     strcmp(rule[i], "preempt") == 0 ? ", 'backfill': 'none'" : "");
             both(true, A100, WHOLE, more);
             assert_contains(said, json_string_value(word));
         }
@@ -771,12 +780,11 @@ static void shipped_scenarios(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_table),       cmocka_unit_test(every_sharing_policy),
-        cmocka_unit_test(every_way_of_serving),
-        cmocka_unit_test(every_order),       cmocka_unit_test(both_accept),
-        cmocka_unit_test(both_refuse),       cmocka_unit_test(both_refuse_lists),
-        cmocka_unit_test(services),
-        cmocka_unit_test(words_of_rules),    cmocka_unit_test(quantities),
+        cmocka_unit_test(every_table),          cmocka_unit_test(every_sharing_policy),
+        cmocka_unit_test(every_way_of_serving), cmocka_unit_test(every_order),
+        cmocka_unit_test(both_accept),          cmocka_unit_test(both_refuse),
+        cmocka_unit_test(both_refuse_lists),    cmocka_unit_test(services),
+        cmocka_unit_test(words_of_rules),       cmocka_unit_test(quantities),
         cmocka_unit_test(shipped_scenarios),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
