@@ -66,6 +66,10 @@ mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
     's/s->host \+ s->launches_per_s \* hook_shows\(p, s\)/s->host/'
 mutant mps-users-meet oracle/test_scenarios sim/engine/cluster.c 's/card->owner == d->owner/true/'
 mutant the-link-is-the-cards-own oracle/test_scenarios sim/engine/residents.c 's/if \(i != index\) card_settle\(r, i, now\);.*/if (i != index) continue;/'
+mutant swap-is-free oracle/test_scenarios sim/policy/share_timeslice.c 's/return 2 \* fmin/return 0 * fmin/'
+mutant measured-pairs-unheard oracle/test_scenarios sim/engine/answers.c 's/if \(g->pairs\)/if (false)/'
+mutant kin-forgotten unit/test_validate_time sim/model/colocation.c 's/exp\(-fabs\(.*?OCTAVES\)/0.0/'
+mutant overcommit-counts-bytes oracle/test_scenarios sim/policy/share_whole.c 's/p->overcommit == 1, out/true, out/'
 mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap = p->cap;/core_cap = 1.0;/'
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
     's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
