@@ -9,10 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Processor time of this process: what others do on the machine counts as little as can be. */
 static inline double bench_now_s(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -4,6 +4,7 @@
  * jobs/s; the cost of a job flat within a factor of 3 from 100 to 100,000 cards and from 10 to
  * 100,000 waiting jobs; EASY with 100,000 waiting 200,000 jobs/s. The last column is the ratio to
  * the reference that the line above names.
+ * Each figure is of processor time, reading the trace included. A plain scan has no rows to read.
  * Mutants: a scan of the fleet in place_best_fit shows in the cards, a list as queue in the waits.
  * Usage: bench_engine [ROWS], default 1,000,000. */
 #include "tests/bench/bench.h"
@@ -12,6 +13,7 @@
 #include "engine/sim.h"
 #include "engine/source.h"
 #include "metrics/collect.h"
+#include "tests/support/queue_scan.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -184,7 +186,8 @@ static void bench_cards(long rows)
 static void bench_waiting(long rows, const char *name_of, const char *backfill)
 {
     static const long waiting[] = { 10, 1000, 100000 };
-    const bool fewer = strcmp(backfill, "none") != 0;
+    /* those that look at more than the head take fewer jobs at their goal */
+    const bool fewer = strncmp(backfill, "none", 4) != 0;
     double first = 0;
     printf("-- %s with this many waiting, 1,000 cards; ratio to 10\n", name_of);
     for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
@@ -212,6 +215,42 @@ static void bench_waiting(long rows, const char *name_of, const char *backfill)
     }
 }
 
+/* The same work through the engine and through a plain scan of all who wait and all who run, which has the
+ * rows in memory already and writes down nothing but starts. */
+static void bench_scan(long waiting, long more, enum scan_rule rule, const char *backfill)
+{
+    char trace[PATH], path[PATH], name[64];
+    const long n = waiting + 1000 + more;
+    struct scan_job *j = xcalloc((size_t)n, sizeof *j);
+    struct setup s;
+    uint64_t done, x = 2685821657736338717u;
+    int64_t at_ns = 0;
+    FILE *f = memory_file(trace);
+    fprintf(f, "job_id,submit_s,duration_s,gpus,walltime_s\n");
+    for (long k = 0; k < n; k++) {
+        const int64_t run_ms = 1 + (int64_t)(-1e6 * log(bench_uniform(&x)));
+        /* load 0.9 of 1,000 cards when nobody waits at first */
+        if (k >= waiting + 1000 || waiting == 0) at_ns += waiting ? 1000000000 : 1111111111;
+        j[k] = (struct scan_job){ .submit = at_ns, .run = run_ms * 1000000, .cards = 1,
+                                  .limit = run_ms * 1250000 };
+        fprintf(f, "%ld,%.9f,%.3f,1,%.6f\n", k, (double)at_ns / 1e9, (double)run_ms / 1e3,
+                (double)run_ms * 1.25e-3);
+    }
+    if (fclose(f)) BUG("the trace does not fit into memory");
+    const double begin = bench_now_s();
+    queue_scan(j, (size_t)n, 1000, rule);
+    const double plain = (double)n / (bench_now_s() - begin);
+    snprintf(name, sizeof name, "%s, %ld waiting, plain scan", backfill, waiting);
+    bench_print(name, plain, "jobs/s", 0);
+    write_scenario(path, trace, 1000, "\"kind\": \"whole\"", backfill);
+    set_up(&s, path);
+    const double rate = (double)n / run_s(&s.plan, &done);
+    snprintf(name, sizeof name, "%s, %ld waiting", backfill, waiting);
+    bench_print(name, rate, "jobs/s", plain);
+    tear_down(&s);
+    free(j);
+}
+
 int main(int argc, char **argv)
 {
     const long rows = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
@@ -227,12 +266,23 @@ int main(int argc, char **argv)
                1e6);
     bench_cards(rows);
     bench_waiting(rows / 2, "none", "none");
+    bench_waiting(rows / 2, "sjf", "none\", \"order\": \"sjf");
+    bench_waiting(rows / 2, "priority", "none\", \"order\": \"priority");
     bench_waiting(rows / 2, "easy", "easy");
     bench_waiting(rows / 2, "greedy", "greedy");
     bench_waiting(rows / 2, "conservative", "conservative");
     bench_waiting(rows / 2, "srtf", "greedy\", \"order\": \"srtf");
     bench_waiting(rows / 2, "las", "greedy\", \"order\": \"las");
     bench_waiting(rows / 2, "fair", "none\", \"order\": \"fair");
+    bench_waiting(rows / 2, "drf", "none\", \"order\": \"drf");
+    puts("-- against a plain scan of all who wait and run, 1,000 cards; ratio to it");
+    bench_scan(0, rows / 20, SCAN_STRICT, "none");
+    bench_scan(1000, rows / 100, SCAN_STRICT, "none");
+    bench_scan(10000, rows / 100, SCAN_STRICT, "none");
+    bench_scan(100000, rows / 200, SCAN_STRICT, "none");
+    bench_scan(1000, rows / 500, SCAN_EASY, "easy");
+    bench_scan(10000, rows / 500, SCAN_EASY, "easy");
+    bench_scan(100000, rows / 1000, SCAN_EASY, "easy");
     world_fini(&world);
     return 0;
 }
