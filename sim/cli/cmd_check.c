@@ -9,6 +9,7 @@
 #include "cost/plain.h"
 #include "model/llm.h"
 #include "model/requests.h"
+#include "model/sheet.h"
 #include "model/synth.h"
 #include "whatif/runner.h"
 
@@ -161,6 +162,20 @@ static void check_plain(const struct json_doc *doc, struct arena *a, struct find
     gpu_catalogue_destroy(gpus);
 }
 
+/* A profile of a card that the catalogue has, against its data sheet. */
+static void check_sheet(const struct gpu_profile *p, const struct json_doc *doc, struct diag *d)
+{
+    struct gpu_catalogue *gpus = NULL;
+    struct err e = { 0 };
+    if (gpu_catalogue_load(&gpus, NULL, &e) == 0) {
+        const struct gpu_spec *gpu = gpu_find(gpus, p->gpu, NULL);
+        if (gpu) sheet_check(gpu, p, doc, d);
+    } else {
+        diag_add_err(d, &e);
+    }
+    gpu_catalogue_destroy(gpus);
+}
+
 static void check_document(const struct json_doc *doc, const char *format, struct finding *f)
 {
     struct arena *a = arena_create();
@@ -169,7 +184,9 @@ static void check_document(const struct json_doc *doc, const char *format, struc
     if (strcmp(format, "gpusim-profile/1") == 0) {
         struct gpu_profile profile;
         profile_defaults(&profile);
+        const size_t before = f->d->count;
         profile_read(&profile, a, doc, f->d);
+        if (f->d->count == before) check_sheet(&profile, doc, f->d);
     } else if (strcmp(format, "gpusim-prices/1") == 0) {
         struct price_book book;
         price_book_read(&book, a, doc, f->d);

@@ -4,6 +4,7 @@
 #include "cli/card.h"
 #include "cli/command.h"
 #include "model/mig.h"
+#include "model/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -259,25 +260,6 @@ static void print_mig(const struct gpu_spec *g)
     }
 }
 
-/* What a calibrated rate is of the peak it belongs to; NAN for other parameters. */
-static double share_of_peak(const struct gpu_spec *g, int i, double value)
-{
-    static const struct {
-        enum profile_param param;
-        enum precision peak;
-    } of[] = { { PROFILE_base_gemm_fp64_flops, PREC_fp64_tensor },
-               { PROFILE_base_gemm_fp32_flops, PREC_fp32 },
-               { PROFILE_base_gemm_tf32_flops, PREC_tf32 },
-               { PROFILE_base_gemm_fp16_flops, PREC_fp16 },
-               { PROFILE_base_gemm_bf16_flops, PREC_bf16 },
-               { PROFILE_base_gemm_fp8_flops, PREC_fp8 },
-               { PROFILE_base_gemm_int8_ops, PREC_int8 } };
-    if (i == PROFILE_base_mem_Bps) return value / g->mem_Bps;
-    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
-        if ((int)of[k].param == i) return value / g->peak[of[k].peak].dense_ops;
-    return NAN;
-}
-
 static void print_profile(const struct gpu_spec *g, const struct gpu_profile *p)
 {
     if (!p) return;
@@ -290,8 +272,8 @@ static void print_profile(const struct gpu_spec *g, const struct gpu_profile *p)
         printf("  %-34s %12.6g %-8s", name, v->value, profile_fields[i].unit);
         if (!isnan(v->low)) printf(" %.6g to %.6g", v->low, v->high);
         printf("  %s", provenance_names[v->provenance]);
-        const double share = share_of_peak(g, i, v->value);
-        if (!isnan(share)) printf(", %.0f %% of the peak", 100 * share);
+        const double share = v->value / sheet_bound(g, (enum profile_param)i);
+        if (!isnan(share)) printf(", %.0f %% of the sheet's", 100 * share);
         printf(" [%s]\n", v->source);
     }
 }
@@ -331,6 +313,7 @@ static int load_profile(const char *path, struct gpu_profile *out, struct arena 
     if (rc < 0) return rc;
     diag_init(&d);
     profile_read(out, a, doc, &d);
+    if (d.count == 0 && gpu_find(c, out->gpu, NULL) == g) sheet_check(g, out, doc, &d);
     rc = diag_result(&d, e);
     diag_fini(&d);
     if (rc == 0 && gpu_find(c, out->gpu, NULL) != g)

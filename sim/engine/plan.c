@@ -3,6 +3,7 @@
 #include "base/datadir.h"
 #include "base/str.h"
 #include "engine/shape.h"
+#include "model/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -240,6 +241,7 @@ static const struct gpu_profile *load_profile(struct builder *b, const struct fl
             problem_at(b, g->pointer, "profile",
                        arena_printf(b->p->arena, "expected a profile of %s", gpu->name),
                        profile->gpu);
+        if (b->d->count == before) sheet_check(gpu, profile, &doc, b->d);
     } else {
         diag_add_err(b->d, &e);
     }
