@@ -701,11 +701,14 @@ static void resolve_pairs(struct builder *b)
         return;
     }
     size_t used = 0;
+    const char **named = arena_array(p->arena, p->n_named + 1, sizeof *named);
+    for (size_t i = 0; i < p->n_named; i++) named[i] = p->named[i].name;
     for (size_t g = 0; g < p->n_groups; g++) {
         struct err e = { 0 };
         struct pairs *pairs = arena_alloc(p->arena, sizeof *pairs);
         if (!p->group[g].type.gpu) continue;
-        if (pairs_load(pairs, p->arena, p->spec->pairs, p->world->gpus, p->group[g].type.gpu, &e) != 0) {
+        if (pairs_load(pairs, p->arena, p->spec->pairs, p->world->gpus, p->group[g].type.gpu, named,
+                       p->n_named, &e) != 0) {
             diag_add_err(b->d, &e);
             return;
         }

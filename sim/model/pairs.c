@@ -151,8 +151,29 @@ static int read_rows(struct reader *r, const struct gpu_catalogue *gpus,
     return rc;
 }
 
+/* Profiles "job/batch" of a job in the file. */
+static void add_kin(struct reader *r, const char *const *also, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *slash = strrchr(also[i], '/');
+        size_t known = 0, program = 0;
+        double size = 0;
+        if (!slash || dec_double(slash + 1, strlen(slash + 1), &size) != DEC_OK || !(size >= 1))
+            continue;
+        while (known < r->name.n && strcmp(r->name.v[known], also[i]) != 0) known++;
+        while (program < r->program.n &&
+               (strlen(r->program.v[program]) != (size_t)(slash - also[i]) ||
+                strncmp(r->program.v[program], also[i], (size_t)(slash - also[i])) != 0))
+            program++;
+        if (known < r->name.n || program == r->program.n) continue;
+        vec_push(&r->name, arena_strdup(r->arena, also[i]));
+        vec_push(&r->job, ((struct colocation_job){ program, log2(size) }));
+    }
+}
+
 int pairs_load(struct pairs *out, struct arena *a, const char *path,
-               const struct gpu_catalogue *gpus, const struct gpu_spec *card, struct err *e)
+               const struct gpu_catalogue *gpus, const struct gpu_spec *card,
+               const char *const *also, size_t n_also, struct err *e)
 {
     static const struct csv_format format = {
         .delimiter = ',', .quotes = true, .comment = '#', .comment_head_only = true
@@ -162,6 +183,7 @@ int pairs_load(struct pairs *out, struct arena *a, const char *path,
     int rc = csv_open(&r.csv, path, &format, e);
     if (rc == 0) rc = read_rows(&r, gpus, card);
     if (rc == 0) {
+        add_kin(&r, also, n_also);
         const char **name = arena_array(a, r.name.n, sizeof *name);
         memcpy(name, r.name.v, r.name.n * sizeof *name);
         colocation_fit(&out->fit, a, r.job.v, r.job.n, r.pair.v, r.pair.n);
