@@ -2,7 +2,9 @@
  * earliest time at which the cards it asks for are free for as long as its limit says, given the
  * running jobs' limits and the reservations before it. Who gets "now" starts.
  *
- * The reservations are made anew at every instant. They count free capacity by group and time, not
+ * The reservations are made anew at every instant, so that with exact limits, order fifo and one flat group
+ * everybody starts at the time it was promised when it came (tests/property/test_conservative.c); when jobs
+ * end early, one ahead may move into what one behind was promised. They count free capacity by group and time, not
  * places: where a gang must sit on one node or fractions leave crumbs, a promised job may find no
  * place at its time, and is promised the next one. A job without a limit holds its cards for ever;
  * once a job can be promised nothing, nobody behind it may overtake.
