@@ -570,6 +570,25 @@ void cluster_node_service(struct cluster *c, int32_t index, unsigned set, unsign
     if (c->plan->place->serviced) c->plan->place->serviced(c->place_state, index);
 }
 
+int64_t cluster_eligible(const struct cluster *c, int group)
+{
+    return (int64_t)c->group[group].eligible.count;
+}
+
+simtime cluster_prepare(const struct cluster *c, int group, const struct pick *p)
+{
+    const struct plan_group *pg = &c->plan->group[group];
+    struct instance_rules rules;
+    if (p->slice.profile < 0) return cluster_mig_off_delay(c, p);
+    const struct card *card = &c->card[p->card.v[0]];
+    for (int i = 0; i < card->mig->n; i++)
+        if (card->mig->instance[i].slice.profile == p->slice.profile &&
+            card->mig->instance[i].slice.start == p->slice.start)
+            return 0;
+    c->plan->share->instance_rules(pg->params, (int64_t)card->index - pg->first_card, &rules);
+    return rules.repartition + (card->mig->on ? 0 : rules.mode_change);
+}
+
 int64_t cluster_cards_out(const struct cluster *c, size_t group)
 {
     return c->group[group].out;

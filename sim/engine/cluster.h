@@ -113,6 +113,10 @@ void cluster_give(struct cluster *c, const struct place_request *r, const struct
  * reasons `set` are added, `clear` taken away. Jobs on it stay until they are given back. */
 void cluster_card_service(struct cluster *c, uint32_t card, unsigned set, unsigned clear);
 void cluster_node_service(struct cluster *c, int32_t node, unsigned set, unsigned clear);
+/* Cards of a group that could take part in a gang. */
+int64_t cluster_eligible(const struct cluster *c, int group);
+/* How long it takes to make this pick's instances, or to turn MIG off, as the cards are now. */
+simtime cluster_prepare(const struct cluster *c, int group, const struct pick *p);
 /* Cards of a group that are out of service. */
 int64_t cluster_cards_out(const struct cluster *c, size_t group);
 /* Planned layouts: from now on the card has these instances and keeps them; running ones among them

@@ -72,6 +72,7 @@ struct job {
     simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
     int32_t attempts;              /* times it was given cards */
     int32_t preemptions;           /* times it was stopped for another */
+    int32_t moves;                 /* times it was moved to other cards */
     int32_t struck;                /* times a fault took them away */
     simtime remaining;             /* work, recorded, that is not safe yet: when it last began to wait */
     simtime held;                  /* time on its cards in earlier attempts */

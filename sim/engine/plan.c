@@ -144,6 +144,37 @@ static void resolve_order(struct builder *b)
                    "an order that preempts needs a queue for the preempted", s->when_full);
 }
 
+/* Jobs that are moved: of policies whose residents do not feel each other, for what a move costs. */
+static void resolve_migrate(struct builder *b)
+{
+    static const char *const rules[] = { "never", "defrag" };
+    struct plan *p = b->p;
+    const struct schedule *s = &p->spec->schedule;
+    p->migrate_pause = s->migrate_pause == CFG_NO_TIME ? 0 : s->migrate_pause;
+    p->migrate_Bps = s->migrate_rate;
+    if (strcmp(s->migrate, "never") == 0) return;
+    if (strcmp(s->migrate, "defrag") != 0) {
+        unknown_name(b, s->pointer, "migrate", "expected a rule", s->migrate, rules, 2);
+        return;
+    }
+    p->migrates = true;
+    if (s->migrate_pause == CFG_NO_TIME && isnan(s->migrate_rate))
+        err_hint(problem_at(b, s->pointer, "migrate", "a move costs something", s->migrate),
+                 "set \"migrate_pause\", the time a job stands still, or \"migrate_rate\", at which its "
+                 "memory is copied");
+    if (p->preempts || p->backfill == BACKFILL_GREEDY)
+        err_hint(problem_at(b, s->pointer, "migrate",
+                            "room is made for the head of a queue that nobody jumps", s->migrate),
+                 "with \"backfill\" none, easy or conservative and an order that does not preempt");
+    for (size_t g = 0; g < p->n_groups; g++)
+        if (p->share && !p->share->instances && p->group[g].capacity > 1) {
+            json_problem(b->d, b->doc, p->spec->share_pointer,
+                         "jobs that share a card by \"%s\" would slow each other where they are moved to",
+                         p->share->name);
+            return;
+        }
+}
+
 /* Quotas and weights, once the fleet is known. */
 static void resolve_accounts(struct builder *b)
 {
@@ -171,6 +202,9 @@ static void resolve_elastic(struct builder *b)
     if (p->backfill == BACKFILL_CONSERVATIVE)
         problem_at(b, s->pointer, "elastic", "elastic jobs and promises to all who wait do not combine",
                    s->backfill);
+    if (p->migrates)
+        problem_at(b, s->pointer, "elastic", "elastic jobs and jobs that are moved do not combine",
+                   s->migrate);
     if (p->preempts)
         problem_at(b, s->pointer, "elastic", "elastic jobs and preemption do not combine", s->preempt);
     if (p->order && p->order->admission && p->order->admission(p->order_params) == ADMIT_PLAN)
@@ -752,6 +786,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     out->group = arena_array(out->arena, out->n_groups, sizeof *out->group);
     for (size_t g = 0; out->share && g < out->n_groups; g++)
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
+    resolve_migrate(&b);
     resolve_accounts(&b);
     resolve_elastic(&b);
     resolve_signatures(&b);
@@ -768,7 +803,8 @@ void plan_check_schedule(const struct world *w, const struct scenario *s, struct
     struct plan plan = { .arena = arena_create(), .world = w, .scenario = s, .spec = &nobody };
     struct builder b = { &plan, d, &s->doc };
     for (size_t g = 0; g < s->n_fleet; g++) plan.cards += s->fleet[g].nodes * s->fleet[g].gpus_per_node;
-    if (s->schedule_unused) resolve_schedule(&b), resolve_accounts(&b), resolve_elastic(&b);
+    if (s->schedule_unused)
+        resolve_schedule(&b), resolve_migrate(&b), resolve_accounts(&b), resolve_elastic(&b);
     plan_fini(&plan);
 }
 

@@ -82,7 +82,9 @@ struct plan {
     bool preempts;
     struct checkpoint_rule checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
     simtime restart;
-    bool out; /* something of this fleet fails, or the fleet changes */
+    bool migrates; /* running jobs are moved out of the way of the head of the queue */
+    simtime migrate_pause;
+    double migrate_Bps; /* NAN: the image takes no time of its own */
     bool limits_kill;
     enum gang gang;
     enum racks racks;

@@ -34,7 +34,7 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
     RB_INIT(&s->running);
     s->request = xcalloc(plan->n_groups, sizeof *s->request);
     s->allowed = xcalloc(plan->n_groups, sizeof *s->allowed);
-    if (plan->backfill == BACKFILL_EASY || plan->preempts ||
+    if (plan->backfill == BACKFILL_EASY || plan->preempts || plan->migrates ||
         plan->elastic.how == ELASTIC_RESIZE)
         s->then = cluster_create(plan);
     return s;
@@ -414,6 +414,8 @@ void sched_run(struct sched *s, simtime now)
     for (struct job *head = sched_head(s); head; head = sched_head(s)) {
         if (sched_place_now(s, head, &group)) {
             sched_start_at(s, head, group);
+        } else if (s->plan->migrates && sched_migrate(s, head)) {
+            continue;
         } else if (s->plan->drop) {
             sched_leave(s, head);
             s->call.drop(s->ctx, head);

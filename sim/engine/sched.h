@@ -38,6 +38,10 @@ struct sched_calls {
     /* A running elastic job leaves its cards with all its work done, to go on with others at once: give the
      * cluster back, call sched_ended(). start() follows. */
     void (*resize)(void *ctx, struct job *j);
+    /* A running job moves (engine/sched_migrate.c): it leaves its cards, the cluster too, and remains a running
+     * job; then it takes those of the pick, which is lent. Others may move in between. */
+    void (*lift)(void *ctx, struct job *j);
+    void (*set_down)(void *ctx, struct job *j, const struct pick *p);
 };
 
 /* `names`: of the run's groups and users, lent. */

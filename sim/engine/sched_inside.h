@@ -86,6 +86,8 @@ bool sched_resize(struct sched *s);
 void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 
 void sched_easy(struct sched *s, simtime now);
+/* Make room for the head of the queue by moving running jobs, and start it. False: nothing changed. */
+bool sched_migrate(struct sched *s, struct job *head);
 void sched_preempt(struct sched *s);
 void sched_reserve(struct sched *s);
 /* NULL, or why the job that comes now is turned away by its deadline. */

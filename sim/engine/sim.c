@@ -363,6 +363,42 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
 }
 
+/* sched_calls.lift and .set_down: it moves. What it has done goes with it. */
+static void lift(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    const struct place_request request = sched_request(r->plan, j, j->group);
+    j->remaining = job_remaining(j, r->now);
+    sched_pick_of(j, &r->pick);
+    cluster_give(r->cluster, &request, &r->pick);
+    residents_leave(r->residents, j, r->now);
+}
+
+static void set_down(void *ctx, struct job *j, const struct pick *p)
+{
+    struct run *r = ctx;
+    const struct place_request request = sched_request(r->plan, j, j->group);
+    const double bytes = (double)j->shape->fit[j->group].demand.alloc_bytes;
+    const double copy_ns = isnan(r->plan->migrate_Bps) ? 0 : 1e9 * bytes / r->plan->migrate_Bps;
+    const simtime ready = later(later(r->now, later(r->plan->migrate_pause, p->prepare)),
+                                copy_ns < 9.2e18 ? llround(copy_ns) : SIM_NEVER - 1);
+    cluster_take(r->cluster, &request, p);
+    for (int32_t i = 0; i < j->n_holdings; i++)
+        j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
+    j->wires = cluster_gang_speed(r->plan, j->group, p);
+    j->state = JOB_STARTING;
+    j->moves++;
+    r->out->moves++;
+    r->out->moved_s += simtime_s(ready - r->now) * j->n_holdings;
+    if (evq_is_pending(r->q, j->limit)) /* the pause is not its own */
+        evq_move(r->q, j->limit, later(evq_when(r->q, j->limit), ready - r->now));
+    residents_hold(r->residents, j, r->now, ready > r->now);
+    if (ready == r->now)
+        begin(r, j);
+    else
+        j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
+}
+
 /* sched_calls.drop: it came when there was no room, and may not wait. */
 static void drop(void *ctx, struct job *j)
 {
@@ -617,6 +653,8 @@ static void warm(struct run *r)
     residents_reset(r->residents, r->now);
     if (r->outages) *outages_totals(r->outages) = (struct outage_totals){ 0 };
     if (r->services) services_warm(r->services, r->now);
+    r->out->moves = 0;
+    r->out->moved_s = 0;
     r->warm = true;
 }
 
@@ -826,7 +864,8 @@ static void set_up(struct run *r)
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
     r->sched = sched_create(r->plan, r->cluster, r->names,
                             &(struct sched_calls){ .start = start, .drop = drop, .stop = stop,
-                                                   .resize = resize }, r);
+                                                   .resize = resize, .lift = lift,
+                                                   .set_down = set_down }, r);
     r->outages = outages_create(&(struct outage_env){
         .plan = r->plan, .replication = r->opt->replication, .q = r->q, .cluster = r->cluster,
         .residents = r->residents, .sched = r->sched, .pool = r->pool, .unit_kind = KIND_UNIT,

@@ -58,6 +58,8 @@ struct sim_totals {
     double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
     uint64_t never_started; /* jobs still queued at the end */
     struct outage_totals outages;
+    uint64_t moves;  /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
+    double moved_s;
     /* Mean number of waiting jobs in each batch of the last quarter of a run with a horizon. */
     double queue_batch[QUEUE_MARKS - 1];
     double queue_before; /* mean number before the last quarter */

@@ -357,6 +357,7 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->stats = stats_of(&c->all, out->stable);
     out->useful_gpu_hours = c->all.useful_s / 3600;
     fill_failures(p, t, out);
+    out->migrations = (struct migration_result){ p->migrates, t->moves, t->moved_s / 3600 };
     lines(c, t, a, out);
     fill_usage(c, t, a, out);
     fill_gpu(c, t, out);

@@ -390,6 +390,9 @@ static json_t *policy_json(const struct policy_result *p)
     if (p->rejected_reason) put(jobs, "rejected_reason", text(p->rejected_reason));
     put(o, "jobs", jobs);
     if (p->failures.any) put(o, "failures", failures_json(&p->failures));
+    if (p->migrations.any)
+        put(o, "migrations", json_pack("{s:I, s:o}", "moves", (json_int_t)p->migrations.moves,
+                                       "paused_gpu_hours", json_num(p->migrations.paused_gpu_hours)));
     if (p->steady.n) put(o, "steady_wait_s", steady_json(&p->steady));
     put(o, "services", services_json(p));
     put(o, "tco", tco_json(&p->tco));
@@ -784,6 +787,12 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
         get_nums(r, child, here, &p->failures, failure_nums, COUNT_OF(failure_nums));
     }
     read_services(r, o, at, p);
+    if (json_object_get(o, "migrations") &&
+        (child = get_child(r, o, at, "migrations", JSON_OBJECT, here))) {
+        p->migrations.any = true;
+        p->migrations.moves = get_count(r, child, here, "moves");
+        p->migrations.paused_gpu_hours = get_num(r, child, here, "paused_gpu_hours");
+    }
     read_tco(r, o, at, &p->tco);
     read_usage(r, o, at, &p->usage);
     if ((child = get_child(r, o, at, "engine", JSON_OBJECT, here))) {

@@ -132,6 +132,13 @@ struct steady_result {
     double length_for_5_percent; /* times this run's length, for an interval of +-5 % */
 };
 
+/* Running jobs that were moved; since the end of the warm-up. */
+struct migration_result {
+    bool any; /* the policy moves jobs: else the result has no "migrations" */
+    uint64_t moves;
+    double paused_gpu_hours;
+};
+
 struct policy_result {
     const char *name, *kind;
     struct gpu_result gpu;
@@ -139,6 +146,7 @@ struct policy_result {
     struct job_stats stats;
     double gpu_hours, useful_gpu_hours;
     struct failure_result failures;
+    struct migration_result migrations;
     struct steady_result steady;
     const struct job_group_result *by_class;
     size_t n_classes;

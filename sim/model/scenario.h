@@ -49,6 +49,9 @@ struct schedule {
     simtime checkpoint, checkpoint_cost, restart;
     int elastic;                 /* enum elastic of engine/elastic.h */
     json_t *scaling;             /* NULL: linear */
+    const char *migrate;
+    simtime migrate_pause; /* CFG_NO_TIME: not said */
+    double migrate_rate;   /* bytes a second; NAN: not said */
     json_t *quotas, *weights;    /* by account; NULL: none. Read by engine/accounts.h */
     json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;
