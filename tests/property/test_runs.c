@@ -33,6 +33,7 @@ struct random_run {
 struct shape_of_runs {
     bool single_card; /* one whole card a job, one node, fifo without backfill */
     bool drain, no_warmup, no_prices;
+    bool faults;         /* cards, nodes and programs fail, the fleet changes */
     const char *policies; /* NULL: all of them */
     int extra_cards;
     long k;
@@ -158,6 +159,12 @@ static void make(struct random_run *r, uint64_t seed, const struct shape_of_runs
         r->gpu, nodes, r->per_node);
     if (r->cpu_cores)
         strbuf_addf(&r->scenario, ", 'cpu_cores': %d, 'host_memory': '256 GiB'", r->cpu_cores);
+    if (o->faults)
+        strbuf_addf(&r->scenario,
+                    ", 'capacity': [{'at': '%d s', 'do': 'drain', 'nodes': '0'}, {'at': '%d s', 'do': 'add'"
+                    ", 'nodes': '0'}, {'at': '%d s', 'do': 'fail', 'cards': '0'}, {'at': '%d s', 'do': 'add',"
+                    " 'cards': '0'}]",
+                    10 + (int)(seed % 50), 80 + (int)(seed % 70), 200, 250);
     strbuf_addz(&r->scenario,
                 "}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], 'profiles': {");
     add_profiles(&r->scenario, random);
@@ -165,6 +172,11 @@ static void make(struct random_run *r, uint64_t seed, const struct shape_of_runs
                 o->policies ? o->policies : all_policies,
                 o->single_card || below(random, 2) ? "none" : "easy",
                 below(random, 2) ? "node" : "any");
+    if (o->faults)
+        strbuf_addf(&r->scenario,
+                    " 'faults': {'card_mtbf': '%d s', 'card_repair': '20 s', 'node_mtbf': '%d s',"
+                    " 'node_repair': '15 s', 'job_mtbf': '300 s'},",
+                    150 + (int)(seed % 7) * 100, 400 + (int)(seed % 5) * 100);
     if (r->bounded) strbuf_addf(&r->scenario, " 'horizon': '%.3f s',", r->horizon_s * (double)r->k);
     if (r->warm) strbuf_addf(&r->scenario, " 'warmup': '%.3f s',", r->warmup_s * (double)r->k);
     if (!o->no_prices) strbuf_addz(&r->scenario, " 'prices': 'prices.json',");
@@ -513,6 +525,39 @@ static void one_run_keeps_its_books(void **state)
     assert_true(started > 1000 && rejected > 10 && failed > 10 && unfinished > 10);
 }
 
+/* The same while cards, nodes and programs fail, and a node is drained: jobs start again, so what is held at
+ * one time is not in the rows. */
+static void books_are_kept_through_faults(void **state)
+{
+    (void)state;
+    const uint64_t seed = test_seed();
+    uint64_t struck = 0, faults = 0;
+    for (int round = 0; round < rounds(80); round++) {
+        const struct shape_of_runs o = { .faults = true };
+        struct random_run r;
+        struct simulated s;
+        make(&r, seed + 9000 + (uint64_t)round, &o);
+        play(&s, &r, &o);
+        for (size_t i = 0; i < s.run.result.n_policies; i++) {
+            const struct rows x = { &s, &r, &s.run.result.policy[i], seed + 9000 + (uint64_t)round };
+            counts(&x);
+            statistics(&x);
+            budgets(&x);
+            series(&x);
+            if (x.p->gpu.memory > 1 + 1e-9) broken(&x, "memory %g", x.p->gpu.memory);
+            if (x.p->failures.lost_gpu_hours < 0 || x.p->failures.jobs_given_up > x.p->failures.jobs_struck)
+                broken(&x, "failures");
+            struck += x.p->failures.jobs_struck;
+            faults += x.p->failures.card_faults + x.p->failures.node_faults + x.p->failures.job_faults;
+        }
+        simulated_fini(&s);
+        drop(&r);
+    }
+    print_message("%llu faults, %llu jobs struck\n", (unsigned long long)faults,
+                  (unsigned long long)struck);
+    assert_true(faults > 1000 && struck > 1000);
+}
+
 /* P08: the same bytes on one thread and on eight, alone and in company; a policy against itself. */
 static void same_bytes(void **state)
 {
@@ -773,6 +818,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_run_keeps_its_books),
+        cmocka_unit_test(books_are_kept_through_faults),
         cmocka_unit_test(same_bytes),
         cmocka_unit_test(nobody_waits_beside_a_free_card),
         cmocka_unit_test(scaling),
