@@ -217,6 +217,10 @@ static void warn(const struct result *r, bool horizon)
             log_warn("policy %s rejected %llu of %llu jobs: %s", x->name,
                      (unsigned long long)x->jobs.rejected, (unsigned long long)x->jobs.submitted,
                      x->rejected_reason);
+        for (size_t k = 0; k < x->n_classes; k++)
+            if (x->by_class[k].count.rejected == x->by_class[k].count.submitted)
+                log_warn("policy %s serves no job of class %s: all %llu were rejected", x->name,
+                         x->by_class[k].name, (unsigned long long)x->by_class[k].count.submitted);
         if (x->jobs.failed_oom)
             log_warn("policy %s: %llu jobs ran out of card memory", x->name,
                      (unsigned long long)x->jobs.failed_oom);

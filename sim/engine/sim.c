@@ -135,6 +135,7 @@ static void release(struct run *r, struct job *j)
     evq_cancel(r->q, j->event);
     evq_cancel(r->q, j->limit);
     evq_cancel(r->q, j->crash);
+    if (j->start > r->now) j->start = JOB_NO_TIME; /* its instances were still being made */
     sched_ended(r->sched, j, r->now);
     sched_wake(r->sched);
 }
@@ -332,7 +333,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
         j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
     j->state = JOB_STARTING;
     j->allocated = r->now;
-    if (j->attempts++ == 0) j->start = ready;
+    j->attempts++;
+    if (j->start == JOB_NO_TIME) j->start = ready;
     j->saves = n > 0 && !j->replica && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
                    ? &r->plan->checkpoint : NULL;
     j->work_left = job_line(j);
@@ -786,7 +788,7 @@ static void tell_unfinished(struct run *r)
     for (size_t i = 0; i < rest.n; i++) {
         r->stay_ns += r->now - rest.v[i]->row.submit;
         r->out->never_started +=
-            !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED && rest.v[i]->attempts == 0;
+            !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED && rest.v[i]->start == JOB_NO_TIME;
         tell_job(r, rest.v[i]);
     }
     if (rest.n != r->present && r->rc == 0)

@@ -121,7 +121,7 @@ static void tally_job(struct tally *t, const struct job *j, simtime warmup)
     count_state(&t->count, j);
     t->card_s += window_card_s(j, warmup);
     if (!covered || j->state == JOB_REJECTED) return;
-    if (j->state == JOB_QUEUED && j->attempts == 0)
+    if (j->start == JOB_NO_TIME)
         t->wait_censored++;
     else
         dist_add_ns(&t->wait, j->start - j->row.submit);
@@ -153,7 +153,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     const simtime warmup = plan->scenario->warmup;
     (void)names, (void)e;
     tally_job(&c->all, j, warmup);
-    if (j->attempts > 0) steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
+    if (j->start != JOB_NO_TIME) steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
     tally_job(&c->by_class[j->row.klass], j, warmup);
     tally_job(user_tally(c, j->row.user), j, warmup);
     if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);

@@ -67,8 +67,8 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
 {
     struct jobs_csv *c = self;
     struct strbuf *b = &c->row;
-    const bool started = j->allocated != JOB_NO_TIME, ended = j->end != JOB_NO_TIME;
-    const bool ran = started && ended;
+    const bool held = j->allocated != JOB_NO_TIME, started = j->start != JOB_NO_TIME;
+    const bool ran = started && j->end != JOB_NO_TIME;
     (void)names;
     strbuf_clear(b);
     strbuf_addz(b, plan->spec->name);
@@ -91,10 +91,10 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     add_cards(b, plan, j);
     strbuf_addf(b, ",%d,", (int)j->attempts);
     const double kwh = j->energy_J / 3.6e6;
-    if (started && !isnan(c->usd_per_card_hour))
+    if (held && !isnan(c->usd_per_card_hour))
         strbuf_addf(b, "%.6f", j->card_s / 3600 * c->usd_per_card_hour + kwh * c->usd_per_kwh);
     strbuf_addc(b, ',');
-    if (started) strbuf_addf(b, "%.6f", kwh);
+    if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');
     if (j->reason) add_text(b, j->reason);
     strbuf_addc(b, '\n');

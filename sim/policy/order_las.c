@@ -22,7 +22,7 @@ static bool has_fallen(const struct las *p, const struct order_view *v, const st
 static int64_t rank(const struct order_view *v, const struct job *j)
 {
     const int64_t never = INT64_MAX / 2;
-    const bool started = j->attempts > 0;
+    const bool started = j->start != JOB_NO_TIME;
     return (has_fallen(v->params, v, j) ? never + 1 : 0) + (started ? j->start / 2 : never);
 }
 

@@ -235,6 +235,25 @@ static void backfill_while_cards_are_out(void **state)
     simulated_fini(&s);
 }
 
+/* Struck while its instance is being made: it has not started yet, and starts when it is given cards again. */
+static void struck_before_the_start(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb',"
+             "    'nodes': 1, 'gpus_per_node': 1, 'capacity': [ {'at': '5 s', 'do': 'fail'}, {'at': '20 s', 'do': 'add'} ] } ],"
+             "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'mig', 'repartition': '12 s', 'mode_change': '0 s' } } ] }",
+             HEAD "a,0,100,0.1,\n");
+    const struct sim_job *j = sim_job_of(&s, "p", "a");
+    near("start", j->start_s, 20); /* the instance was made after all */
+    near("wait", j->wait_s, 20);
+    assert_int_equal((int)j->attempts, 2);
+    assert_true(j->run_s >= 100);
+    simulated_fini(&s);
+}
+
 /* ---- random faults ---- */
 
 static const char every_policy[] =
@@ -423,6 +442,7 @@ int main(void)
         cmocka_unit_test(nodes_fall_with_all_on_them),
         cmocka_unit_test(nobody_waits_for_ever),
         cmocka_unit_test(backfill_while_cards_are_out),
+        cmocka_unit_test(struck_before_the_start),
         cmocka_unit_test(every_policy_meets_the_same_faults),
         cmocka_unit_test(all_jobs_end),
         cmocka_unit_test(a_fault_reaches_as_far_as_the_policy_lets_it),
