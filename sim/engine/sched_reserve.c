@@ -12,7 +12,7 @@
  * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
  * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
  * one: as long as they do)? With one group of cards, gangs anywhere, whole cards, no faults and no start-up
- * times, and backfill none or conservative, whoever is admitted meets its deadline.
+ * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
  *
  * Complexity: one pass costs depth x (running jobs + depth), and nothing when no card has room. */
 #include "engine/sched_inside.h"
