@@ -114,9 +114,20 @@ static json_t *param_json(const struct gpu_profile *p, int i)
 {
     const struct profile_field *f = &profile_fields[i];
     const struct param *v = &p->param[i];
-    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:s}", "value", json_num(v->value), "unit", f->unit,
-                     "low", json_num(v->low), "high", json_num(v->high), "provenance",
-                     provenance_names[v->provenance], "source", v->source);
+    return json_pack("{s:o, s:s, s:o, s:o, s:s, s:b, s:s}", "value", json_num(v->value), "unit",
+                     f->unit, "low", json_num(v->low), "high", json_num(v->high), "provenance",
+                     provenance_names[v->provenance], "of_this_card", p->from_file[i], "source",
+                     v->source);
+}
+
+static json_t *width_json(const struct width_curve *w)
+{
+    json_t *points = json_array();
+    for (size_t i = 0; i < w->n; i++)
+        json_array_append_new(points,
+                              json_pack("[o, o]", json_num(w->share[i]), json_num(w->speed[i])));
+    return json_pack("{s:o, s:s, s:s}", "points", points, "provenance",
+                     provenance_names[w->provenance], "source", w->source);
 }
 
 static json_t *profile_json(const struct gpu_profile *p)
@@ -132,6 +143,8 @@ static json_t *profile_json(const struct gpu_profile *p)
         }
         json_object_set_new(group, profile_fields[i].key, param_json(p, i));
     }
+    if (p->width.n)
+        json_object_set_new(json_object_get(o, "base"), "width_curve", width_json(&p->width));
     return o;
 }
 
@@ -271,11 +284,16 @@ static void print_profile(const struct gpu_spec *g, const struct gpu_profile *p)
         snprintf(name, sizeof name, "%s.%s", profile_fields[i].group, profile_fields[i].key);
         printf("  %-34s %12.6g %-8s", name, v->value, profile_fields[i].unit);
         if (!isnan(v->low)) printf(" %.6g to %.6g", v->low, v->high);
-        printf("  %s", provenance_names[v->provenance]);
+        printf("  %s%s", provenance_names[v->provenance], p->from_file[i] ? "" : " for any card");
         const double share = v->value / sheet_bound(g, (enum profile_param)i);
         if (!isnan(share)) printf(", %.0f %% of the sheet's", 100 * share);
         printf(" [%s]\n", v->source);
     }
+    if (!p->width.n) return;
+    printf("  %-34s speed on a share of the SMs:", "base.width_curve");
+    for (size_t i = 0; i < p->width.n; i++)
+        printf("%s %.3g on %.3g", i ? "," : "", p->width.speed[i], p->width.share[i]);
+    printf("  %s [%s]\n", provenance_names[p->width.provenance], p->width.source);
 }
 
 static void print_as_table(const struct gpu_spec *g, const struct gpu_profile *p)
@@ -313,11 +331,12 @@ static int load_profile(const char *path, struct gpu_profile *out, struct arena 
     if (rc < 0) return rc;
     diag_init(&d);
     profile_read(out, a, doc, &d);
-    if (d.count == 0 && gpu_find(c, out->gpu, NULL) == g) sheet_check(g, out, doc, &d);
+    if (d.count == 0 && gpu_find(c, out->gpu, NULL) != g)
+        json_problem(&d, doc, "/gpu", "expected a profile of %s, found one of %s", g->name,
+                     out->gpu);
+    if (d.count == 0) sheet_check(g, out, doc, &d);
     rc = diag_result(&d, e);
     diag_fini(&d);
-    if (rc == 0 && gpu_find(c, out->gpu, NULL) != g)
-        log_warn("%s is about \"%s\", not about \"%s\"", path, out->gpu, g->name);
     return rc;
 }
 

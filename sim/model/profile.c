@@ -25,7 +25,8 @@ static const char *const other_keys[] = {
 static const char *const param_keys[] = { "value",  "unit",       "low",    "high", "n",
                                           "method", "provenance", "source", "note" };
 /* Holds a table, not a number: the share of full speed against the share of the SMs. */
-static const char width_curve[] = "width_curve";
+static const char width_curve[] = "width_curve", width_at[] = "/base/width_curve";
+static const char *const width_keys[] = { "points", "provenance", "source", "method", "note" };
 
 void profile_defaults(struct gpu_profile *out)
 {
@@ -170,6 +171,52 @@ static bool read_param(struct reader *r, json_t *obj, const char *at, const stru
     return !isnan(out->value);
 }
 
+/* One [share, speed], both in (0, 1], the share above the one before. */
+static bool read_width(struct reader *r, json_t *point, struct width_curve *w)
+{
+    char found[80];
+    const double share = json_number_value(json_array_get(point, 0));
+    const double speed = json_number_value(json_array_get(point, 1));
+    const double last = w->n ? w->share[w->n - 1] : 0;
+    if (json_array_size(point) == 2 && share > last && share <= 1 && speed > 0 && speed <= 1) {
+        w->share[w->n] = share;
+        w->speed[w->n++] = speed;
+        return true;
+    }
+    json_problem(r->d, r->doc, width_at,
+                 "expected [share of the SMs, share of full speed], each above 0 and at most 1, "
+                 "shares ascending, found %s",
+                 json_found(found, sizeof found, point));
+    return false;
+}
+
+static void read_width_curve(struct reader *r, json_t *obj, struct width_curve *w)
+{
+    char found[80];
+    json_t *points = json_is_object(obj) ? json_object_get(obj, "points") : obj, *point;
+    const size_t n = json_array_size(points);
+    size_t i;
+    *w = (struct width_curve){ .provenance = PROV_ASSUMED, .source = "" };
+    if (json_is_null(obj)) return; /* could not be measured */
+    if (n == 0 || n > PROFILE_WIDTHS_MAX) {
+        json_problem(r->d, r->doc, width_at, "expected 1 to %d points, found %s",
+                     PROFILE_WIDTHS_MAX, json_found(found, sizeof found, points ? points : obj));
+        return;
+    }
+    if (json_is_object(obj)) {
+        json_known_keys(r->d, r->doc, obj, width_at, width_keys, COUNTOF(width_keys));
+        w->provenance = provenance_of(r, obj, width_at);
+        w->source = text_of(r, obj, "source");
+        if (!w->source) w->source = text_of(r, obj, "method");
+        if (!w->source) {
+            json_problem(r->d, r->doc, width_at,
+                         "say where it comes from: \"method\" or \"source\"");
+            w->source = "";
+        }
+    }
+    json_array_foreach(points, i, point) if (!read_width(r, point, w)) return;
+}
+
 static void read_group(struct reader *r, json_t *obj, const char *group, struct gpu_profile *out)
 {
     const char *keys[PROFILE_COUNT + 1];
@@ -193,7 +240,11 @@ static void read_group(struct reader *r, json_t *obj, const char *group, struct 
         out->param[p] = read;
         out->from_file[p] = true;
     }
-    if (strcmp(group, "base") == 0) keys[n_keys++] = width_curve;
+    if (strcmp(group, "base") == 0) {
+        json_t *v = json_object_get(obj, width_curve);
+        keys[n_keys++] = width_curve;
+        if (v) read_width_curve(r, v, &out->width);
+    }
     json_known_keys(r->d, r->doc, obj, in, keys, n_keys);
 }
 

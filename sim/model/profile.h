@@ -155,11 +155,24 @@ struct profile_field {
 };
 extern const struct profile_field profile_fields[PROFILE_COUNT];
 
+/* "base": { "width_curve": { "points": [[0.25, 0.4], [1, 1]], "provenance": .., "source": .. } }: the
+ * speed of one wide kernel against the share of the SMs that it may use, both of the whole card's,
+ * shares ascending to 1. A bare list of points is read too. For people and for fitting sm_width:
+ * no policy interpolates it. */
+enum { PROFILE_WIDTHS_MAX = 64 };
+struct width_curve {
+    size_t n; /* 0: absent */
+    double share[PROFILE_WIDTHS_MAX], speed[PROFILE_WIDTHS_MAX];
+    enum provenance provenance;
+    const char *source;
+};
+
 struct gpu_profile {
     const char *name; /* file name, "defaults" or "none" */
     const char *gpu;  /* card it was measured on; NULL for defaults */
     struct param param[PROFILE_COUNT];
     bool from_file[PROFILE_COUNT];
+    struct width_curve width;
 };
 
 /* The table's defaults: published or assumed values with their source, for any card. */

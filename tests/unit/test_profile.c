@@ -121,6 +121,10 @@ static void one_file(void **state)
     assert_true(isnan(l.p.param[PROFILE_base_l2_Bps].value)); /* null: not measured */
     assert_false(l.p.from_file[PROFILE_base_l2_Bps]);
     assert_close(l.p.param[PROFILE_mig_repartition_s].value, 12, 0); /* the rest: defaults */
+    assert_int_equal(l.p.width.n, 2);
+    assert_close(l.p.width.share[0], 0.5, 0);
+    assert_close(l.p.width.speed[0], 0.6, 0);
+    assert_int_equal(l.p.width.provenance, PROV_ASSUMED); /* a bare list says nothing of itself */
     unload(&l);
 }
 
@@ -157,6 +161,14 @@ static void every_mistake(void **state)
         { "{ \"value\": 37, \"unit\": \"us\", \"source\": \"a paper\", \"provenance\": \"published\" }",
           "37", "expected {\"value\": .., \"unit\": .., \"provenance\": ..}, found 37" },
         { "\"n\": 31", "\"N\": 31", "/N" },
+        { "[[0.5, 0.6], [1, 1]]", "[]", "expected 1 to 64 points" },
+        { "[[0.5, 0.6], [1, 1]]", "3", "expected 1 to 64 points" },
+        { "[[0.5, 0.6], [1, 1]]", "[[0.5, 0.6], [0.4, 1]]", "shares ascending" },
+        { "[[0.5, 0.6], [1, 1]]", "[[0.5, 1.6]]", "at most 1" },
+        { "[[0.5, 0.6], [1, 1]]", "[[0.5]]", "share of full speed" },
+        { "[[0.5, 0.6], [1, 1]]", "{\"points\": [[1, 1]], \"provenance\": \"measured\"}",
+          "say where it comes from" },
+        { "[[0.5, 0.6], [1, 1]]", "{\"points\": [[1, 1]], \"source\": \"x\"}", "\"provenance\"" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
