@@ -40,7 +40,7 @@ static const struct import_reason same_id = { "same-id",
 
 static const struct opt common_opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "FILE",
-      "native trace to write (default: standard output); FILE.account.json and FILE.quarantine.csv lie beside it",
+      "native trace to write (default: standard output); FILE.account.json and FILE.quarantine.csv lie beside it unless it is a pipe or a device",
       NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL,
       "any quarantined row is a failure", NULL },
@@ -139,6 +139,7 @@ struct job {
     const char *const *files; /* as the user named them */
     const char *const *paths; /* what to open */
     int n_files;
+    const struct inputs *in; /* all that is read, options' files too */
     struct symtab *names;
     struct account account;
     struct import_info info; /* of the first file */
@@ -347,6 +348,12 @@ static bool to_file(const struct options *o)
     return o->out && strcmp(o->out, "-") != 0;
 }
 
+/* Is there a file that others can lie beside? Nothing lies beside a pipe (-o >(xz >t.csv.xz)) or a device. */
+static bool has_neighbours(const struct options *o)
+{
+    return to_file(o) && !spool_kind(o->out);
+}
+
 /* A trace of an earlier import must not stand beside the account of one that failed. */
 static void drop_stale(const struct job *j)
 {
@@ -356,19 +363,22 @@ static void drop_stale(const struct job *j)
         log_warn("the older %s is removed: it does not belong to this account", j->o->out);
 }
 
-/* Would writing destroy what is read? */
+/* Can it be written, and would that destroy what is read? */
 static int check_outputs(const struct job *j, struct err *e)
 {
-    static const char *const suffix[] = { "", ".account.json", ".quarantine.csv" };
-    struct stat out, in;
+    static const char *const suffix[] = { "", ".account.json", ".quarantine.csv", ".fleet.json" };
+    const struct loc at = { .file = j->o->out };
+    struct stat out;
     int rc = 0;
+    if (stat(j->o->out, &out) == 0 && S_ISDIR(out.st_mode))
+        return err_set(e, ERR_IO, &at, "is a folder, expected a file to write");
     for (size_t k = 0; k < sizeof suffix / sizeof *suffix && rc == 0; k++) {
         char *path = xasprintf("%s%s", j->o->out, suffix[k]);
-        const bool there = stat(path, &out) == 0 && S_ISREG(out.st_mode);
-        for (int i = 0; there && i < j->n_files && rc == 0; i++)
-            if (stat(j->paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-                rc = err_set(e, ERR_USAGE, NULL, "import: -o %s would overwrite the input %s",
-                             j->o->out, j->files[i]);
+        const char *input =
+            stat(path, &out) == 0 && S_ISREG(out.st_mode) ? inputs_find(j->in, &out) : NULL;
+        if (input)
+            rc = err_set(e, ERR_USAGE, NULL, "import: -o %s would overwrite the input %s",
+                         j->o->out, input);
         free(path);
     }
     return rc;
@@ -386,11 +396,11 @@ static int import_document(struct job *j, struct err *e)
         format_explain(j->format, j->paths[0], e);
         return rc;
     }
-    if (to_file(j->o)) rc = outfile_commit(&j->quarantine, e);
-    if (rc == 0 && to_file(j->o)) {
+    if (j->quarantine.f) {
+        rc = outfile_commit(&j->quarantine, e);
         char *path = xasprintf("%s.account.json", j->o->out);
         json_write(json_object_get(d.json, "account"), &text);
-        rc = outfile_write(path, text.s, text.len, e);
+        if (rc == 0) rc = outfile_write(path, text.s, text.len, e);
         free(path);
     }
     if (rc == 0 && ((j->o->strict && d.quarantined) || (!j->o->lenient && d.not_benign))) {
@@ -420,9 +430,9 @@ static int import(struct job *j, struct err *e)
 {
     struct outfile out = { 0 };
     json_t *doc = NULL;
-    const bool files = to_file(j->o);
+    const bool files = to_file(j->o), neighbours = has_neighbours(j->o);
     int rc = files ? check_outputs(j, e) : 0;
-    if (files && rc == 0) {
+    if (neighbours && rc == 0) {
         char *path = xasprintf("%s.quarantine.csv", j->o->out);
         rc = outfile_open(&j->quarantine, path, e);
         free(path);
@@ -448,7 +458,7 @@ static int import(struct job *j, struct err *e)
     rc = store_account(j, doc, e);
     if (rc < 0) goto out;
     if (j->o->answer == ANSWER_TABLE) account_print(&j->account, j->files, j->n_files, stderr);
-    if (files) rc = outfile_commit(&j->quarantine, e);
+    if (neighbours) rc = outfile_commit(&j->quarantine, e);
     if (rc == 0 && (rc = verdict(j, e)) < 0) drop_stale(j);
     if (rc < 0) goto out;
 
@@ -460,7 +470,7 @@ static int import(struct job *j, struct err *e)
         rc = write_trace(j, stdout, e);
     }
     if (rc == 0 && j->format->finish)
-        rc = j->format->finish(j->format_options, files ? j->o->out : NULL, e);
+        rc = j->format->finish(j->format_options, neighbours ? j->o->out : NULL, e);
 out:
     json_decref(doc);
     outfile_abandon(&out);
@@ -502,6 +512,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .files = (const char *const *)(void *)(p.operand + 1),
             .paths = in.path,
             .n_files = p.operands - 1,
+            .in = &in,
             .names = symtab_create(),
             .rows = rowstore_create(ROWS_BYTES),
         };

@@ -409,8 +409,9 @@ static int slurm_json_open(void **state, const char *path, const void *options,
     if (rc == 0 && strcmp(path, "-") != 0) rc = find_snapshot(path, &when, e);
     if (rc == 0) rc = json_items_open(&s->items, path, "jobs", e);
     if (rc < 0) {
-        err_hint(e, "this reads the JSON of sacct, squeue and slurmrestd; the text of sacct is "
-                    "`gpusim import sacct`, a list of nodes goes with --nodes beside the jobs");
+        if (!e->hint[0])
+            err_hint(e, "this reads the JSON of sacct, squeue and slurmrestd; the text of sacct is "
+                        "`gpusim import sacct`, a list of nodes goes with --nodes beside the jobs");
         slurm_json_close(s);
         return rc;
     }

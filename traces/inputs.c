@@ -41,6 +41,21 @@ int inputs_of_options(struct inputs *in, const struct trace_format *f, char *val
     return rc;
 }
 
+static bool is_file(const struct spool *s, const struct stat *file)
+{
+    struct stat st;
+    return stat(spool_path(s), &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+}
+
+const char *inputs_find(const struct inputs *in, const struct stat *file)
+{
+    for (int i = 0; i < in->n; i++)
+        if (is_file(&in->spool[i], file)) return in->spool[i].named;
+    for (int i = 0; i < in->n_options; i++)
+        if (is_file(&in->option[i], file)) return in->option[i].named;
+    return NULL;
+}
+
 void inputs_fini(struct inputs *in, struct err *e)
 {
     for (int i = 0; i < in->n_options; i++) {

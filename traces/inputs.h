@@ -7,6 +7,8 @@
 #include "base/spool.h"
 #include "traces/format.h"
 
+#include <sys/stat.h>
+
 enum { INPUTS_OF_OPTIONS = 16 };
 
 struct inputs { /* starts as {0} */
@@ -22,6 +24,8 @@ struct inputs { /* starts as {0} */
 int inputs_open(struct inputs *in, char **named, int n, struct err *e);
 /* `values` are the format's options, whose texts are replaced. */
 int inputs_of_options(struct inputs *in, const struct trace_format *f, char *values, struct err *e);
+/* Which of them is this very file? The user's word for it, or NULL. */
+const char *inputs_find(const struct inputs *in, const struct stat *file);
 /* The user's own words in *e; copies go away. */
 void inputs_fini(struct inputs *in, struct err *e);
 

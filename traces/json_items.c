@@ -24,6 +24,7 @@ struct json_items {
     int line;
     enum shape shape;
     bool done, first, in_object;
+    const char *key; /* the caller's */
     struct strbuf item;
     VEC(struct scalar) scalars;
 };
@@ -172,7 +173,11 @@ static int find_key(struct json_items *s, const char *key, struct err *e)
         take(s);
         c = skip_blanks(s, e);
         const bool wanted =
-            key && name.len == strlen(key) + 2 && strncmp(name.s + 1, key, strlen(key)) == 0;
+            name.len == strlen(s->key) + 2 && strncmp(name.s + 1, s->key, strlen(s->key)) == 0;
+        if (wanted && c == '[' && !key) {
+            rc = bad(s, e, "one such array, found its key again");
+            break;
+        }
         if (wanted && c == '[') {
             take(s);
             break;
@@ -229,6 +234,7 @@ int json_items_open(struct json_items **out, const char *path, const char *key, 
     *out = NULL;
     s->line = 1;
     s->first = true;
+    s->key = key;
     s->file = xstrdup(strcmp(path, "-") == 0 ? "standard input" : path);
     int rc = instream_open(&s->in, path, e);
     int c = rc < 0 ? rc : peek(s, e);
@@ -275,6 +281,19 @@ void json_items_close(struct json_items *s)
 
 /* ---- members ---------------------------------------------------------------------------------- */
 
+/* Nothing may follow the document: a second one would be lost, and compressed data is whole only when
+ * it was read to its end. */
+static int end_of_file(struct json_items *s, struct err *e)
+{
+    const int c = skip_blanks(s, e);
+    const struct loc at = { .file = s->file, .line = s->line };
+    if (c < 0) return c == -1 ? 0 : c;
+    err_set(e, ERR_INPUT, &at, "expected the end of the file, found %s after the JSON document",
+            c == '[' || c == '{' ? "another one" : "more");
+    err_hint(e, "several exports: give each as a file of its own, `import FORMAT a.json b.json`");
+    return ERR_INPUT;
+}
+
 static int next_line(struct json_items *s, struct json_item *item, struct err *e)
 {
     int c;
@@ -300,7 +319,8 @@ static int next_member(struct json_items *s, struct json_item *item, struct err 
     int c = skip_blanks(s, e);
     if (c == ']') {
         take(s);
-        return s->in_object ? find_key(s, NULL, e) : 0;
+        const int rc = s->in_object ? find_key(s, NULL, e) : 0;
+        return rc < 0 ? rc : end_of_file(s, e);
     }
     if (c == ',' && !s->first) {
         take(s);

@@ -86,7 +86,7 @@ static int set_value(const struct command *c, const struct opt *o, const char *v
     }
     case OPT_COUNT:
         if (dec_u64(value, len, &u) != DEC_OK || u > INT64_MAX)
-            return bad_value(c, o, "a whole number, at least 0,", value, e);
+            return bad_value(c, o, "a whole number from 0 up", value, e);
         *(int64_t *)member = (int64_t)u;
         return 0;
     case OPT_SEED:

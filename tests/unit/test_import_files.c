@@ -321,6 +321,79 @@ static void the_input_is_not_overwritten(void **state)
     free(text);
 }
 
+static void *drain_main(void *arg)
+{
+    char *text = read_file(arg);
+    return text;
+}
+
+/* A folder is refused before anything is read; beside a FIFO or a device nothing is written. */
+static void output_that_is_no_file(void **state)
+{
+    const char *rows = temp_file(".csv", "job_id,submit_s,duration_s,gpus\na,0,1,1\n");
+    char out[300], beside[340];
+    void *text = NULL;
+    pthread_t t;
+    (void)state;
+    snprintf(out, sizeof out, "%s/folder", temp_dir());
+    assert_int_equal(mkdir(out, 0700), 0);
+    const char *const to_folder[] = { "native", rows, "-o", out, NULL };
+    assert_int_equal(run_words(&cmd_import, NULL, to_folder), ERR_IO);
+    assert_contains(last_run.e.msg, "is a folder, expected a file");
+    snprintf(beside, sizeof beside, "%s.quarantine.csv", out);
+    assert_int_not_equal(access(beside, F_OK), 0);
+
+    snprintf(out, sizeof out, "%s/out-fifo", temp_dir());
+    assert_int_equal(mkfifo(out, 0600), 0);
+    assert_int_equal(pthread_create(&t, NULL, drain_main, out), 0);
+    const char *const to_fifo[] = { "native", rows, "-o", out, NULL };
+    assert_int_equal(run_words(&cmd_import, NULL, to_fifo), 0);
+    pthread_join(t, &text);
+    assert_contains((char *)text, "a,0,1,1\n");
+    free(text);
+    snprintf(beside, sizeof beside, "%s.account.json", out);
+    assert_int_not_equal(access(beside, F_OK), 0);
+    snprintf(beside, sizeof beside, "%s.quarantine.csv", out);
+    assert_int_not_equal(access(beside, F_OK), 0);
+}
+
+/* Two dumps joined, or anything else behind a document: its rows would be lost without a word. */
+static void nothing_follows_a_json_document(void **state)
+{
+    static const char philly[] =
+        "[{\"status\":\"Pass\",\"vc\":\"v\",\"jobid\":\"a\",\"user\":\"u\","
+        "\"submitted_time\":\"2017-10-03 00:00:00\",\"attempts\":[{\"start_time\":"
+        "\"2017-10-03 00:00:05\",\"end_time\":\"2017-10-03 00:01:05\",\"detail\":[{\"ip\":\"m\","
+        "\"gpus\":[\"gpu0\"]}]}]}]\n";
+    static const char slurm[] =
+        "{\"last_update\":1700000500,\"jobs\":[{\"job_id\":7,\"job_state\":\"COMPLETED\","
+        "\"submit_time\":1700000000,\"start_time\":1700000010,\"end_time\":1700000070,"
+        "\"node_count\":1,\"tres_alloc_str\":\"cpu=1,node=1,gres/gpu=1\"}]}\n";
+    static const struct {
+        const char *format, *document;
+    } of[] = { { "philly", philly }, { "slurm-json", slurm } };
+    static const struct {
+        const char *more, *found;
+    } behind[] = { { "{\"jobs\":[]}\n", "another one" }, { "[]", "another one" }, { "oops", "more" } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char text[1200];
+        snprintf(text, sizeof text, "%s \t\r\n\n", of[i].document);
+        assert_import(of[i].format, temp_file(".json", text));
+        assert_account("rows.read", 1);
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(text, sizeof text, "%s%s", of[i].document, behind[k].more);
+            assert_int_equal(import_run(of[i].format, temp_file(".json", text)), ERR_INPUT);
+            assert_contains(last_run.e.msg, "expected the end of the file, found");
+            assert_contains(last_run.e.msg, behind[k].found);
+            assert_contains(last_run.e.where, ".json:2");
+        }
+    }
+    assert_int_equal(import_run("slurm-json", temp_file(".json", "{\"jobs\":[],\"jobs\":[]}")),
+                     ERR_INPUT);
+    assert_contains(last_run.e.msg, "found its key again");
+}
+
 /* An older trace beside the account of a failed import would be taken for its result. */
 static void no_stale_trace_is_left(void **state)
 {
@@ -514,6 +587,30 @@ static void files_of_options_may_be_pipes(void **state)
     assert_int_equal(access(fifo, F_OK), 0);
 }
 
+/* What an option names is an input too. */
+static void files_of_options_are_not_overwritten(void **state)
+{
+    static const char *const over[] = { "", ".fleet.json" };
+    char nodes[320], out[300], *text;
+    (void)state;
+    snprintf(out, sizeof out, "%s/kept", temp_dir());
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(nodes, sizeof nodes, "%s%s", out, over[i]);
+        FILE *f = fopen(nodes, "w");
+        fputs(openb_nodes, f);
+        fclose(f);
+        assert_int_equal(run_words(&cmd_import, NULL,
+                                   (const char *const[]){ "openb", PODS, "--nodes", nodes, "-o",
+                                                          out, NULL }),
+                         ERR_USAGE);
+        assert_contains(last_run.e.msg, nodes);
+        text = read_file(nodes);
+        assert_string_equal(text, openb_nodes);
+        free(text);
+        unlink(nodes);
+    }
+}
+
 /* ---- help ----------------------------------------------------------------------------------- */
 
 static void help_of_shared_options(void **state)
@@ -545,6 +642,9 @@ int main(void)
         cmocka_unit_test(wrong_kinds_are_named),
         cmocka_unit_test(another_format_is_named),
         cmocka_unit_test(the_input_is_not_overwritten),
+        cmocka_unit_test(files_of_options_are_not_overwritten),
+        cmocka_unit_test(output_that_is_no_file),
+        cmocka_unit_test(nothing_follows_a_json_document),
         cmocka_unit_test(no_stale_trace_is_left),
         cmocka_unit_test(swf_first_row_counts),
         cmocka_unit_test(swf_rounding),
