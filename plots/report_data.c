@@ -161,6 +161,7 @@ struct table_in {
     struct csv *csv;
     struct csv_row row;
     size_t col[4];
+    size_t width; /* fields of the header */
     size_t last; /* policy of the row before: rows of one policy come together */
 };
 
@@ -178,19 +179,21 @@ static int table_open(struct table_in *t, const char *path, const char *const *n
         if (t->col[i] == t->row.n)
             rc = csv_error(t->csv, &t->row, NULL, e, "expected a column \"%s\"", names[i]);
     }
+    t->width = t->row.n;
     if (rc > 0) return 0;
     csv_close(t->csv);
     t->csv = NULL;
     return rc;
 }
 
-/* Next row: 1, 0 at the end, or an error. All wanted columns exist afterwards. */
-static int table_next(struct table_in *t, size_t n, struct err *e)
+/* Next row: 1, 0 at the end, or an error. All wanted columns exist afterwards. A row that was cut short is
+ * refused even where what is wanted stands before the cut: rows are missing behind it. */
+static int table_next(struct table_in *t, struct err *e)
 {
     int rc = csv_next(t->csv, &t->row, e);
-    for (size_t i = 0; i < n && rc > 0; i++)
-        if (t->col[i] >= t->row.n)
-            rc = csv_error(t->csv, &t->row, NULL, e, "the row has %zu fields, too few", t->row.n);
+    if (rc > 0 && t->row.n != t->width)
+        rc = csv_error(t->csv, &t->row, NULL, e, "expected %zu fields as in the header, found %zu",
+                       t->width, t->row.n);
     return rc;
 }
 
@@ -253,7 +256,7 @@ static int read_waits(struct waits *w, const struct result *r, const char *path,
     double from = warmup_s(r), submit, wait;
     int rc = table_open(&t, path, names, 3, e);
     if (rc != 0) return rc;
-    while ((rc = table_next(&t, 3, e)) > 0) {
+    while ((rc = table_next(&t, e)) > 0) {
         size_t p = policy_of(&t, r);
         if (p == r->n_policies) continue;
         if ((rc = number(&t, 1, &submit, e)) != 0 || (rc = number(&t, 2, &wait, e)) != 0) break;
@@ -323,7 +326,7 @@ static int read_load(struct bucket *buckets, const struct result *r, const char 
     size_t policy = r->n_policies;
     int rc = table_open(&t, path, names, 4, e);
     if (rc != 0) return rc;
-    while ((rc = table_next(&t, 4, e)) > 0) {
+    while ((rc = table_next(&t, e)) > 0) {
         size_t p = policy_of(&t, r);
         if (p == r->n_policies) continue;
         if (p != policy) before = 0; /* the first interval of a policy */

@@ -303,7 +303,8 @@ static int swf_open(void **state, const char *path, const void *options, struct 
     return 0;
 }
 
-/* x 10^digits; every value below zero counts as -1, unknown. */
+/* x 10^digits. Only -1 is unknown: another value below zero is none that the format knows, but for the
+ * wait, which machines with clocks that differ write. */
 static bool number(const struct csv_row *r, int n, const char *what, int digits, int64_t *out,
                    struct import_row *row)
 {
@@ -311,6 +312,11 @@ static bool number(const struct csv_row *r, int n, const char *what, int digits,
     enum dec_status st = dec_fixed(f.s, f.len, digits, out);
     if (st != DEC_OK) {
         import_quarantine(row, &import_bad_value, "field %d (%s): %s", n, what, dec_why(st));
+        return false;
+    }
+    if (*out < 0 && *out != (digits == 9 ? -SIM_SECOND : -1) && n != F_wait) {
+        import_quarantine(row, &import_bad_value, "field %d (%s): below zero and not -1 (unknown)", n,
+                          what);
         return false;
     }
     if (*out < 0) *out = -1;

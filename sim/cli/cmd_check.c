@@ -13,6 +13,7 @@
 #include "model/synth.h"
 #include "whatif/runner.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -261,7 +262,8 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
     struct spool spool = { 0 }; /* it is read twice: to tell what it is, and to check it */
     diag_init(&d);
     int rc = strcmp(path, "-") != 0 && access(path, R_OK) != 0
-                 ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read")
+                 ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read: %s",
+                           strerror(errno))
                  : spool_open(&spool, path, &e);
     if (rc == 0) {
         const char *at = spool_path(&spool);
@@ -270,7 +272,11 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
                                        : check_trace(at, &f, &e);
     }
     if (rc != 0) diag_add_err(&d, &e);
-    for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++) spool_name_err(&spool, &d.problem[i]);
+    bool unreadable = rc == ERR_IO; /* it, or a file that it names */
+    for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++) {
+        unreadable |= d.problem[i].code == ERR_IO;
+        spool_name_err(&spool, &d.problem[i]);
+    }
     spool_close(&spool);
     for (size_t i = 0; i < d.count && i < DIAG_KEPT; i++)
         json_array_append_new(list, problem_json(path, &d.problem[i]));
@@ -283,7 +289,7 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
         else if (d.count == 0 && !o->quiet)
             printf("%s: good\n", path);
     }
-    const int status = rc == ERR_IO ? 4 : d.count > 0;
+    const int status = unreadable ? 4 : d.count > 0;
     strbuf_fini(&f.more);
     diag_fini(&d);
     return status > worst ? status : worst;

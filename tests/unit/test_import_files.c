@@ -508,6 +508,29 @@ static void lengths_that_are_no_times(void **state)
     }
 }
 
+/* Of values below zero the format knows -1 alone; a wait may be below zero where clocks differ. */
+static void swf_below_zero(void **state)
+{
+    static const char *const rows[] = {
+        "1 0 0 -7 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* run */
+        "1 -2 0 60 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* submit */
+        "1 0 0 60 -5 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* allocated processors */
+        "1 0 0 60 4 -1 -1 4 -1.5 -1 1 1 1 -1 -1 -1 -1 -1\n", /* requested time */
+    };
+    char text[300];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, "; c\n%s2 5 -3 60 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n", rows[i]);
+        assert_int_equal(import_run("swf", temp_file(".swf", text)), ERR_INPUT);
+        assert_import("swf", temp_file(".swf", text), "--lenient");
+        assert_int_equal(rows_for("bad-value"), 1);
+        assert_account("rows.kept", 1);
+    }
+    assert_import("swf", temp_file(".swf", "1 0 -1 -1.0 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                                           "2 0 -1 9 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"));
+    assert_int_equal(rows_for("no-run-time"), 1);
+}
+
 static void swf_rounding(void **state)
 {
     const char *log = temp_file(".swf", "1 0 0 5 4 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -647,6 +670,7 @@ int main(void)
         cmocka_unit_test(nothing_follows_a_json_document),
         cmocka_unit_test(no_stale_trace_is_left),
         cmocka_unit_test(swf_first_row_counts),
+        cmocka_unit_test(swf_below_zero),
         cmocka_unit_test(swf_rounding),
         cmocka_unit_test(swf_runs_of_zero),
         cmocka_unit_test(lengths_that_are_no_times),

@@ -438,6 +438,12 @@ static void bad_folders_are_refused(void **state)
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "jobs.csv"), "", 0, &e);
     assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    e = (struct err){ 0 }; /* cut behind what the report wants */
+    outfile_write(path_in(dir, "jobs.csv"), "policy,submit_s,wait_s,end_s\nwhole,1,2,3\nwhole,1,2",
+                  50, &e);
+    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_contains(e.msg, "expected 4 fields");
+    assert_contains(e.where, "jobs.csv:3");
     fake_result_fini(&r);
     arena_destroy(a);
 }
