@@ -437,8 +437,10 @@ void residents_work(struct residents *r, struct job *j, const struct shape *as, 
         j->finish = SIM_NEVER;
     }
     for (int32_t i = 0; turns && i < j->n_holdings; i++) {
-        card_settle(r, j->holding[i].card, now);
-        card_turn(r, j->holding[i].card, now);
+        const uint32_t card = j->holding[i].card;
+        card_settle(r, card, now);
+        card_turn(r, card, now);
+        if (card != home(j)) next_finish(r, card); /* of those beside it */
     }
     if (as) job_retime(j, now);
     next_finish(r, home(j));
