@@ -47,7 +47,7 @@ mutant() {
     cp "$work/kept" "$file"
 }
 
-tests='unit/test_place oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs'
+tests='unit/test_place oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs unit/test_outages unit/test_gangs unit/test_migrate'
 for t in $tests; do
     if ! build "$t"; then cat "$work/log"; say "not ok" "unchanged: $t does not build"; echo "1..$n"; exit 1; fi
     if timeout 300 "$work/build/tests/$t" >"$work/log" 2>&1; then say ok "unchanged: $t passes"
@@ -116,7 +116,7 @@ mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents.c \
 mutant work-credited-twice property/test_runs sim/engine/residents.c \
     's/work_left -= \(int64_t\)whole/work_left -= 2 * (int64_t)whole/'
 mutant finish-a-microsecond-early property/test_runs sim/engine/sim.c \
-    's/j->work_left = j->remaining;/j->work_left = j->remaining > 1000 ? j->remaining - 1000 : 0;/'
+    's/j->work_left = job_line\(j\);/j->work_left = j->remaining > 1000 ? j->remaining - 1000 : 0;/'
 mutant growth-before-ends oracle/test_scenarios sim/engine/evq.h \
     's/enum ev_class \{ EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY,/enum ev_class { EV_POLICY, EV_FINISH, EV_FAULT, EV_ARRIVE,/'
 mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster_mig.c \
@@ -128,7 +128,22 @@ mutant warm-up-ignored property/test_runs sim/metrics/collect.c \
 mutant pack-and-spread-swapped unit/test_place sim/policy/place_pack.c 's/1 - \(double\)slot_free_units/0 + (double)slot_free_units/'
 mutant change-of-a-node-unnoticed unit/test_place sim/policy/nodescore.c 's/s->changes\+\+ & /s->changes & /'
 mutant fragments-without-cpus unit/test_place sim/policy/place_fgd.c 's/demands_within\(f, cpus\);/demands_within(f, cpus + 64000);/'
+mutant fault-strikes-nobody unit/test_outages sim/engine/outages.c 's/if \(on_cards\(list\[i\]\)\)/if (0 \&\& on_cards(list[i]))/'
+mutant fault-stays-with-its-job unit/test_outages sim/engine/outages.c 's/blast != BLAST_JOB; i\+\+/0; i++/'
+mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim.c 's/every > 0 \? job_saved\(j, r->now, every\) : 0;/j->row.duration - left;/'
+mutant drained-card-takes-new-jobs unit/test_outages sim/engine/cluster.c \
+    's/card->out = \(uint8_t\)\(\(card->out \| set\) & ~clear\)/card->out = 0/'
+mutant removed-cards-cost-money unit/test_outages sim/cost/tco.c 's/\(double\)g->cards \* s->u->hours - g->absent_h/(double)g->cards * s->u->hours/'
+mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
+    's/rng_mix\(seed, env->replication, purpose\)/rng_mix(seed + (uint64_t)(size_t)p->share, env->replication, purpose)/'
+mutant checkpoint-counts-too-early unit/test_checkpoint sim/engine/checkpoint.c 's/\(simtime\)cycles : all/(simtime)(cycles + 1) : all/'
+mutant crossing-domains-costs-nothing unit/test_gangs sim/engine/cluster_zone.c 's/speed = spec->cross_domain_speed/speed = 1/'
+mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : spread/? spread : pack/'
+mutant moving-costs-nothing unit/test_migrate sim/engine/sim.c 's/later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
+mutant moved-job-begins-again unit/test_migrate sim/engine/sim.c \
+    's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
 if [ "${LONG-}" ]; then # tens of seconds
+    mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'
     mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(growth < 1\.0 \|\|/return true || (growth < 1.0 ||/'
 fi
 echo "1..$n"
