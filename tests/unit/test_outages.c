@@ -379,6 +379,45 @@ static void a_fault_reaches_as_far_as_the_policy_lets_it(void **state)
     simulated_fini(&s);
 }
 
+/* What is left open comes from the reference data, and the result says so; it reads back as it was. */
+static void where_the_rates_come_from(void **state)
+{
+    struct simulated s;
+    struct json_doc doc = { 0 };
+    struct result back;
+    struct err e = { 0 };
+    struct diag d;
+    size_t n = 0;
+    (void)state;
+    replay(&s, ", 'faults': { 'node_repair': '2 h' }", "'nodes': 2, 'faults': { 'card_mtbf': '1 y' }", NONE, WHOLE,
+           "a,0,100,1,\n");
+    const struct policy_result *p = sim_policy(&s, "p");
+    for (size_t i = 0; i < p->n_params; i++) {
+        const struct param_result *x = &p->param[i];
+        if (strncmp(x->name, "faults.", 7) != 0) continue;
+        n++;
+        const bool set = strstr(x->name, "card_mtbf") || strstr(x->name, "node_repair");
+        assert_string_equal(x->provenance, set ? "assumed" : "published");
+        if (strcmp(x->name, "faults.node_mtbf_s") == 0) {
+            near("nodes", x->value, 639 * 86400.0);
+            assert_true(x->low < x->value && x->value < x->high);
+        }
+        if (set) assert_string_equal(x->source, "set in the scenario");
+    }
+    assert_int_equal(n, 4);
+    assert_int_equal(json_doc_parse(&doc, "result", s.result_json, strlen(s.result_json), &e), 0);
+    struct arena *a = arena_create();
+    diag_init(&d);
+    result_read(&back, a, &doc, &d);
+    assert_int_equal(d.count, 0);
+    assert_true(back.policy[0].failures.any);
+    near("down", back.policy[0].failures.down_gpu_hours, p->failures.down_gpu_hours);
+    diag_fini(&d);
+    arena_destroy(a);
+    json_doc_fini(&doc);
+    simulated_fini(&s);
+}
+
 static void giving_up(void **state)
 {
     struct simulated s;
@@ -446,6 +485,7 @@ int main(void)
         cmocka_unit_test(every_policy_meets_the_same_faults),
         cmocka_unit_test(all_jobs_end),
         cmocka_unit_test(a_fault_reaches_as_far_as_the_policy_lets_it),
+        cmocka_unit_test(where_the_rates_come_from),
         cmocka_unit_test(giving_up),
         cmocka_unit_test(refusals),
     };
