@@ -142,6 +142,13 @@ mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : sprea
 mutant moving-costs-nothing unit/test_migrate sim/engine/sim.c 's/later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
 mutant moved-job-begins-again unit/test_migrate sim/engine/sim.c \
     's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
+mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
+mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
+    's/if \(reserved && move_head/if (0 && reserved && move_head/'
+mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster.c \
+    's/== \(room == 1\)/== (room == 0)/'
+mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
+    's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
 if [ "${LONG-}" ]; then # tens of seconds
     mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'
     mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(growth < 1\.0 \|\|/return true || (growth < 1.0 ||/'

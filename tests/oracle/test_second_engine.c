@@ -1,0 +1,280 @@
+/* test_second_engine.c - the product against a second engine that shares no engine code with it
+ * (support/second_engine.h), on random small scenarios over policies, orders, backfill, placements, limits,
+ * memory, fixed MIG layouts, several groups of cards and CPU cores: the same state, the same cards, the same
+ * start and end of every job to the nanosecond (within 2 where cards are shared, since speeds are rounded),
+ * and the same integral of what was held.
+ *
+ * GPUSIM_SOAK=N replays N scenarios instead of 200. Every scenario has a seed of its own, which is printed when
+ * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it.
+ * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
+ * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
+#include "support/second_engine.h"
+#include "support/simulate.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_WHOLE, KIND_TIMESLICE, KIND_MPS, KIND_INTERCEPT, KIND_MIG, KINDS };
+
+struct setting {
+    uint64_t seed;
+    int kind, order;
+    bool ties; /* times in whole seconds, so that much happens at once */
+    bool limits;
+    int groups, nodes[2], per[2];
+    struct strbuf fleet, share;
+};
+
+static uint64_t below(struct setting *s, uint64_t n)
+{
+    return test_random(&s->seed) % n;
+}
+
+static bool chance(struct setting *s, uint64_t in)
+{
+    return below(s, in) == 0;
+}
+
+static const char *any(struct setting *s, const char *const *of)
+{
+    size_t n = 0;
+    while (of[n]) n++;
+    return of[below(s, n)];
+}
+
+static simtime some_time(struct setting *s, uint64_t most_s)
+{
+    if (s->ties) return (simtime)below(s, most_s) * SIM_SECOND;
+    return (simtime)below(s, most_s * UINT64_C(1000000000));
+}
+
+static void make_fleet(struct setting *s)
+{
+    static const char *const cards[] = { "a100-sxm4-40gb", "generic", "a100-sxm4-80gb", "t4", NULL };
+    s->groups = 1 + chance(s, 3);
+    for (int g = 0; g < s->groups; g++) {
+        const bool cores = chance(s, 3);
+        s->nodes[g] = 1 + (int)below(s, 4);
+        s->per[g] = 1 + (int)below(s, 5);
+        strbuf_addf(&s->fleet, "%s{'name': 'g%d', 'gpu': '%s', 'nodes': %d, 'gpus_per_node': %d", g ? ", " : "",
+                    g, s->kind == KIND_MIG ? "a100-sxm4-40gb" : any(s, cards), s->nodes[g], s->per[g]);
+        if (cores) strbuf_addf(&s->fleet, ", 'cpu_cores': %d", 1 + (int)below(s, 32));
+        strbuf_addc(&s->fleet, '}');
+    }
+}
+
+static void make_share(struct setting *s)
+{
+    static const char *const memory[] = { "unchecked", "reserve", NULL };
+    static const char *const enforce[] = { "none", "soft", "hard", NULL };
+    static const char *const slices[] = {
+        "['3g.20gb', '3g.20gb']", "['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']", "{'1g.5gb': 7}",
+        "[{'cards': 1, 'slices': 'off'}, {'cards': 1, 'slices': ['4g.20gb', '2g.10gb']}, "
+        "{'cards': 2, 'slices': ['7g.40gb']}, {'cards': 9, 'slices': 'off'}]",
+        "[{'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': ['3g.20gb', '2g.10gb', '1g.5gb']}]", NULL };
+    switch (s->kind) {
+    case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
+    case KIND_TIMESLICE:
+        strbuf_addf(&s->share, "'kind': 'timeslice', 'slots': %d, 'memory': '%s', 'switch': '%d us'",
+                    1 + (int)below(s, 4), any(s, memory), (int)below(s, 200));
+        break;
+    case KIND_MPS:
+        strbuf_addf(&s->share, "'kind': 'mps', 'slots': %d", 1 + (int)below(s, 4));
+        if (chance(s, 2)) strbuf_addz(&s->share, ", 'cap': 1");
+        break;
+    case KIND_INTERCEPT:
+        strbuf_addf(&s->share, "'kind': 'intercept', 'enforce': '%s', 'startup': '%d s', "
+                               "'startup_per_process': '%d ms'",
+                    any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
+        break;
+    case KIND_MIG:
+        strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
+        break;
+    default: break;
+    }
+}
+
+static void make_job(struct setting *s, struct second_job *j)
+{
+    static const char *const profiles[] = { "wide", "half", "bytes", "host", NULL };
+    static const char *const models[] = { "a100-sxm4-40gb", "t4", NULL };
+    int most = s->nodes[0] * s->per[0] + 1;
+    *j = (struct second_job){ .duration = some_time(s, 200) + (chance(s, 20) ? 0 : SIM_SECOND), .limit = JOB_NO_TIME,
+                              .slots = 1, .cpus_milli = JOB_NO_INT, .bytes = JOB_NO_BYTES,
+                              .priority = (int32_t)below(s, 4), .user = (int32_t)below(s, 2) };
+    const bool shares = s->kind != KIND_WHOLE && !chance(s, 4);
+    if (chance(s, 15)) j->gpus_milli = 0;
+    else if (shares) j->gpus_milli = 1 + (int32_t)below(s, chance(s, 2) ? 999 : 300);
+    else j->gpus_milli = 1000 * (1 + (int32_t)below(s, chance(s, 3) ? (uint64_t)most : 3));
+    if (s->limits && !chance(s, 8)) {
+        j->limit = (j->duration + some_time(s, 100)) * (chance(s, 5) ? 1 : 2) / (chance(s, 5) ? 3 : 1);
+        if (s->ties) j->limit -= j->limit % SIM_SECOND;
+    }
+    if (chance(s, 6) && (s->kind == KIND_TIMESLICE || s->kind == KIND_MPS)) j->slots = 1 + (int32_t)below(s, 4);
+    if (chance(s, 4)) j->bytes = below(s, UINT64_C(30000000000));
+    if (chance(s, 3)) j->cpus_milli = (int32_t)below(s, 12000);
+    if (!chance(s, 3)) j->profile = any(s, profiles);
+    if (chance(s, 6)) j->model = any(s, models);
+}
+
+/* Another job of the same shape. */
+static void look_alike(struct second_job *j, const struct second_job *other)
+{
+    const struct second_job own = *j;
+    *j = *other;
+    j->duration = own.duration;
+    j->limit = own.limit;
+    j->priority = own.priority;
+}
+
+static void add_s(struct strbuf *b, simtime t)
+{
+    strbuf_addf(b, "%lld.%09lld", (long long)(t / SIM_SECOND), (long long)(t % SIM_SECOND));
+}
+
+static void add_row(struct strbuf *b, int id, const struct second_job *j)
+{
+    strbuf_addf(b, "%d,", id);
+    add_s(b, j->submit);
+    strbuf_addc(b, ',');
+    add_s(b, j->duration);
+    strbuf_addf(b, ",%d.%03d,", j->gpus_milli / 1000, j->gpus_milli % 1000);
+    if (j->limit != JOB_NO_TIME) add_s(b, j->limit);
+    strbuf_addf(b, ",%d,%d,", j->slots, j->priority);
+    if (j->cpus_milli != JOB_NO_INT) strbuf_addf(b, "%d.%03d", j->cpus_milli / 1000, j->cpus_milli % 1000);
+    strbuf_addf(b, ",u%d,", j->user);
+    if (j->bytes != JOB_NO_BYTES) strbuf_addf(b, "%llu", (unsigned long long)j->bytes);
+    strbuf_addf(b, ",%s,%s\n", j->profile ? j->profile : "", j->model ? j->model : "");
+}
+
+/* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
+struct tally {
+    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared;
+};
+
+static void count(struct tally *t, const struct second_job *j, int n)
+{
+    simtime latest = 0;
+    for (int i = 0; i < n; i++) {
+        t->jobs++;
+        t->state[j[i].state]++;
+        t->oom += j[i].oom;
+        if (j[i].start == JOB_NO_TIME) continue;
+        t->waited += j[i].start > j[i].submit;
+        t->overtook += j[i].start < latest;
+        t->gangs += strchr(j[i].where, ' ') != NULL;
+        t->shared += j[i].state == JOB_COMPLETED && j[i].end - j[i].start > j[i].duration;
+        if (j[i].start > latest) latest = j[i].start;
+    }
+}
+
+static bool near(double got_s, simtime want, bool shared)
+{
+    if (want == JOB_NO_TIME) return isnan(got_s);
+    return fabs(got_s - simtime_s(want)) <= (shared ? 2.1e-9 : 0.1e-9) + 1e-15 * fabs(got_s);
+}
+
+static void compare(const struct simulated *s, const struct second_job *j, int n, bool shared,
+                    const char *scenario, const char *trace, uint64_t seed)
+{
+    for (int i = 0; i < n; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        const struct sim_job *got = sim_job_of(s, "p", id);
+        const char *state = job_state_names[j[i].state];
+        if (strcmp(got->state, state) == 0 && near(got->start_s, j[i].start, shared) &&
+            near(got->end_s, j[i].end, shared) && strcmp(got->cards, j[i].where) == 0 &&
+            j[i].oom == (strcmp(got->reason, "out of memory") == 0))
+            continue;
+        print_message("%s\n%s", scenario, trace);
+        fail_msg("scenario seed %llu: job %d is %s, %.9f to %.9f on \"%s\"; the second engine says %s, "
+                 "%.9f to %.9f on \"%s\"",
+                 (unsigned long long)seed, i, got->state, got->start_s, got->end_s, got->cards, state,
+                 simtime_s(j[i].start), simtime_s(j[i].end), j[i].where);
+    }
+}
+
+static void one(uint64_t seed, struct tally *tally)
+{
+    static const char *const orders[] = { "fifo", "sjf", "priority", NULL };
+    static const char *const backfills[] = { "none", "easy", "easy", "greedy", NULL };
+    static const char *const places[] = { "first_fit", "best_fit", NULL };
+    static const char *const walltimes[] = { "estimate", "kill", NULL };
+    struct setting s = { .seed = seed };
+    struct second_job j[SECOND_JOBS];
+    struct second_totals totals;
+    struct strbuf trace = { 0 };
+    simtime at = 0;
+    s.kind = (int)below(&s, KINDS);
+    s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
+    s.limits = !chance(&s, 4);
+    make_fleet(&s);
+    make_share(&s);
+    const int n = 5 + (int)below(&s, SECOND_JOBS - 5);
+    const uint64_t gap = 1 + below(&s, 60);
+    strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
+                        "profile,gpu_model\n");
+    const int kinds = chance(&s, 3) ? n : 2 + (int)below(&s, 4); /* few: many jobs look alike */
+    for (int i = 0; i < n; i++) {
+        make_job(&s, &j[i]);
+        if (i >= kinds) look_alike(&j[i], &j[below(&s, (uint64_t)kinds)]);
+        at += some_time(&s, gap);
+        j[i].submit = at;
+        add_row(&trace, i, &j[i]);
+    }
+    char *scenario = xasprintf(
+        "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
+        "'trace': 'trace.csv'}], 'profiles': {"
+        "'wide': {'compute': 1, 'sm_width': 1}, 'half': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, "
+        "'sm_width': 0.5, 'footprint': '3 GiB'}, "
+        "'bytes': {'host': 0.1, 'compute': 0.3, 'memory': 0.6, 'bw_width': 0.8}, "
+        "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
+        "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
+        "'place': '%s', 'walltime': '%s'}, 'output': {'sample': '1 d'}}",
+        s.fleet.s, s.share.s, any(&s, orders), any(&s, backfills), any(&s, places), any(&s, walltimes));
+    struct simulated sim;
+    simulate(&sim, scenario, trace.s);
+    second_run(&sim.run.plan[0], j, n, &totals);
+    const bool shared = s.kind != KIND_WHOLE;
+    count(tally, j, n);
+    compare(&sim, j, n, shared, scenario, trace.s, seed);
+    const struct policy_result *p = sim_policy(&sim, "p");
+    const double held_s = p->gpu.allocated * simtime_s(totals.end) * (double)sim.run.plan[0].cards;
+    if (s.kind != KIND_INTERCEPT && fabs(held_s - totals.allocated_card_s) > 1e-5 * (1 + held_s))
+        fail_msg("scenario seed %llu: %g card seconds held, the second engine says %g",
+                 (unsigned long long)seed, held_s, totals.allocated_card_s);
+    simulated_fini(&sim);
+    free(scenario);
+    strbuf_fini(&trace);
+    strbuf_fini(&s.fleet);
+    strbuf_fini(&s.share);
+}
+
+static void agrees(void **state)
+{
+    const char *soak = getenv("GPUSIM_SOAK");
+    const int scenarios = soak ? atoi(soak) : 200;
+    uint64_t seed = test_seed();
+    (void)state;
+    assert_true(scenarios > 0);
+    struct tally t = { 0 };
+    for (int i = 0; i < scenarios; i++) one(seed + (uint64_t)i, &t);
+    print_message("%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
+                  "%d started before one that came earlier, %d on several cards, %d slowed\n",
+                  scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED], t.state[JOB_REJECTED],
+                  t.waited, t.overtook, t.gangs, t.shared);
+    if (scenarios < 100) return;
+    const int least = t.jobs / 200;
+    assert_true(t.oom > least && t.state[JOB_KILLED] > least && t.state[JOB_REJECTED] > least);
+    assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least && t.shared > 5 * least);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(agrees) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+/* tests/support/second_engine.h - the same jobs on the same fleet once more, by a program that shares no
+ * engine code with the product: an event list that is searched from end to end, free room that is counted
+ * anew from those who run whenever somebody asks, no index, no memory of an answer, no copy of the fleet
+ * that is kept up to date.
+ *
+ * What it takes from the product: the plan (parameters and cards as read), and of a sharing policy the pure
+ * functions `demand`, `speeds`, `startup` and `instance_rules`. Queue, placement, EASY, limits, memory,
+ * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the headers of
+ * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
+ *
+ * It knows: kinds whole, timeslice, mps, intercept, mig with a static layout; orders fifo, sjf, priority;
+ * backfill none, easy and greedy; first_fit and best_fit; gangs on nodes; CPU cores; several groups of cards.
+ * Not: services, faults, preemption, elastic jobs, moves, accounts, horizons, layouts made on demand. */
+#ifndef GPUSIM_TESTS_SECOND_ENGINE_H
+#define GPUSIM_TESTS_SECOND_ENGINE_H
+
+#include "engine/job.h"
+#include "engine/plan.h"
+
+enum { SECOND_JOBS = 96, SECOND_CARDS = 64 }; /* at most */
+
+/* A job as it comes, and what became of it. */
+struct second_job {
+    simtime submit, duration;
+    simtime limit;             /* JOB_NO_TIME: none */
+    int32_t gpus_milli, slots; /* slots 1 unless stated */
+    int32_t priority;
+    int32_t cpus_milli;        /* JOB_NO_INT: none */
+    int32_t user;              /* 0, 1, .. */
+    uint64_t bytes;            /* per card; JOB_NO_BYTES */
+    const char *profile;       /* NULL: none */
+    const char *model;         /* recorded card; NULL: none */
+
+    enum job_state state;
+    bool oom;
+    simtime start, end;        /* JOB_NO_TIME */
+    char where[256];           /* cards as in jobs.csv */
+};
+
+struct second_totals {
+    double allocated_card_s;  /* units held x time / units of a card; not for intercept */
+    simtime end;
+};
+
+/* Replay jobs (sorted by submit) under a plan. Fails the test when the plan is beyond it. */
+void second_run(const struct plan *p, struct second_job *j, int n, struct second_totals *out);
+
+#endif
