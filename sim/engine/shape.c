@@ -87,6 +87,7 @@ static double transfer(struct signature *sig, const struct gpu_spec *ref,
     sig->compute = compute / time;
     sig->memory = memory / time;
     sig->launches_per_s /= time;
+    sig->allocs_per_s /= time;
     sig->syncs_per_s /= time;
     sig->pcie_Bps /= time;
     return time;

@@ -17,6 +17,9 @@ struct signature {
     double sm_width;       /* share of the SMs its kernels can fill, (0, 1]; NAN: min(1, gpus) */
     double bw_width;       /* likewise of the memory bandwidth; NAN: min(1, gpus) */
     double launches_per_s; /* kernel launches per isolated second */
+    double allocs_per_s;   /* allocations that reach the driver, per isolated second */
+    double graphs; /* share of its time on the card that is launched from CUDA graphs, which a quota
+                      that counts launches cannot stop */
     double
         syncs_per_s;  /* synchronising calls per isolated second (remote pays a round trip each) */
     double kernel_us; /* mean kernel length; NAN unknown */
@@ -31,7 +34,7 @@ struct signature {
 
 #define SIGNATURE_SUM_TOLERANCE 1e-6
 
-/* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s syncs_per_s
+/* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s allocs_per_s graphs syncs_per_s
  * kernel_us pcie ("1 GB/s") flops_per_s footprint mem_grow precision source. */
 extern const struct cfg_field signature_fields[];
 extern const size_t signature_fields_n;

@@ -13,6 +13,9 @@
  *          issue 314), 1.17 there with steps linear in SMs (PR 317), 0.82 to 0.95 where 10 and 90
  *          gave 1:6 to 1:8 (HAMi issue 2863). Unless the scenario or a measured profile says
  *          otherwise it falls linearly from the profile's default at 108 SMs to 0.19 at 188
+ *          A quota that is charged at launches cannot stop what CUDA graphs launch (HAMi-core meters
+ *          the graph's launch, not its kernels): with a share G of the time on the card from graphs a
+ *          tenant of quota a weighs as one of a + (1 - a) G
  *   none   memory quota only
  * `sizes` are the shares that are for sale where slices are rented (a cloud's 1/6, 1/3 and 1/2 of a
  * card): a fraction takes the smallest that holds its compute and its bytes, and all its bytes are
@@ -32,6 +35,8 @@
  *
  * The time is spent off the card, so co-tenants meet the job a little less often: what they gain is
  * less than what it loses (the card's work does not grow).
+ * An allocation that reaches the driver takes `alloc` longer (the profile's intercept.alloc_us; the published
+ * figure swings, so its range is wide).
  * Every start takes the start-up time, which grows with the processes already on the card (a lock
  * is taken in turn). */
 #include "policy/blast.h"
@@ -48,11 +53,11 @@ static const char *const unset_memory_names[] = { "share", "card", NULL };
 struct intercept {
     int enforce, unset_memory, fault;
     bool hides;
-    simtime launch, native_launch, startup, startup_per_process, quantum, switch_;
+    simtime launch, native_launch, alloc, startup, startup_per_process, quantum, switch_;
     double gain;
     json_t *sizes;
-    double launch_s, native_s, switch_ratio; /* bound, as is the rest */
-    int32_t *size;                           /* thousandths, ascending */
+    double launch_s, native_s, alloc_s, switch_ratio; /* bound, as is the rest */
+    int32_t *size;                                    /* thousandths, ascending */
     size_t n_sizes;
 };
 
@@ -63,7 +68,8 @@ enum {
     FIELD_QUANTUM,
     FIELD_SWITCH,
     FIELD_GAIN,
-    FIELD_NATIVE
+    FIELD_NATIVE,
+    FIELD_ALLOC
 };
 static const struct cfg_field fields[] = {
     [FIELD_LAUNCH] = CFG_FIELD(struct intercept, launch, CFG_TIME, NULL, 0, 1,
@@ -87,6 +93,8 @@ static const struct cfg_field fields[] = {
     [FIELD_NATIVE] = CFG_FIELD(struct intercept, native_launch, CFG_TIME, NULL, 0, 1,
                                "host time of a launch without the library; default from the "
                                "profile"),
+    [FIELD_ALLOC] = CFG_FIELD(struct intercept, alloc, CFG_TIME, NULL, 0, 1,
+                              "hook time per allocation; default from the profile"),
     CFG_FIELD(struct intercept, hides, CFG_BOOL, "false", 0, 0,
               "hook time is hidden behind kernels that are longer than the launch"),
     CFG_ONE_OF(struct intercept, enforce, enforce_names, "soft",
@@ -106,9 +114,10 @@ static const enum profile_param uses[] = {
     PROFILE_timeslice_switch_us,
     PROFILE_intercept_core_gain,
     PROFILE_base_launch_us,
+    PROFILE_intercept_alloc_us,
 };
 static const size_t overrides[] = { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM,
-                                    FIELD_SWITCH, FIELD_GAIN,    FIELD_NATIVE };
+                                    FIELD_SWITCH, FIELD_GAIN,    FIELD_NATIVE,      FIELD_ALLOC };
 
 /* A parameter of the scenario, else of the profile (`scale` turns its unit into ns). */
 static simtime or_profile(simtime given, const struct param *from, double scale)
@@ -155,6 +164,8 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     p->launch = or_profile(p->launch, &known[PROFILE_intercept_launch_ns], 1);
     p->native_launch = or_profile(p->native_launch, &known[PROFILE_base_launch_us], 1e3);
     p->native_s = simtime_s(p->native_launch);
+    p->alloc = or_profile(p->alloc, &known[PROFILE_intercept_alloc_us], 1e3);
+    p->alloc_s = simtime_s(p->alloc);
     p->startup = or_profile(p->startup, &known[PROFILE_intercept_startup_ms], 1e6);
     p->startup_per_process =
         or_profile(p->startup_per_process, &known[PROFILE_intercept_startup_per_process_ms], 1e6);
@@ -231,12 +242,13 @@ static void speeds(const void *params, const struct share_view *v, double speed[
         const double need = gpu * s->sm_width;
         const double quota = v->resident[i].demand->core_cap;
         t[i] = (struct turn_taker){
-            .delay = s->host + s->launches_per_s * hook_shows(p, s),
+            .delay = s->host + s->launches_per_s * hook_shows(p, s) + s->allocs_per_s * p->alloc_s,
             .demand = gpu,
             .spared = timeshare_spared(v->type->gpu, s->sm_width, simtime_s(p->quantum)),
         };
         cap[i] = quota < need ? quota / need : INFINITY;
-        weight[i] = pow(v->resident[i].demand->units / 1000.0, p->gain);
+        const double share = v->resident[i].demand->units / 1000.0;
+        weight[i] = pow(share + (1 - share) * s->graphs, p->gain);
     }
     if (p->enforce == ENFORCE_BUCKET)
         timeshare_weighted(t, weight, v->n, p->switch_ratio, speed);

@@ -269,7 +269,8 @@ static void add_errors(struct errors *e, const double *got, const double *want, 
     }
 }
 
-static void errors_below(const char *what, size_t n, const struct errors *e, double mean, double worst)
+static void errors_below(const char *what, size_t n, const struct errors *e, double mean,
+                         double worst)
 {
     print_message("%s, %zu residents: mean %.1e, worst %.1e\n", what, n, e->sum / (double)e->n,
                   e->worst);
@@ -396,7 +397,8 @@ static void many_residents(void **state)
         const double stretch = round % 2 ? uniform(&random) : 0;
         const double host = round % 3 ? 60 * uniform(&random) : 0.5;
         for (size_t i = 0; i < 64; i++)
-            t[i] = (struct turn_taker){ .delay = host * uniform(&random), .demand = uniform(&random) };
+            t[i] =
+                (struct turn_taker){ .delay = host * uniform(&random), .demand = uniform(&random) };
         t[64] = (struct turn_taker){ .delay = 2 };
         timeshare_speeds(t, 64, stretch, few);
         timeshare_speeds(t, 65, stretch, many);
@@ -465,8 +467,8 @@ static void mps_is_the_chain(void **state)
             struct chain chain = { .n = n, .at_card = crowd_at_card, .ctx = &c };
             double exact[MOST], speed[MOST], used = 0;
             for (size_t i = 0; i < n; i++) {
-                c.s[i] = i > 0 && test_random(&random) % 5 == 0 ? c.s[i - 1]
-                                                                : random_signature(&random);
+                c.s[i] =
+                    i > 0 && test_random(&random) % 5 == 0 ? c.s[i - 1] : random_signature(&random);
                 chain.away[i] = c.s[i].host;
             }
             solve_chain(&chain, exact);
@@ -584,43 +586,53 @@ static const struct field_case {
     enum figure figure;
     enum direction direction;
     const char *columns, *cells; /* more columns of the trace */
+    const char *second;          /* share that the second job asks for; NULL: 0.4 like the first */
 } cases[] = {
     { "host", "'kind': 'timeslice'", "'host': 0, 'compute': 1", "'host': 0.4, 'compute': 0.6",
-      TURNAROUND, DOWN, "", "" },
+      TURNAROUND, DOWN, "", "", NULL },
     { "compute", "'kind': 'mig'", "'compute': 0.2, 'memory': 0.8, 'bw_width': 0.2",
-      "'compute': 0.8, 'memory': 0.2, 'bw_width': 0.2", TURNAROUND, UP, "", "" },
+      "'compute': 0.8, 'memory': 0.2, 'bw_width': 0.2", TURNAROUND, UP, "", "", NULL },
     { "memory", "'kind': 'mps', 'cap': 0.5",
       "'compute': 0.9, 'memory': 0.1, 'sm_width': 0.2, 'bw_width': 1",
-      "'compute': 0.2, 'memory': 0.8, 'sm_width': 0.2, 'bw_width': 1", TURNAROUND, UP, "", "" },
+      "'compute': 0.2, 'memory': 0.8, 'sm_width': 0.2, 'bw_width': 1", TURNAROUND, UP, "", "",
+      NULL },
     { "sm_width", "'kind': 'mps', 'cap': 1", "'sm_width': 0.4", "'sm_width': 0.9", TURNAROUND, UP,
-      "", "" },
-    { "sm_width", "'kind': 'whole'", "'sm_width': 0.4", "'sm_width': 0.9", ENERGY, UP, "", "" },
+      "", "", NULL },
+    { "sm_width", "'kind': 'whole'", "'sm_width': 0.4", "'sm_width': 0.9", ENERGY, UP, "", "",
+      NULL },
     { "bw_width", "'kind': 'mig'",
       "'compute': 0.1, 'memory': 0.9, 'sm_width': 0.1, 'bw_width': 0.2",
-      "'compute': 0.1, 'memory': 0.9, 'sm_width': 0.1, 'bw_width': 0.9", TURNAROUND, UP, "", "" },
+      "'compute': 0.1, 'memory': 0.9, 'sm_width': 0.1, 'bw_width': 0.9", TURNAROUND, UP, "", "",
+      NULL },
     { "launches_per_s", "'kind': 'intercept', 'switch': '0 s'", "'launches_per_s': 1000",
-      "'launches_per_s': 1000000", TURNAROUND, UP, "", "" },
+      "'launches_per_s': 1000000", TURNAROUND, UP, "", "", NULL },
     { "kernel_us", "'kind': 'intercept', 'switch': '0 s', 'launch': '5 us', 'hides': true",
       "'launches_per_s': 50000, 'kernel_us': 1", "'launches_per_s': 50000, 'kernel_us': 50",
-      TURNAROUND, DOWN, "", "" },
+      TURNAROUND, DOWN, "", "", NULL },
     { "kernel_us", "'kind': 'remote', 'async': '20 us'", "'launches_per_s': 5000, 'kernel_us': 5",
-      "'launches_per_s': 5000, 'kernel_us': 50", TURNAROUND, DOWN, "", "" },
+      "'launches_per_s': 5000, 'kernel_us': 50", TURNAROUND, DOWN, "", "", NULL },
+    { "allocs_per_s", "'kind': 'intercept', 'switch': '0 s', 'alloc': '100 us'",
+      "'allocs_per_s': 10", "'allocs_per_s': 1000", TURNAROUND, UP, "", "", NULL },
+    /* quotas of 4 to 1 that cannot be enforced: the larger one no longer ends first */
+    { "graphs", "'kind': 'intercept', 'enforce': 'bucket'", "'graphs': 0", "'graphs': 1",
+      TURNAROUND, UP, "", "", "0.1" },
     { "syncs_per_s", "'kind': 'remote'", "'syncs_per_s': 10", "'syncs_per_s': 5000", TURNAROUND, UP,
-      "", "" },
-    { "pcie", "'kind': 'remote'", "'pcie': '0 B/s'", "'pcie': '2 GB/s'", TURNAROUND, UP, "", "" },
+      "", "", NULL },
+    { "pcie", "'kind': 'remote'", "'pcie': '0 B/s'", "'pcie': '2 GB/s'", TURNAROUND, UP, "", "",
+      NULL },
     { "footprint", "'kind': 'timeslice'", "'footprint': '10 GiB'", "'footprint': '45 GiB'", FAILED,
-      UP, "", "" },
+      UP, "", "", NULL },
     { "footprint", "'kind': 'whole'", "'footprint': '10 GiB'", "'footprint': '100 GiB'", REJECTED,
-      UP, "", "" },
+      UP, "", "", NULL },
     { "mem_grow", "'kind': 'timeslice'", "'footprint': '45 GiB'",
-      "'footprint': '45 GiB', 'mem_grow': '1000 s'", FAILED, DOWN, "", "" },
+      "'footprint': '45 GiB', 'mem_grow': '1000 s'", FAILED, DOWN, "", "", NULL },
     { "flops_per_s", "'kind': 'whole'", "'flops_per_s': 1e12", "'flops_per_s': 1e13", EFFECTIVE, UP,
-      "", "" },
+      "", "", NULL },
     /* fp64 units grew more than fp16 ones from the one card to the other */
     { "precision", "'kind': 'whole'", "'precision': 'fp16'", "'precision': 'fp64'", TURNAROUND,
-      DOWN, ",gpu_model", ",l40s" },
+      DOWN, ",gpu_model", ",l40s", NULL },
     { "switch", "'kind': 'timeslice', 'switch': '0 s'", NULL,
-      "'kind': 'timeslice', 'switch': '200 us'", TURNAROUND, UP, "", "" },
+      "'kind': 'timeslice', 'switch': '200 us'", TURNAROUND, UP, "", "", NULL },
 };
 
 static double figure(const struct field_case *c, const char *share, const char *profile)
@@ -635,8 +647,8 @@ static double figure(const struct field_case *c, const char *share, const char *
              " 'profiles': {'p': {%s}}, 'policies': [{'name': 'p', 'share': {%s}}]}",
              profile, share);
     snprintf(trace, sizeof trace,
-             "job_id,submit_s,duration_s,gpus,profile%s\na,0,100,0.4,p%s\nb,0,100,0.4,p%s\n",
-             c->columns, c->cells, c->cells);
+             "job_id,submit_s,duration_s,gpus,profile%s\na,0,100,0.4,p%s\nb,0,100,%s,p%s\n",
+             c->columns, c->cells, c->second ? c->second : "0.4", c->cells);
     simulate(&s, scenario, trace);
     const struct policy_result *p = sim_policy(&s, "p");
     switch (c->figure) {

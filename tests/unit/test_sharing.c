@@ -200,6 +200,20 @@ static void hooks_hide_behind_kernels(void **state)
 #undef HOOK
 }
 
+/* 100 allocations a second of 50 us more each: 0.5 %. */
+static void allocations_cost(void **state)
+{
+    const struct card_type type = card("a40");
+    struct signature s = work(0);
+    double speed;
+    (void)state;
+    s.allocs_per_s = 100;
+    ask("intercept", "{\"alloc\": \"50 us\"}", &type, &s, 1, &speed);
+    assert_close(1 / speed, 1.005, 1e-12);
+    ask("intercept", "{}", &type, &s, 1, &speed); /* the profile's 18.3 us */
+    assert_close(1 / speed, 1.00183, 1e-12);
+}
+
 /* A job that its hook holds back leaves the card to others: they gain, and less than it loses. */
 static void a_hook_makes_no_work(void **state)
 {
@@ -253,9 +267,13 @@ static void how_far_a_fault_reaches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vgpu_schedulers),      cmocka_unit_test(vgpu_frame_buffers),
-        cmocka_unit_test(mps_clients),          cmocka_unit_test(hooks_hide_behind_kernels),
-        cmocka_unit_test(a_hook_makes_no_work), cmocka_unit_test(how_far_a_fault_reaches),
+        cmocka_unit_test(vgpu_schedulers),
+        cmocka_unit_test(vgpu_frame_buffers),
+        cmocka_unit_test(mps_clients),
+        cmocka_unit_test(hooks_hide_behind_kernels),
+        cmocka_unit_test(allocations_cost),
+        cmocka_unit_test(a_hook_makes_no_work),
+        cmocka_unit_test(how_far_a_fault_reaches),
     };
     return cmocka_run_group_tests_name("sharing", tests, set_up, tear_down);
 }

@@ -35,7 +35,7 @@ static void all_keys(void **state)
     load(
         &l,
         "{\"x\": {\"host\": 0.1, \"compute\": 0.65, \"memory\": 0.25, \"sm_width\": 0.9, \"bw_width\": 0.8,"
-        " \"launches_per_s\": 3000, \"syncs_per_s\": 12.5, \"kernel_us\": 231.5, \"pcie\": \"1.5 GB/s\","
+        " \"launches_per_s\": 3000, \"allocs_per_s\": 40, \"graphs\": 0.75, \"syncs_per_s\": 12.5, \"kernel_us\": 231.5, \"pcie\": \"1.5 GB/s\","
         " \"flops_per_s\": 1.1e14, \"footprint\": \"14 GiB\", \"mem_grow\": \"60 s\","
         " \"precision\": \"bf16\", \"source\": \"a paper\"}}");
     if (l.d.count) fail_msg("%s: %s", l.d.problem[0].where, l.d.problem[0].msg);
@@ -46,6 +46,8 @@ static void all_keys(void **state)
     assert_close(l.s.bw_width, 0.8, 0);
     assert_close(l.s.launches_per_s, 3000, 0);
     assert_close(l.s.syncs_per_s, 12.5, 0);
+    assert_close(l.s.allocs_per_s, 40, 0);
+    assert_close(l.s.graphs, 0.75, 0);
     assert_close(l.s.kernel_us, 231.5, 0);
     assert_close(l.s.pcie_Bps, 1.5e9, 0);
     assert_close(l.s.flops_per_s, 1.1e14, 0);
