@@ -90,12 +90,10 @@ mutant easy-needs-the-very-cards property/test_easy sim/engine/sched_easy.c \
     's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
 mutant easy-head-sticks-to-its-card property/test_easy sim/engine/sched_easy.c \
     's/if \(reserved && move_head\(s, head, reserved, &r\)\) return true;//'
-mutant easy-head-takes-any-cards property/test_easy sim/engine/sched_easy.c \
-    's/cluster_prefer_taken\(s->then, s->cluster, &r, &out->pick\);//'
 mutant last-come-first-served oracle/test_fcfs sim/engine/waitlist.c \
     's/a->rank < b->rank \? -1 : 1/a->rank < b->rank ? 1 : -1/'
 mutant queue-overtaken-when-the-head-waits oracle/test_fcfs sim/engine/sched.c \
-    's/(\} else \{\s*)break;/$1struct job *x;\n            waitlist_walk(&s->queue);\n            while ((x = waitlist_step(&s->queue)))\n                if (place(s, s->cluster, x, &group, &s->pick)) sched_start_at(s, x, group);\n            break;/'
+    's/(else if \(!sched_resize\(s\)\) \{\s*)break;/$1struct job *x;\n            waitlist_walk(&s->queue);\n            while ((x = waitlist_step(&s->queue)))\n                if (sched_place_now(s, x, &group)) sched_start_at(s, x, group);\n            break;/'
 mutant cohort-lends-what-is-used property/test_accounts sim/engine/accounts.c \
     's/a->cohort_used\[q->cohort\] \+ milli <=/milli <=/'
 mutant cohort-not-released property/test_accounts sim/engine/sched.c 's/if \(a->quota->cohort < 0\) \{/if (true) {/'

@@ -15,7 +15,7 @@
  * Complexity: a start attempt costs one placement query; the head is tried again only after something
  * was given back. EASY at such an instant: the promised ends up to the reservation, and the waiting
  * jobs with a limit until every request shape among them has met a lack of room. Greedy: likewise
- * over all waiting jobs. Conservative: depth x (running jobs + depth). Preemption: a sort of the
+ * over all waiting jobs. Conservative: depth x (running jobs + depth). Preemption: a pass over the
  * running jobs, and for every request shape that finds no room as many queries as there are running
  * jobs of larger rank.
  * Threads: one run, one thread. */

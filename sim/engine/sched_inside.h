@@ -52,7 +52,8 @@ struct sched {
     VEC(struct placed) placed;  /* preemption: who starts; entries beyond n_placed keep memory */
     size_t n_placed;
     const struct job *worst;    /* the running job of largest rank */
-    bool sorted;                /* `list` is, smallest rank first */
+    size_t heap;                /* `list`: so many are a heap, largest rank first; behind it they are sorted */
+    bool heaped;
     simtime look;               /* when a running job's rank changes by itself; SIM_NEVER */
     VEC(struct job *) elastic;  /* running jobs that may be resized */
     struct profile *profile;    /* conservative */

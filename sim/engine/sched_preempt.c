@@ -18,13 +18,42 @@ static void rank_running(struct sched *s)
 {
     struct job *j;
     s->worst = NULL;
-    s->sorted = false;
+    s->heaped = false;
     RB_FOREACH(j, releases, &s->running)
     {
         j->rank = sched_rank(s, j);
         vec_push(&s->list, j);
         if (!s->worst || waitlist_compare(s->worst, j) < 0) s->worst = j;
     }
+}
+
+/* ---- the running jobs from the last backwards: few are asked for, so they are not sorted but drawn ---- */
+
+static void sift_down(struct job **heap, size_t n, size_t at)
+{
+    struct job *j = heap[at];
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && waitlist_compare(heap[child], heap[child + 1]) < 0) child++;
+        if (waitlist_compare(heap[child], j) < 0) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = j;
+}
+
+/* list.v[i] as if all were sorted, smallest rank first; i falls from one call to the next. */
+static struct job *in_order(struct sched *s, size_t i)
+{
+    struct job **list = s->list.v;
+    if (!s->heaped)
+        for (size_t k = (s->heap = s->list.n) / 2; k-- > 0;) sift_down(list, s->heap, k);
+    s->heaped = true;
+    while (s->heap > i) {
+        struct job *last = list[0];
+        list[0] = list[--s->heap];
+        if (s->heap > 0) sift_down(list, s->heap, 0);
+        list[s->heap] = last;
+    }
+    return list[i];
 }
 
 /* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
@@ -35,10 +64,8 @@ static bool make_room(struct sched *s, const struct job *j, struct placed *out)
     s->released.n = 0;
     if (s->list.n == 0) rank_running(s);
     if (!s->worst || waitlist_compare(j, s->worst) > 0) return false;
-    if (!s->sorted) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
-    s->sorted = true;
     size_t i = s->list.n;
-    while (!fits && i > 0 && waitlist_compare(j, s->list.v[i - 1]) < 0) {
+    while (!fits && i > 0 && waitlist_compare(j, in_order(s, i - 1)) < 0) {
         struct job *victim = s->list.v[--i];
         if (!victim->expected || victim->replica) continue; /* it went for somebody else; a service stays */
         sched_expect(s, victim, false);
@@ -74,6 +101,16 @@ static struct placed *next_placed(struct sched *s)
     return &s->placed.v[s->n_placed];
 }
 
+/* Of the list only those who are to go matter from here on, in the order of their ranks. */
+static void keep_evicted(struct sched *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->list.n; i++)
+        if (s->list.v[i]->evicted) s->list.v[n++] = s->list.v[i];
+    s->list.n = n;
+    if (n > 1) qsort(s->list.v, n, sizeof *s->list.v, by_rank);
+}
+
 /* Entitle waiting jobs in order; what has no room is tried once for each shape. */
 static void decide(struct sched *s)
 {
@@ -104,6 +141,7 @@ static void decide(struct sched *s)
         }
         waitlist_seek(&s->queue, waitlist_lane(&s->queue, 0), j);
     }
+    keep_evicted(s);
     for (size_t i = 0; i < s->list.n; i++) stays(s, s->list.v[i]);
 }
 

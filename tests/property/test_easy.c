@@ -4,8 +4,8 @@
  * With shares of cards a number is not enough: there the same is written down with cards, each looked at
  * for every decision. Who outlasts the reservation may start on the tightest card that leaves the head
  * some card at its time.
- * Mutants: a job that outlasts the reservation needs the very cards it would get first; the head reserves
- * the lowest free cards. */
+ * Mutants: a job that outlasts the reservation needs the very cards it would get first; the head sticks to
+ * the card it would have got. */
 #include "support/simulate.h"
 
 #include "base/str.h"
