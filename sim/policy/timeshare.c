@@ -14,6 +14,12 @@ enum {
     ROUNDS = 200,
 };
 
+double timeshare_burst_s(double work_s, double others, double turn_s)
+{
+    if (work_s <= 0) return 0;
+    return work_s + others * turn_s * (ceil(work_s / turn_s) - 0.5);
+}
+
 double timeshare_spared(const struct gpu_spec *gpu, double sm_width, double quantum_s)
 {
     const double sm_bytes = 256 * 1024, there_and_back = 2;

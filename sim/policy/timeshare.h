@@ -45,6 +45,17 @@ double timeshare_spared(const struct gpu_spec *gpu, double sm_width, double quan
  * O(n^2) up to 64, then O(different residents): 0.2 us for 8, 0.1 ms for 1000 of a few kinds. */
 void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[]);
 
+/* How long a burst of `work_s` on the card takes beside `others` (mean number, need not be whole)
+ * that are always there, in turns of `turn_s` (quantum and switch): it waits half a round on
+ * average for its first turn, then a whole round of the others between its turns,
+ *
+ *     work + others x turn x (ceil(work / turn) - 1/2)
+ *
+ * Processor sharing, which the speeds above come from, says work x (1 + others): the same in the mean
+ * over bursts longer than a turn, but up to half a round too little for the shortest and as much too
+ * much for those that just fit into a turn. */
+double timeshare_burst_s(double work_s, double others, double turn_s);
+
 /* The same when the card favours some: while i and j are both at the card it works for them in the
  * ratio weight[i] : weight[j], so that those who never leave it share it in this ratio, and one that
  * meets nobody runs at full speed (discriminatory processor sharing). weight NULL or all the same:

@@ -138,11 +138,50 @@ static void a_thousand_residents(void **state)
     for (int i = 0; i < TIMESHARE_MAX; i++) assert_true(speed[i] > 0 && speed[i] <= 0.001 + 1e-9);
 }
 
+/* A burst beside tenants that never leave, turn by turn: it comes at any time of a round. */
+static double walked(double work, size_t others, double turn)
+{
+    enum { STARTS = 1000 };
+    double sum = 0;
+    for (size_t k = 0; k < STARTS; k++) {
+        /* the round begins with the others' turns; the burst comes in the middle of it somewhere */
+        double left = work, now = ((double)k + 0.5) / STARTS * (double)others * turn;
+        const double came = now;
+        now = (double)others * turn;
+        for (;;) {
+            const double slice = fmin(left, turn);
+            now += slice;
+            left -= slice;
+            if (left <= 1e-15) break;
+            now += (double)others * turn;
+        }
+        sum += now - came;
+    }
+    return sum / STARTS;
+}
+
+static void short_bursts(void **state)
+{
+    (void)state;
+    for (size_t others = 0; others <= 7; others++)
+        for (double work = 0.1e-3; work < 20e-3; work *= 1.7)
+            assert_close(timeshare_burst_s(work, (double)others, 2e-3), walked(work, others, 2e-3),
+                         1e-9);
+    /* alone nothing is in the way; a tiny one waits half a round; long ones share */
+    assert_close(timeshare_burst_s(0.5, 0, 2e-3), 0.5, 0);
+    assert_close(timeshare_burst_s(1e-9, 3, 2e-3), 3e-3, 1e-3);
+    double mean = 0;
+    for (int i = 0; i < 1000; i++) mean += timeshare_burst_s(0.1 + i * 2e-6, 3, 2e-3) / 1000;
+    assert_close(mean, 4 * 0.101, 1e-3);
+    assert_close(timeshare_burst_s(0, 3, 2e-3), 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),
         cmocka_unit_test(always_busy),
+        cmocka_unit_test(short_bursts),
         cmocka_unit_test(narrow_jobs_switch_cheaper),
         cmocka_unit_test(two_different_by_chain),
         cmocka_unit_test(ceilings_hold_and_lend),
