@@ -7,6 +7,7 @@
 #include "cli/explain.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
+#include "model/price_check.h"
 #include "model/llm.h"
 #include "model/requests.h"
 #include "model/sheet.h"
@@ -177,6 +178,26 @@ static void check_sheet(const struct gpu_profile *p, const struct json_doc *doc,
     gpu_catalogue_destroy(gpus);
 }
 
+static void say_doubt(void *ctx, const char *sentence)
+{
+    log_warn("%s: %s", (const char *)ctx, sentence);
+}
+
+static void check_prices(const struct json_doc *doc, struct arena *a, struct finding *f)
+{
+    struct gpu_catalogue *gpus = NULL;
+    struct price_book book;
+    struct err e = { 0 };
+    price_book_read(&book, a, doc, f->d);
+    if (f->d->count > 0) return;
+    if (gpu_catalogue_load(&gpus, NULL, &e) != 0)
+        diag_add_err(f->d, &e);
+    else
+        price_check_cards(&book, doc, gpus, f->d);
+    gpu_catalogue_destroy(gpus);
+    if (f->d->count == 0) price_doubts(&book, say_doubt, (void *)(uintptr_t)doc->file);
+}
+
 static void check_document(const struct json_doc *doc, const char *format, struct finding *f)
 {
     struct arena *a = arena_create();
@@ -189,8 +210,7 @@ static void check_document(const struct json_doc *doc, const char *format, struc
         profile_read(&profile, a, doc, f->d);
         if (f->d->count == before) check_sheet(&profile, doc, f->d);
     } else if (strcmp(format, "gpusim-prices/1") == 0) {
-        struct price_book book;
-        price_book_read(&book, a, doc, f->d);
+        check_prices(doc, a, f);
     } else if (strcmp(format, "gpusim-generate/1") == 0) {
         struct synth_spec spec;
         synth_read(&spec, a, doc, f->d);

@@ -7,6 +7,8 @@
 #include "cli/problems.h"
 #include "cost/bookrisk.h"
 #include "cost/plain.h"
+#include "model/price_check.h"
+#include "model/price_date.h"
 #include "whatif/runner.h"
 
 #include <math.h>
@@ -490,12 +492,17 @@ static void warn_stale(const struct result *r, const char *day)
     vec_fini(&seen);
 }
 
-static int load_book(struct price_book *book, struct arena *a, const char *path, struct err *e)
+static void say_doubt(void *ctx, const char *sentence)
+{
+    log_warn("%s: %s", (const char *)ctx, sentence);
+}
+
+static int load_book(struct price_book *book, struct arena *a, const char *path,
+                     const struct gpu_catalogue *gpus, struct err *e)
 {
     char sha256[65];
-    const int rc = price_book_load(book, a, path, sha256, e);
-    if (rc == 0 && !book->currency_stated)
-        log_warn("%s: no currency is stated; amounts are taken as USD", path);
+    const int rc = price_book_load(book, a, path, gpus, sha256, e);
+    if (rc == 0) price_doubts(book, say_doubt, (void *)(uintptr_t)path);
     return rc;
 }
 
@@ -566,7 +573,7 @@ static int tco_result(const struct json_doc *doc, const struct options *o, struc
         rc = err_set(e, ERR_USAGE, NULL, "a result holds no price book: name one with --prices");
     if (rc == 0 && o->prices) {
         rc = gpu_catalogue_load(&gpus, NULL, e);
-        if (rc == 0) rc = load_book(&book, w.a, o->prices, e);
+        if (rc == 0) rc = load_book(&book, w.a, o->prices, gpus, e);
         struct priced_use *use = arena_array(w.a, r.n_policies, sizeof *use);
         if (rc == 0) know_cards(&r, gpus);
         for (size_t i = 0; i < r.n_policies; i++)
@@ -587,11 +594,13 @@ static int tco_result(const struct json_doc *doc, const struct options *o, struc
 static struct usage usage_at(const struct plan *p, double use, struct arena *a)
 {
     struct usage_group *g = arena_array(a, p->n_groups, sizeof *g);
+    struct demand_level *level = arena_array(a, p->n_groups, sizeof *level);
     double used = 0;
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct gpu_spec *gpu = p->group[i].type.gpu;
         const double hours = (double)p->group[i].cards * TCO_HOURS_PER_YEAR,
                      idle_kwh = gpu_power_W(gpu, true, 0) * hours / 1000;
+        level[i] = (struct demand_level){ use * (double)p->group[i].cards, TCO_HOURS_PER_YEAR };
         g[i] = (struct usage_group){ .name = p->group[i].spec->name,
                                      .gpu = gpu,
                                      .nodes = p->group[i].spec->nodes,
@@ -601,12 +610,17 @@ static struct usage usage_at(const struct plan *p, double use, struct arena *a)
                                      .context_h = hours,
                                      .sm_active_h = use * hours,
                                      .duty_h = use * hours,
+                                     .occupied_h = use * hours,
+                                     .step_h = { use * hours, use * hours, use * hours },
+                                     .demand = &level[i],
+                                     .n_demand = 1,
                                      .energy_kwh = gpu_power_W(gpu, true, use) * hours / 1000,
                                      .idle_energy_kwh = idle_kwh * (1 - use) };
         used += use * hours;
     }
     struct usage_tenant *t = arena_array(a, 1, sizeof *t);
-    *t = (struct usage_tenant){ .name = "(use)", .allocated_h = used, .useful_h = used };
+    *t = (struct usage_tenant){ .name = "(use)", .allocated_h = used, .billed_h = used,
+                                .useful_h = used };
     for (size_t i = 0; i < p->n_groups; i++)
         t->energy_kwh += g[i].energy_kwh - g[i].idle_energy_kwh;
     return (struct usage){ .hours = TCO_HOURS_PER_YEAR,
@@ -624,7 +638,7 @@ static int price_scenario(struct answer *w, struct runner *r, const struct optio
     struct price_book *book = arena_alloc(w->a, sizeof *book);
     struct policy_result *p = arena_array(w->a, r->n, sizeof *p);
     struct priced_use *use = arena_array(w->a, r->n, sizeof *use);
-    int rc = o->prices ? load_book(book, w->a, o->prices, e) : 0;
+    int rc = o->prices ? load_book(book, w->a, o->prices, r->world.gpus, e) : 0;
     for (size_t i = 0; rc == 0 && i < r->n; i++) {
         const struct plan *plan = &r->plan[i];
         if (!o->prices && !plan->priced)

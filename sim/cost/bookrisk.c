@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +24,7 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     struct price_book book = o->book;
     for (size_t i = 0; i < book.n_items; i++) {
         item[i] = o->book.item[i];
-        if (o->input_of[i] >= 0) item[i].amount.mode = mc_amount(item[i].amount, u[o->input_of[i]]);
+        if (o->input_of[i] >= 0) item[i].amount.mode = amount_at(&item[i].amount, u[o->input_of[i]]);
     }
     book.item = item;
     const double eac = tco_price(o->use.usage, o->use.share, &book, NULL).eac_usd;
@@ -54,7 +52,7 @@ static void reduce(struct option *o, const struct priced_use *use, struct mc_inp
         const struct price_item *it = &use->book->item[i];
         if (!tco_concerns(use->usage, use->share, it)) continue;
         int k = -1;
-        if (mc_ranged(it->amount)) {
+        if (amount_ranged(&it->amount)) {
             k = find_input(in, *n, it->name);
             if (k < 0) {
                 k = (int)(*n)++;
@@ -79,32 +77,4 @@ struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct ar
         name[i] = use[i].name;
     }
     return (struct mc_model){ in, name, n_inputs, n, cost_of, r };
-}
-
-/* ---- dates ---- */
-
-/* Days since 1 March of year 0 in the proleptic Gregorian calendar. */
-static double day_number(int y, int m, int d)
-{
-    if (m < 3) y--, m += 12;
-    return 365.0 * y + floor(y / 4.0) - floor(y / 100.0) + floor(y / 400.0) +
-           floor((153.0 * (m - 3) + 2) / 5) + d;
-}
-
-/* The first (last = false) or last day a date may mean; NAN. */
-static double day_of(const char *s, bool last)
-{
-    int y, m = last ? 12 : 1, d = 0, used = 0;
-    if (!s) return NAN;
-    const int n = sscanf(s, "%4d%n-%2d%n-%2d%n", &y, &used, &m, &used, &d, &used);
-    if (n < 1 || s[used] != '\0' || used != (int[]){ 0, 4, 7, 10 }[n] || y < 1900) return NAN;
-    if (m < 1 || m > 12 || (n == 3 && (d < 1 || d > 31))) return NAN;
-    if (n == 3) return day_number(y, m, d);
-    if (!last) return day_number(y, m, 1);
-    return m == 12 ? day_number(y + 1, 1, 1) - 1 : day_number(y, m + 1, 1) - 1;
-}
-
-double price_age_years(const char *date, const char *as_of)
-{
-    return (day_of(as_of, false) - day_of(date, true)) / 365.25;
 }

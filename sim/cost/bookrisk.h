@@ -18,9 +18,4 @@ struct priced_use {
  * points to must outlive the model. */
 struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a);
 
-/* Age of a price in years when the day `as_of` begins: "2024", "2024-11" or "2024-11-30", counted
- * from the last day the text may mean. NAN when either is no such date. */
-double price_age_years(const char *date, const char *as_of);
-#define PRICE_STALE_YEARS 1.0
-
 #endif

@@ -36,7 +36,7 @@ double breakeven_price(double eac_usd, double cards, double use)
 static double total_weight(const struct demand_level *d, size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += d[i].weight;
+    for (size_t i = 0; i < n; i++) sum += d[i].hours;
     return sum;
 }
 
@@ -46,7 +46,7 @@ double commit_level(const struct demand_level *d, size_t n, double c_fixed, doub
     double above = all; /* weight of demand > the level looked at */
     if (above <= accept) return 0;
     for (size_t i = 0; i < n; i++) {
-        above -= d[i].weight;
+        above -= d[i].hours;
         if (above <= accept + 1e-12 * all) return d[i].cards;
     }
     return n ? d[n - 1].cards : 0;
@@ -57,6 +57,6 @@ double commit_usd_per_hour(const struct demand_level *d, size_t n, double level,
 {
     double over = 0;
     for (size_t i = 0; i < n; i++)
-        if (d[i].cards > level) over += d[i].weight * (d[i].cards - level);
+        if (d[i].cards > level) over += d[i].hours * (d[i].cards - level);
     return c_fixed * level + (n ? p_ondemand * over / total_weight(d, n) : 0);
 }

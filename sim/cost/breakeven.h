@@ -5,6 +5,8 @@
 #ifndef GPUSIM_COST_BREAKEVEN_H
 #define GPUSIM_COST_BREAKEVEN_H
 
+#include "model/usage.h"
+
 #include <stddef.h>
 
 /* Share of use x at which owning (`idle_usd` a year at use 0, `busy_usd` at use 1, linear between)
@@ -24,14 +26,10 @@ double breakeven_price(double eac_usd, double cards, double use);
 
 /* ---- the base and the peak ---- */
 
-/* How often the demand stands at a level: a distribution of cards wanted. */
-struct demand_level {
-    double cards, weight; /* weight: any positive measure, e.g. hours */
-};
-
 /* Cards to own or reserve: the smallest level K of the distribution with
  * P(demand > K) <= c_fixed / p_ondemand; 0 when committing never pays (c_fixed >= p_ondemand and
- * some demand is 0). `d` must be sorted by cards. O(n). */
+ * some demand is 0). `d` must be sorted by cards; its hours
+ * are weights. O(n). */
 double commit_level(const struct demand_level *d, size_t n, double c_fixed, double p_ondemand);
 /* USD per hour with K committed: c_fixed K + p_ondemand E[(demand - K)+]. O(n). */
 double commit_usd_per_hour(const struct demand_level *d, size_t n, double level, double c_fixed,

@@ -10,23 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double mc_amount(struct amount a, double u)
-{
-    const double width = a.high - a.low, left = a.mode - a.low;
-    if (u < 0 || !(width > 0)) return a.mode;
-    if (u * width < left) return a.low + sqrt(u * width * left);
-    return a.high - sqrt((1 - u) * width * (a.high - a.mode));
-}
-
-double mc_share_below(struct amount a, double value)
-{
-    const double width = a.high - a.low;
-    if (!(width > 0)) return 0.5;
-    if (value < a.mode) return (value - a.low) * (value - a.low) / (width * (a.mode - a.low));
-    if (value >= a.high) return 1;
-    return 1 - (a.high - value) * (a.high - value) / (width * (a.high - a.mode));
-}
-
 static double cost_of(const struct mc_model *m, size_t option, const double *u)
 {
     return m->cost(m->ctx, option, u);
@@ -163,12 +146,12 @@ static double flips_towards(struct probe *p, double mode_u, double end)
 static void find_flip(struct probe *p, struct mc_swing *s)
 {
     const struct amount a = p->m->input[p->input].shown;
-    const double mode_u = mc_share_below(a, a.mode), down = flips_towards(p, mode_u, 0),
+    const double mode_u = amount_share_below(&a, a.mode), down = flips_towards(p, mode_u, 0),
                  up = flips_towards(p, mode_u, 1);
     s->switching_value = NAN;
     if (isnan(down) && isnan(up)) return;
     const double u = isnan(up) || mode_u - down < up - mode_u ? down : up;
-    s->switching_value = mc_amount(a, fmax(u, 0));
+    s->switching_value = amount_at(&a, fmax(u, 0));
     p->u[p->input] = fmax(u, 0);
     lead(p, &s->switches_to);
 }

@@ -2,7 +2,7 @@
  * one-at-a-time swings (tornado), and the values at which the recommendation flips.
  *
  * Each input k of a sample is one number u in [0, 1] that every option reads through its own range
- * (triangular: low, mode, high), so options meet the same prices: common random numbers. Without
+ * (model/amount.h), so options meet the same prices: common random numbers. Without
  * them "A beats B with probability p" is wrong (reference TCO 5). The stream of an input depends on
  * (seed, its name) only: a further input or option moves nothing. Percentile p: the smallest sample
  * with at least p of the samples at or below it.
@@ -13,20 +13,12 @@
 #define GPUSIM_COST_MONTECARLO_H
 
 #include "base/arena.h"
-#include "model/price.h"
+#include "model/amount.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define MC_MODE (-1.0) /* as u: take the mode */
-
-/* Inverse of the triangular distribution function: low at 0, high at 1. */
-double mc_amount(struct amount a, double u);
-/* u of a value in [low, high]. */
-double mc_share_below(struct amount a, double value);
-static inline bool mc_ranged(struct amount a)
-{
-    return a.high > a.low;
-}
 
 struct mc_input {
     const char *name;

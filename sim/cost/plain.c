@@ -107,27 +107,28 @@ static double read_number(const struct reader *r, const json_t *v, const char *a
     return NAN;
 }
 
+struct bounds {
+    const struct reader *r;
+    double low, high;
+};
+
+static double read_bounded(const void *ctx, const json_t *v, const char *at, struct diag *d)
+{
+    const struct bounds *b = ctx;
+    (void)d;
+    return read_number(b->r, v, at, b->low, b->high);
+}
+
 static struct amount read_amount(const struct reader *r, json_t *v, const char *at, double low,
                                  double high)
 {
-    static const char *const keys[] = { "low", "mode", "high" };
-    double x[3];
-    if (!json_is_object(v)) {
-        x[0] = read_number(r, v, at, low, high);
-        return (struct amount){ x[0], x[0], x[0] };
-    }
-    json_known_keys(r->d, r->doc, v, at, keys, COUNT_OF(keys));
-    for (int i = 0; i < 3; i++) {
-        char here[POINTER_BYTES];
-        json_t *one = json_object_get(v, keys[i]);
-        json_pointer_key(here, sizeof here, at, keys[i]);
-        x[i] = one ? read_number(r, one, here, low, high) : NAN;
-        if (!one) json_problem(r->d, r->doc, at, "missing \"%s\"", keys[i]);
-    }
-    if (x[0] > x[1] || x[1] > x[2])
-        json_problem(r->d, r->doc, at, "expected low <= mode <= high, found %g, %g, %g", x[0], x[1],
-                     x[2]);
-    return (struct amount){ x[0], x[1], x[2] };
+    const struct bounds b = { r, low, high };
+    const size_t before = r->d->count;
+    const struct amount x = amount_read(r->a, r->doc, v, at, read_bounded, &b, r->d);
+    if (r->d->count == before && (x.low < low || x.high > high)) /* ends of a lognormal amount */
+        json_problem(r->d, r->doc, at, "expected numbers from %.9g to %.9g, found %.6g to %.6g", low,
+                     high, x.low, x.high);
+    return x;
 }
 
 static const struct gpu_spec *find_gpu(const struct reader *r, const char *name, const char *at)
@@ -197,9 +198,9 @@ static void read_demand(const struct reader *r, struct plain_option *o, const js
         const json_t *one = json_array_get(list, i);
         const json_t *cards = json_array_get(one, 0), *weight = json_array_get(one, 1);
         d[i] = (struct demand_level){ json_number_value(cards), json_number_value(weight) };
-        hours += d[i].weight;
+        hours += d[i].hours;
         if (json_array_size(one) == 2 && json_is_number(cards) && json_is_number(weight) &&
-            d[i].cards >= 0 && d[i].cards <= 1e9 && d[i].weight >= 0 && d[i].weight <= 1e12)
+            d[i].cards >= 0 && d[i].cards <= 1e9 && d[i].hours >= 0 && d[i].hours <= 1e12)
             continue;
         char inner[POINTER_BYTES];
         json_problem(r->d, r->doc, json_pointer_index(inner, sizeof inner, here, i),
@@ -223,7 +224,7 @@ static void read_values(const struct reader *r, struct plain_option *o, const st
     for (int i = 0; i < PLAIN_KEYS; i++) {
         char here[POINTER_BYTES];
         const double x = key_bounds[i].dflt;
-        o->value[i] = (struct amount){ x, x, x };
+        o->value[i] = amount_known(x);
         if (k->value[i])
             o->value[i] = read_amount(r, k->value[i],
                                       json_pointer_key(here, sizeof here, at, plain_key_names[i]),
@@ -232,8 +233,8 @@ static void read_values(const struct reader *r, struct plain_option *o, const st
     if (!o->gpu) return;
     const double idle = o->gpu->idle_context_W, busy = o->gpu->busy_W;
     if (!k->value[PLAIN_idle_ctx_W])
-        o->value[PLAIN_idle_ctx_W] = (struct amount){ idle, idle, idle };
-    if (!k->value[PLAIN_busy_W]) o->value[PLAIN_busy_W] = (struct amount){ busy, busy, busy };
+        o->value[PLAIN_idle_ctx_W] = amount_known(idle);
+    if (!k->value[PLAIN_busy_W]) o->value[PLAIN_busy_W] = amount_known(busy);
 }
 
 static void read_option(const struct reader *r, struct plain_option *o, json_t *v, const char *at)
@@ -299,7 +300,7 @@ void plain_read(struct plain_fleet *out, struct arena *a, const struct json_doc 
     struct top_keys k;
     char found[64], here[POINTER_BYTES];
     const size_t before = d->count;
-    *out = (struct plain_fleet){ .rate = { 0.08, 0.08, 0.08 } };
+    *out = (struct plain_fleet){ .rate = amount_known(0.08) };
     if (!json_is_object(doc->root)) {
         json_problem(d, doc, "", "expected fleets to price, found %s",
                      json_found(found, sizeof found, doc->root));
@@ -472,9 +473,9 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     const struct ranges *r = ctx;
     const struct plain_option *o = &r->f->option[option];
     struct drawn x = drawn_at(
-        r->f, option, mc_amount(r->f->rate, r->rate_input < 0 ? MC_MODE : u[r->rate_input]));
+        r->f, option, amount_at(&r->f->rate, r->rate_input < 0 ? MC_MODE : u[r->rate_input]));
     for (int k = 0; k < PLAIN_KEYS; k++)
-        x.v[k] = mc_amount(o->value[k], r->input_of[k] < 0 ? MC_MODE : u[r->input_of[k]]);
+        x.v[k] = amount_at(&o->value[k], r->input_of[k] < 0 ? MC_MODE : u[r->input_of[k]]);
     return price(&x).eac_usd;
 }
 
@@ -482,7 +483,7 @@ static double cost_of(const void *ctx, size_t option, const double *u)
 static const struct plain_option *ranged_in(const struct plain_fleet *f, int key)
 {
     for (size_t i = 0; i < f->n_options; i++)
-        if (mc_ranged(f->option[i].value[key])) return &f->option[i];
+        if (amount_ranged(&f->option[i].value[key])) return &f->option[i];
     return NULL;
 }
 
@@ -498,7 +499,7 @@ struct mc_model plain_model(const struct plain_fleet *f, struct arena *a)
         r->input_of[k] = o ? n : -1;
         if (o) in[n++] = (struct mc_input){ plain_key_names[k], o->name, o->value[k] };
     }
-    if (mc_ranged(f->rate)) {
+    if (amount_ranged(&f->rate)) {
         r->rate_input = n;
         in[n++] = (struct mc_input){ "rate", NULL, f->rate };
     }

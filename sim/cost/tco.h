@@ -13,10 +13,9 @@
  *     EAC = NPV / a(r, n),  a = (1 - (1 + r)^-n) / r, or n when r = 0
  * Taxes are left out. Amounts with a range count with their mode.
  *
- * Chargeback (reference TCO 3.6): a tenant pays its allocated card-hours x (fixed cost per
- * provisioned card-hour of the fleet + what is paid per card-hour held) + its own energy. Lines
- * (idle), (stranded) and (down) take the other card-hours and the energy nobody caused, so the
- * lines add up to the total. The rate is the fleet's average when cards differ.
+ * Quantities: cost/quantity.h, with a base to own or commit to and the rest rented. Chargeback and cost by
+ * class: cost/charge.h. Carbon (reference TCO 3.9), where the book states "grid" and "embodied":
+ *     operation = board kWh x PUE x grid,  embodied = cards x kg x y / life
  *
  * Units: USD, hours, kWh. Ownership: the arena. Threads: pure functions. O(items x groups + tenants). */
 #ifndef GPUSIM_COST_TCO_H
@@ -43,7 +42,17 @@ int tco_check(const struct usage *fleet, const char *share_kind, const struct pr
 /* Whether a fleet pays for an item at all: it has such a card and is shared in that way. */
 bool tco_concerns(const struct usage *u, const char *share_kind, const struct price_item *it);
 
-/* ---- for charges while the run is going: job cost = card-hours held x rate + board kWh x price ---- */
+/* ---- for charges while the run is going ----
+ * job cost = card-hours charged x card_usd + card-hours held x held_usd + board kWh x kwh_usd */
+
+struct tco_rates {
+    double card_usd, held_usd; /* an hour of a card; an hour of holding one (rent) */
+    double kwh_usd;            /* at the board */
+    bool known; /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
+};
+/* Averaged over a fleet (only gpu, nodes, cards and n_groups of it are read): what charge_all() comes to. */
+struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
+                           const struct usage *fleet);
 
 /* Cost of one card-hour held, without energy, averaged over a fleet (only gpu, nodes, cards and
  * n_groups of `fleet` are read): the rate tco_price() charges tenants at. */

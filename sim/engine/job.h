@@ -90,6 +90,7 @@ struct job {
     ev_id crash;                   /* its program fails */
     double card_s, energy_J;       /* card-seconds and joules charged so far */
     double card_s_before;          /* part of card_s charged before the end of the warm-up */
+    double bill_s;                 /* card-seconds by the larger of its shares, charged so far */
 };
 
 struct job_pool;

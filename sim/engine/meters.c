@@ -7,6 +7,7 @@ void meters_settle(struct meter_group *g, simtime now)
     const wide elapsed = now - g->settled;
     if (elapsed == 0) return;
     for (int m = 0; m < METERS; m++) g->integral[m] += (wide)g->now[m] * elapsed;
+    if (g->level_ns) g->level_ns[g->now[METER_OCCUPIED] / METER_CARD] += (int64_t)elapsed;
     g->settled = now;
 }
 

@@ -762,7 +762,7 @@ static void resolve_prices(struct builder *b)
     struct err e = { 0 };
     if (!p->spec->prices) return;
     p->priced = true;
-    if (price_book_load(&p->prices, p->arena, p->spec->prices, sha, &e) != 0) diag_add_err(b->d, &e);
+    if (price_book_load(&p->prices, p->arena, p->spec->prices, p->world->gpus, sha, &e) != 0) diag_add_err(b->d, &e);
 }
 
 void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,

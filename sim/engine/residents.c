@@ -21,7 +21,8 @@ struct resident {
     struct job *job;
     bool active;       /* it has begun: memory and context */
     uint64_t bytes;    /* allocated, context included */
-    double card_rate;  /* share of the card it is charged for */
+    double card_rate;  /* share of the card it holds */
+    double bill_rate;  /* share of the card it keeps from others: the larger of compute and memory */
     double power_W;    /* likewise */
 };
 
@@ -44,8 +45,10 @@ struct residents {
     struct meter_group *meters;
     double *charged_J; /* by group */
     struct answers *answers;
-    struct tenant_totals *tenant;
-    size_t n_tenants;
+    struct tenants {
+        struct tenant_totals *v;
+        size_t n;
+    } tenant[CHARGE_BYS];
     /* scratch for the policy's question */
     struct resident_view *view;
     uint64_t *id;
@@ -64,6 +67,9 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
     r->card = xcalloc((size_t)plan->cards, sizeof *r->card);
     r->meters = xcalloc(plan->n_groups, sizeof *r->meters);
     r->charged_J = xcalloc(plan->n_groups, sizeof *r->charged_J);
+    for (size_t g = 0; g < plan->n_groups; g++)
+        r->meters[g].level_ns =
+            xcalloc((size_t)plan->group[g].cards + 1, sizeof *r->meters[g].level_ns);
     r->answers = answers_create(plan);
     return r;
 }
@@ -76,9 +82,10 @@ void residents_destroy(struct residents *r)
         free(r->card[i].memo);
     }
     free(r->card);
+    for (size_t g = 0; g < r->plan->n_groups; g++) free(r->meters[g].level_ns);
     free(r->meters);
     free(r->charged_J);
-    free(r->tenant);
+    for (int by = 0; by < CHARGE_BYS; by++) free(r->tenant[by].v);
     answers_destroy(r->answers);
     free(r->view);
     free(r->id);
@@ -143,15 +150,27 @@ static struct holding *holding_on(struct job *j, uint32_t card)
 
 /* ---- charges ---- */
 
-static struct tenant_totals *tenant_of(struct residents *r, sym user)
+static struct tenant_totals *tenant_of(struct tenants *t, size_t key)
 {
-    if (user >= r->n_tenants) {
-        const size_t n = user + 1 > 2 * r->n_tenants ? user + 1 : 2 * r->n_tenants;
-        r->tenant = xreallocarray(r->tenant, n, sizeof *r->tenant);
-        memset(r->tenant + r->n_tenants, 0, (n - r->n_tenants) * sizeof *r->tenant);
-        r->n_tenants = n;
+    if (key >= t->n) {
+        const size_t n = key + 1 > 2 * t->n ? key + 1 : 2 * t->n;
+        t->v = xreallocarray(t->v, n, sizeof *t->v);
+        memset(t->v + t->n, 0, (n - t->n) * sizeof *t->v);
+        t->n = n;
     }
-    return &r->tenant[user];
+    return &t->v[key];
+}
+
+static void charge(struct residents *r, const struct job *j, double card_s, double bill_s,
+                   double energy_J)
+{
+    const size_t key[CHARGE_BYS] = { j->row.user, j->row.group, (size_t)j->row.klass };
+    for (int by = 0; by < CHARGE_BYS; by++) {
+        struct tenant_totals *t = tenant_of(&r->tenant[by], key[by]);
+        t->card_s += card_s;
+        t->bill_s += bill_s;
+        t->energy_J += energy_J;
+    }
 }
 
 static void card_settle(struct residents *r, uint32_t index, simtime now)
@@ -164,11 +183,11 @@ static void card_settle(struct residents *r, uint32_t index, simtime now)
         struct job *j = c->resident[i].job;
         const double card_s = c->resident[i].card_rate * elapsed;
         const double energy_J = c->resident[i].power_W * elapsed;
-        struct tenant_totals *t = tenant_of(r, j->row.user);
+        const double bill_s = c->resident[i].bill_rate * elapsed;
         j->card_s += card_s;
+        j->bill_s += bill_s;
         j->energy_J += energy_J;
-        t->card_s += card_s;
-        t->energy_J += energy_J;
+        charge(r, j, card_s, bill_s, energy_J);
         r->charged_J[j->group] += energy_J;
     }
 }
@@ -250,6 +269,35 @@ static double sm_active(const struct share_ops *share, const struct gpu_spec *gp
            fmin(s->sm_width, cap);
 }
 
+/* The share of a card that a demand keeps from others: the larger of those of compute and memory, of a
+ * slice the larger of its compute slices and memory units (reference TCO 3.6). Memory that no scheduler
+ * counts is the job's own, without its context. */
+static double bill_share(const struct plan_group *g, const struct demand *d)
+{
+    const double units = (double)d->units / g->capacity;
+    const struct gpu_spec *gpu = g->type.gpu;
+    if (d->units == g->capacity) return 1;
+    if (d->mig_profile >= 0)
+        return fmax(units, (double)gpu->mig->profile[d->mig_profile].memory_units / gpu->mig->memory_units);
+    const uint64_t context = g->type.context_bytes;
+    const uint64_t bytes = d->reserve_bytes              ? d->reserve_bytes
+                           : d->alloc_bytes > context ? d->alloc_bytes - context
+                                                      : 0;
+    return fmin(1, fmax(units, (double)bytes / (double)gpu->usable_bytes));
+}
+
+/* What the tenants of a card keep from others, together at most the card. */
+static void set_bills(struct live_card *c, const struct plan_group *g)
+{
+    double sum = 0;
+    for (uint16_t i = 0; i < c->n; i++) {
+        const struct job *j = c->resident[i].job;
+        c->resident[i].bill_rate = bill_share(g, &j->shape->fit[j->group].demand);
+        sum += c->resident[i].bill_rate;
+    }
+    for (uint16_t i = 0; sum > 1 && i < c->n; i++) c->resident[i].bill_rate /= sum;
+}
+
 /* What the card is doing, in shares of it, and what each resident is charged. `at`: its first busy
  * resident among those asked about. */
 static void measure(struct residents *r, uint32_t index, const struct plan_group *g, size_t at,
@@ -274,6 +322,7 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         c->resident[i].card_rate = two_sided ? fmax(units, bytes) : units;
         weight += c->resident[i].card_rate;
     }
+    set_bills(c, g);
     for (uint16_t i = 0; i < c->n; i++) {
         struct resident *x = &c->resident[i];
         x->card_rate *= weight > 0 ? allocated / weight : 0;
@@ -306,6 +355,7 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
     /* what is swapped out lies on the host */
     share[METER_MEMORY] = meter_share(fmin(1.0, (double)c->used_bytes / (double)gpu->usable_bytes));
     share[METER_CONTEXT] = active > 0 ? METER_CARD : 0;
+    share[METER_OCCUPIED] = c->n > 0 ? METER_CARD : 0;
     meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, share, c->settled);
     memcpy(c->share, share, sizeof share);
 }
@@ -604,6 +654,8 @@ void residents_reset(struct residents *r, simtime now)
     residents_settle_all(r, now);
     for (size_t g = 0; g < r->plan->n_groups; g++) {
         meters_reset(&r->meters[g], now);
+        memset(r->meters[g].level_ns, 0,
+               ((size_t)r->plan->group[g].cards + 1) * sizeof *r->meters[g].level_ns);
         r->charged_J[g] = 0;
     }
     for (int64_t c = 0; c < r->plan->cards; c++)
@@ -611,7 +663,8 @@ void residents_reset(struct residents *r, simtime now)
             struct job *j = r->card[c].resident[i].job;
             j->card_s_before = j->card_s;
         }
-    memset(r->tenant, 0, r->n_tenants * sizeof *r->tenant);
+    for (int by = 0; by < CHARGE_BYS; by++)
+        if (r->tenant[by].n) memset(r->tenant[by].v, 0, r->tenant[by].n * sizeof *r->tenant[by].v);
 }
 
 const struct meter_group *residents_meters(struct residents *r, size_t group, simtime now)
@@ -631,10 +684,10 @@ double residents_energy_J(const struct plan *plan, size_t group, const struct me
            (gpu->busy_W - gpu->idle_context_W) * meter_card_s(m->integral[METER_SM]);
 }
 
-const struct tenant_totals *residents_tenants(const struct residents *r, size_t *n)
+const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by, size_t *n)
 {
-    *n = r->n_tenants;
-    return r->tenant;
+    *n = r->tenant[by].n;
+    return r->tenant[by].v;
 }
 
 double residents_charged_J(const struct residents *r, size_t group)

@@ -61,8 +61,9 @@ const struct meter_group *residents_meters(struct residents *r, size_t group, si
 /* Joules of a group by its meters: board power by state (reference TCO 3.3). */
 double residents_energy_J(const struct plan *plan, size_t group, const struct meter_group *m,
                           simtime length);
-/* Charges by user since the last reset, and joules charged by group. Lent. */
-const struct tenant_totals *residents_tenants(const struct residents *r, size_t *n);
+/* Charges since the last reset by user, group of the trace or class; joules charged by group of the
+ * fleet. Lent. */
+const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by, size_t *n);
 double residents_charged_J(const struct residents *r, size_t group);
 /* No card holds anything: the state of the beginning. */
 bool residents_none(const struct residents *r);

@@ -807,7 +807,7 @@ static void check_conservation(struct run *r)
 {
     const char *law = NULL;
     size_t n_tenants;
-    const struct tenant_totals *tenant = residents_tenants(r->residents, &n_tenants);
+    const struct tenant_totals *tenant = residents_tenants(r->residents, BY_USER, &n_tenants);
     double charged_s = 0, allocated_s = 0;
     if (r->submitted != r->left + r->present) law = "jobs submitted = ended + present";
     if (r->present_ns != r->stay_ns) law = "Little: integral of jobs present = sum of stays";
@@ -844,16 +844,23 @@ static void total_up(struct run *r)
     if (r->outages) out->outages = *outages_totals(r->outages);
     out->fragmentation = r->frag_summed ? r->frag_sum / (double)r->frag_summed : NAN;
     out->group = xcalloc(r->plan->n_groups, sizeof *out->group);
+    out->n_groups = r->plan->n_groups;
     for (size_t g = 0; g < r->plan->n_groups; g++) {
         const struct meter_group *m = residents_meters(r->residents, g, r->now);
         for (int k = 0; k < METERS; k++) out->group[g].card_s[k] = meter_card_s(m->integral[k]);
         out->group[g].energy_J = residents_energy_J(r->plan, g, m, r->now - from);
         out->group[g].charged_J = residents_charged_J(r->residents, g);
+        const size_t levels = (size_t)r->plan->group[g].cards + 1;
+        out->group[g].level_ns = xcalloc(levels, sizeof *out->group[g].level_ns);
+        memcpy(out->group[g].level_ns, m->level_ns, levels * sizeof *m->level_ns);
     }
     if (r->services) out->service = services_totals(r->services, r->now);
-    const struct tenant_totals *tenant = residents_tenants(r->residents, &out->n_tenants);
-    out->tenant = xcalloc(out->n_tenants + 1, sizeof *out->tenant);
-    if (out->n_tenants) memcpy(out->tenant, tenant, out->n_tenants * sizeof *tenant);
+    for (int by = 0; by < CHARGE_BYS; by++) {
+        size_t *n = &out->n_tenants[by];
+        const struct tenant_totals *t = residents_tenants(r->residents, (enum charge_by)by, n);
+        out->tenant[by] = xcalloc(*n + 1, sizeof *t);
+        if (*n) memcpy(out->tenant[by], t, *n * sizeof *t);
+    }
 }
 
 static void set_up(struct run *r)
@@ -955,8 +962,9 @@ int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_t
 void sim_totals_fini(struct sim_totals *t)
 {
     symtab_destroy(t->names);
+    for (size_t g = 0; t->group && g < t->n_groups; g++) free(t->group[g].level_ns);
     free(t->group);
-    free(t->tenant);
+    for (int by = 0; by < CHARGE_BYS; by++) free(t->tenant[by]);
     free(t->service);
     *t = (struct sim_totals){ 0 };
 }

@@ -26,10 +26,15 @@ struct group_totals {
     double card_s[METERS];
     double energy_J;  /* at the boards */
     double charged_J; /* part of it charged to jobs */
+    int64_t *level_ns; /* owned: time with k cards occupied, k = 0 ... cards */
 };
+
+/* Whom card time and energy are summed by. */
+enum charge_by { BY_USER, BY_TEAM, BY_CLASS, CHARGE_BYS };
 
 struct tenant_totals {
     double card_s, energy_J; /* since the end of the warm-up */
+    double bill_s;           /* as card_s, by the larger of compute and memory share */
 };
 
 enum { QUEUE_MARKS = 33 }; /* end points of 32 batches of the last quarter */
@@ -49,8 +54,9 @@ struct service_totals {
 struct sim_totals {
     struct symtab *names;  /* owned: users, groups ... of the run */
     struct group_totals *group;    /* owned, one per group */
-    struct tenant_totals *tenant;  /* owned, by user symbol */
-    size_t n_tenants;
+    struct tenant_totals *tenant[CHARGE_BYS]; /* owned, by user symbol, group symbol, class */
+    size_t n_tenants[CHARGE_BYS];
+    size_t n_groups;
     simtime end;           /* of the run */
     uint64_t rows, events, ties; /* ties: events at the same time as the one before */
     double fragmentation;  /* time average over the samples; NAN: none */

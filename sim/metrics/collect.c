@@ -4,6 +4,7 @@
 #include "metrics/service_stats.h"
 #include "metrics/stability.h"
 #include "metrics/steady.h"
+#include "model/price.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,9 @@ struct collect {
     struct tally *by_user;
     size_t n_users;
     struct service_stats *services;
+    double (*step_s)[USAGE_STEPS]; /* by fleet group: card-seconds that billing steps add to what is held */
+    size_t n_teams;
+    uint64_t *by_team; /* jobs, by group symbol */
     /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
     VEC(struct reason {
         char text[120];
@@ -51,6 +55,7 @@ struct collect *collect_create(const struct plan *plan)
     c->plan = plan;
     c->pool.budget = DIST_POOL_BYTES;
     c->services = service_stats_create(plan);
+    c->step_s = xcalloc(plan->n_groups, sizeof *c->step_s);
     tally_init(&c->all, NULL);
     for (int k = 0; k < CLASS_COUNT; k++) tally_init(&c->by_class[k], &c->pool);
     return c;
@@ -64,6 +69,8 @@ void collect_destroy(struct collect *c)
     for (int k = 0; k < CLASS_COUNT; k++) tally_fini(&c->by_class[k]);
     for (size_t i = 0; i < c->n_users; i++) tally_fini(&c->by_user[i]);
     free(c->by_user);
+    free(c->step_s);
+    free(c->by_team);
     vec_fini(&c->reason);
     free(c);
 }
@@ -146,6 +153,29 @@ static void note_rejection(struct collect *c, const char *why)
     vec_push(&c->reason, r);
 }
 
+/* What it held inside the window, each step begun counted as a whole one. */
+static void round_up_to_steps(struct collect *c, const struct job *j, simtime warmup)
+{
+    const double held_s = window_card_s(j, warmup);
+    if (j->group < 0 || !(held_s > 0) || j->allocated == JOB_NO_TIME || j->end == JOB_NO_TIME) return;
+    const double ran_s = simtime_s(j->held + (j->end - j->allocated));
+    for (int k = 0; ran_s > 0 && k < USAGE_STEPS; k++) {
+        const double step = price_step_s[k], billed_s = ceil(ran_s / step - 1e-12) * step;
+        c->step_s[j->group][k] += held_s * (billed_s / ran_s - 1);
+    }
+}
+
+static void count_team(struct collect *c, sym team)
+{
+    if (team >= c->n_teams) {
+        const size_t n = team + 1 > 2 * c->n_teams ? team + 1 : 2 * c->n_teams;
+        c->by_team = xreallocarray(c->by_team, n, sizeof *c->by_team);
+        memset(c->by_team + c->n_teams, 0, (n - c->n_teams) * sizeof *c->by_team);
+        c->n_teams = n;
+    }
+    c->by_team[team]++;
+}
+
 static int on_job(void *self, const struct plan *plan, const struct symtab *names,
                   const struct job *j, struct err *e)
 {
@@ -156,6 +186,8 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     if (j->start != JOB_NO_TIME) steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
     tally_job(&c->by_class[j->row.klass], j, warmup);
     tally_job(user_tally(c, j->row.user), j, warmup);
+    round_up_to_steps(c, j, warmup);
+    count_team(c, j->row.group);
     if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);
     return 0;
 }
@@ -233,53 +265,101 @@ static int tenant_by_name(const void *a, const void *b)
     return strcmp(((const struct usage_tenant *)a)->name, ((const struct usage_tenant *)b)->name);
 }
 
+/* Levels of demand, at most about 200 of them: beyond that some are put together, at the highest. */
+static const struct demand_level *demand_of(const int64_t *level_ns, int64_t cards, struct arena *a,
+                                            size_t *n)
+{
+    enum { LEVELS = 200 };
+    const int64_t width = cards / LEVELS + 1;
+    struct demand_level *d = arena_array(a, (size_t)(cards / width) + 2, sizeof *d);
+    *n = 0;
+    for (int64_t from = 0; from <= cards; from += width) {
+        double ns = 0;
+        int64_t top = 0;
+        for (int64_t k = from; k <= cards && k < from + width; k++) {
+            if (level_ns[k] == 0) continue;
+            ns += (double)level_ns[k];
+            top = k;
+        }
+        if (ns > 0) d[(*n)++] = (struct demand_level){ (double)top, ns / 3.6e12 };
+    }
+    return d;
+}
+
+static void fill_group(const struct collect *c, const struct sim_totals *t, size_t g, double hours,
+                       struct arena *a, struct usage_group *x)
+{
+    const struct plan *p = c->plan;
+    const double *s = t->group[g].card_s;
+    const double all = (double)p->group[g].cards * hours - s[METER_ABSENT] / 3600;
+    *x = (struct usage_group){
+        .name = arena_strdup(a, p->group[g].spec->name),
+        .gpu = p->group[g].type.gpu,
+        .nodes = p->group[g].spec->nodes,
+        .cards = p->group[g].cards,
+        .allocated_h = s[METER_ALLOCATED] / 3600,
+        .stranded_h = s[METER_STRANDED] / 3600,
+        .down_h = s[METER_DOWN] / 3600,
+        .absent_h = s[METER_ABSENT] / 3600,
+        .context_h = s[METER_CONTEXT] / 3600,
+        .sm_active_h = s[METER_SM] / 3600,
+        .duty_h = p->share->keeps_duty ? s[METER_DUTY] / 3600 : NAN,
+        .memory_h = s[METER_MEMORY] / 3600,
+        .energy_kwh = t->group[g].energy_J / 3.6e6,
+        .idle_energy_kwh = (t->group[g].energy_J - t->group[g].charged_J) / 3.6e6,
+        .occupied_h = s[METER_OCCUPIED] / 3600,
+    };
+    x->free_h = fmax(0, all - x->allocated_h - x->stranded_h - x->down_h);
+    x->no_context_h = fmax(0, all - x->down_h - x->context_h);
+    x->idle_energy_kwh = fmax(0, x->idle_energy_kwh); /* rounding of the last bit */
+    x->demand = demand_of(t->group[g].level_ns, p->group[g].cards, a, &x->n_demand);
+    for (int k = 0; k < USAGE_STEPS; k++)
+        x->step_h[k] = x->allocated_h + c->step_s[g][k] / 3600;
+}
+
+/* Lines of one kind, sorted by name. */
+static const struct usage_tenant *tenants_by(const struct collect *c, const struct sim_totals *t,
+                                             enum charge_by by, struct arena *a, size_t *n)
+{
+    struct usage_tenant *tenant = arena_array(a, t->n_tenants[by] + 1, sizeof *tenant);
+    *n = 0;
+    for (size_t i = 0; i < t->n_tenants[by]; i++) {
+        const struct tenant_totals *x = &t->tenant[by][i];
+        if (x->card_s == 0 && x->energy_J == 0) continue;
+        const struct tally *of = by == BY_CLASS                     ? &c->by_class[i]
+                                 : by == BY_USER && i < c->n_users ? &c->by_user[i]
+                                                                    : NULL;
+        tenant[(*n)++] = (struct usage_tenant){
+            .name = by == BY_CLASS ? (i ? job_class_names[i] : "(none)")
+                                   : arena_strdup(a, symtab_name(t->names, (sym)i)),
+            .jobs = by == BY_CLASS                   ? of->turnaround.n
+                    : of                             ? of->count.submitted
+                    : by == BY_TEAM && i < c->n_teams ? c->by_team[i]
+                                                      : 0,
+            .allocated_h = x->card_s / 3600,
+            .billed_h = x->bill_s / 3600,
+            .useful_h = of ? of->useful_s / 3600 : 0,
+            .energy_kwh = x->energy_J / 3.6e6,
+        };
+    }
+    qsort(tenant, *n, sizeof *tenant, tenant_by_name);
+    return tenant;
+}
+
 static void fill_usage(const struct collect *c, const struct sim_totals *t, struct arena *a,
                        struct policy_result *out)
 {
     const struct plan *p = c->plan;
     struct usage *u = &out->usage;
     struct usage_group *group = arena_array(a, p->n_groups, sizeof *group);
-    struct usage_tenant *tenant = arena_array(a, t->n_tenants + 1, sizeof *tenant);
     u->hours = out->window_s / 3600;
-    for (size_t g = 0; g < p->n_groups; g++) {
-        const double *s = t->group[g].card_s;
-        const double all = (double)p->group[g].cards * u->hours - s[METER_ABSENT] / 3600;
-        group[g] = (struct usage_group){
-            .name = arena_strdup(a, p->group[g].spec->name),
-            .gpu = p->group[g].type.gpu,
-            .nodes = p->group[g].spec->nodes,
-            .cards = p->group[g].cards,
-            .allocated_h = s[METER_ALLOCATED] / 3600,
-            .stranded_h = s[METER_STRANDED] / 3600,
-            .down_h = s[METER_DOWN] / 3600,
-            .absent_h = s[METER_ABSENT] / 3600,
-            .context_h = s[METER_CONTEXT] / 3600,
-            .sm_active_h = s[METER_SM] / 3600,
-            .duty_h = p->share->keeps_duty ? s[METER_DUTY] / 3600 : NAN,
-            .memory_h = s[METER_MEMORY] / 3600,
-            .energy_kwh = t->group[g].energy_J / 3.6e6,
-            .idle_energy_kwh = (t->group[g].energy_J - t->group[g].charged_J) / 3.6e6,
-        };
-        struct usage_group *x = &group[g];
-        x->free_h = fmax(0, all - x->allocated_h - x->stranded_h - x->down_h);
-        x->no_context_h = fmax(0, all - x->down_h - x->context_h);
-        x->idle_energy_kwh = fmax(0, x->idle_energy_kwh); /* rounding of the last bit */
-    }
-    for (size_t i = 0; i < t->n_tenants; i++) {
-        if (t->tenant[i].card_s == 0 && t->tenant[i].energy_J == 0) continue;
-        const struct tally *of = i < c->n_users ? &c->by_user[i] : NULL;
-        tenant[u->n_tenants++] = (struct usage_tenant){
-            .name = arena_strdup(a, symtab_name(t->names, (sym)i)),
-            .jobs = of ? of->count.submitted : 0,
-            .allocated_h = t->tenant[i].card_s / 3600,
-            .useful_h = of ? of->useful_s / 3600 : 0,
-            .energy_kwh = t->tenant[i].energy_J / 3.6e6,
-        };
-    }
-    qsort(tenant, u->n_tenants, sizeof *tenant, tenant_by_name);
+    for (size_t g = 0; g < p->n_groups; g++) fill_group(c, t, g, u->hours, a, &group[g]);
     u->group = group;
     u->n_groups = p->n_groups;
-    u->tenant = tenant;
+    u->tenant = tenants_by(c, t, BY_USER, a, &u->n_tenants);
+    u->team = tenants_by(c, t, BY_TEAM, a, &u->n_teams);
+    if (u->n_teams == 1 && u->team[0].name[0] == '\0') u->n_teams = 0; /* no job names a group */
+    u->klass = tenants_by(c, t, BY_CLASS, a, &u->n_classes);
     u->jobs_completed = c->all.turnaround.n;
     u->useful_gpu_hours = out->useful_gpu_hours;
     for (size_t g = 0; g < p->n_groups; g++) u->gpu_hours += group[g].allocated_h;

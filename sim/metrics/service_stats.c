@@ -95,7 +95,7 @@ static struct target_result target_of(struct tally *t, const struct service_targ
 
 static double tenant_gpu_hours(const struct sim_totals *t, sym tenant)
 {
-    return tenant < t->n_tenants ? t->tenant[tenant].card_s / 3600 : 0;
+    return tenant < t->n_tenants[BY_USER] ? t->tenant[BY_USER][tenant].card_s / 3600 : 0;
 }
 
 static bool is_stable(const struct service_totals *x)

@@ -92,7 +92,8 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     strbuf_addf(b, ",%d,", (int)j->attempts);
     const double kwh = j->energy_J / 3.6e6;
     if (held && !isnan(c->usd_per_card_hour))
-        strbuf_addf(b, "%.6f", j->card_s / 3600 * c->usd_per_card_hour + kwh * c->usd_per_kwh);
+        strbuf_addf(b, "%.6f", (c->by_allocation ? j->card_s : j->bill_s) / 3600 * c->usd_per_card_hour +
+                                   j->card_s / 3600 * c->usd_per_held_hour + kwh * c->usd_per_kwh);
     strbuf_addc(b, ',');
     if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');

@@ -3,6 +3,8 @@
 
 #include "base/cfg.h"
 #include "base/instream.h"
+#include "model/price_check.h"
+#include "model/price_date.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,15 +32,21 @@ static const enum price_period usual_period[PRICE_DRIVERS] = {
 };
 
 const char *const price_period_names[] = { "once", "year", "use", NULL };
+const char *const charge_rule_names[] = { "allocated", "max", NULL };
+const char *const own_rule_names[] = { "all", "base", NULL };
+const double price_step_s[USAGE_STEPS] = { 60, 3600, 86400 };
+
+static const char *const confidences[] = { "read",     "quoted",     "community",  "assumed",
+                                           "suspect",  "unverified", "not stated", NULL };
 
 static const char *const formats[] = { PRICE_FORMAT, NULL };
 
 struct book_keys {
-    int format;
+    int format, charge, own;
     const char *name, *currency, *as_of;
     json_t *currencies;
-    double pue, rate;
-    simtime term;
+    double pue, rate, grid, embodied;
+    simtime term, embodied_life;
 };
 
 static const struct cfg_field book_fields[] = {
@@ -56,14 +64,24 @@ static const struct cfg_field book_fields[] = {
     CFG_FIELD(struct book_keys, pue, CFG_REAL, "1.5", 1, 5, "facility energy over IT energy"),
     CFG_FIELD(struct book_keys, rate, CFG_RATIO, "0.08", 0, 1, "discount rate per year"),
     CFG_FIELD(struct book_keys, term, CFG_TIME, "4 y", 86400, 100 * 365 * 86400.0, "planning term"),
+    CFG_ONE_OF(struct book_keys, charge, charge_rule_names, "allocated",
+               "what tenants pay for: what is allocated, or the larger of their shares"),
+    CFG_ONE_OF(struct book_keys, own, own_rule_names, "all",
+               "cards that are bought: all, or the base, with the rest rented"),
+    CFG_QUANTITY(struct book_keys, grid, UNIT_CARBON, NULL, 0, 5000, "carbon of a kWh, e.g. 475 g/kWh"),
+    CFG_FIELD(struct book_keys, embodied, CFG_REAL, NULL, 0, 1e6,
+              "kg of carbon in a card with its part of the host"),
+    CFG_FIELD(struct book_keys, embodied_life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
+              "life it is spread over; default: the term"),
 };
 
 struct item_keys {
-    const char *name, *currency, *source, *date, *confidence, *gpu, *share;
-    int driver, period;
+    const char *name, *currency, *source, *date, *gpu, *share;
+    int driver, period, confidence;
     json_t *amount;
-    simtime life;
-    double retention, per, lost_work;
+    simtime life, step, redo, repair;
+    double retention, per, lost_work, interrupts, availability, failure_rate;
+    bool whole_nodes;
 };
 
 static const struct cfg_field item_fields[] = {
@@ -79,14 +97,23 @@ static const struct cfg_field item_fields[] = {
     CFG_FIELD(struct item_keys, currency, CFG_TEXT, NULL, 0, 0, "default: the book's"),
     CFG_FIELD(struct item_keys, source, CFG_TEXT, "not stated", 0, 0, "where the price was read"),
     CFG_FIELD(struct item_keys, date, CFG_TEXT, "not stated", 0, 0, "date of the price"),
-    CFG_FIELD(struct item_keys, confidence, CFG_TEXT, "not stated", 0, 0,
-              "read, quoted, community, assumed or unverified"),
+    CFG_ONE_OF(struct item_keys, confidence, confidences, "not stated",
+               "read, quoted, community, assumed, suspect or unverified"),
     CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
               "useful life of capital; default: the term"),
     CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
-    CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9, "cards one employee looks after"),
+    CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9, "cards one employee looks after, or of a rack"),
     CFG_FIELD(struct item_keys, lost_work, CFG_REAL, "0", 0, 10,
               "spot: hours to be rented again per hour held"),
+    CFG_FIELD(struct item_keys, interrupts, CFG_REAL, NULL, 0, 60, "spot: interruptions per hour"),
+    CFG_FIELD(struct item_keys, redo, CFG_TIME, NULL, 0, 30 * 86400.0, "spot: time lost by each"),
+    CFG_FIELD(struct item_keys, step, CFG_TIME, NULL, 60, 86400, "billing step: 1 min, 1 h or 1 d"),
+    CFG_FIELD(struct item_keys, availability, CFG_RATIO, "0.999", 0, 0.999999999,
+              "spares: probability that as many cards are up as are needed"),
+    CFG_FIELD(struct item_keys, failure_rate, CFG_REAL, "0.09", 0, 100, "spares: failures per card-year"),
+    CFG_FIELD(struct item_keys, repair, CFG_TIME, "14 d", 0, 365 * 86400.0, "spares: until it is back"),
+    CFG_FIELD(struct item_keys, whole_nodes, CFG_BOOL, "false", 0, 0,
+              "spares: the fleet and its spares come in whole nodes"),
     CFG_FIELD(struct item_keys, gpu, CFG_TEXT, NULL, 0, 0, "only for cards of this kind"),
     CFG_FIELD(struct item_keys, share, CFG_TEXT, NULL, 0, 0, "only under this sharing kind"),
 };
@@ -99,61 +126,96 @@ static double years(simtime t)
     return simtime_s(t) / (365.0 * 86400);
 }
 
+static bool per_hour(enum price_driver d)
+{
+    return d == PRICE_gpu_hour || d == PRICE_allocated_gpu_hour || d == PRICE_occupied_gpu_hour ||
+           d == PRICE_committed_gpu_hour || d == PRICE_overflow_gpu_hour;
+}
+
+static bool is_share(enum price_driver d)
+{
+    return d == PRICE_capital || d == PRICE_spares;
+}
+
 static enum unit_dim amount_unit(enum price_driver driver, enum price_period period)
 {
     if (driver == PRICE_kwh) return UNIT_PER_KWH;
-    if (driver == PRICE_gpu_hour || driver == PRICE_allocated_gpu_hour) return UNIT_PER_H;
+    if (per_hour(driver)) return UNIT_PER_H;
     return period == PER_YEAR ? UNIT_PER_Y : UNIT_MONEY;
 }
 
+struct pricing {
+    const struct json_doc *doc;
+    const struct price_item *item;
+};
+
 /* A number >= 0, or a string with the unit that driver and period call for. */
-static double read_price(const struct json_doc *doc, const json_t *v, const char *at,
-                         const struct price_item *it, struct diag *d)
+static double read_price(const void *ctx, const json_t *v, const char *at, struct diag *d)
 {
+    const struct pricing *p = ctx;
+    const struct price_item *it = p->item;
     char found[64];
     double x = NAN;
     enum unit_dim dim = amount_unit(it->driver, it->period);
     if (json_is_number(v)) x = json_number_value(v);
-    if (json_is_string(v) && it->driver != PRICE_capital &&
+    if (json_is_string(v) && !is_share(it->driver) &&
         unit_parse(json_string_value(v), dim, &x, NULL) != 0)
         x = NAN;
     if (x >= 0 && x < 1e15) return x;
-    json_problem(d, doc, at, "expected a price >= 0 (a number, or %s), found %s",
-                 it->driver == PRICE_capital ? "a share of capital per year" : unit_expected(dim),
+    json_problem(d, p->doc, at, "expected a price >= 0 (a number, or %s), found %s",
+                 is_share(it->driver) ? "a share of capital" : unit_expected(dim),
                  json_found(found, sizeof found, v));
     return NAN;
-}
-
-static struct amount read_amount(const struct json_doc *doc, json_t *v, const char *at,
-                                 const struct price_item *it, struct diag *d)
-{
-    static const char *const keys[] = { "low", "mode", "high" };
-    double x[3] = { NAN, NAN, NAN };
-    if (!json_is_object(v)) {
-        x[0] = read_price(doc, v, at, it, d);
-        return (struct amount){ x[0], x[0], x[0] };
-    }
-    json_known_keys(d, doc, v, at, keys, COUNT_OF(keys));
-    for (int i = 0; i < 3; i++) {
-        char here[POINTER_BYTES];
-        json_t *one = json_object_get(v, keys[i]);
-        json_pointer_key(here, sizeof here, at, keys[i]);
-        if (one)
-            x[i] = read_price(doc, one, here, it, d);
-        else
-            json_problem(d, doc, at, "missing \"%s\"", keys[i]);
-    }
-    if (x[0] > x[1] || x[1] > x[2])
-        json_problem(d, doc, at, "expected low <= mode <= high, found %g, %g, %g", x[0], x[1],
-                     x[2]);
-    return (struct amount){ x[0], x[1], x[2] };
 }
 
 /* Whether driver and period make sense together. */
 static bool period_fits(enum price_driver driver, enum price_period period)
 {
     if (usual_period[driver] == PER_USE || period == PER_USE) return period == usual_period[driver];
-    return driver != PRICE_capital || period == PER_YEAR;
+    return driver != PRICE_spares || period == PER_ONCE;
+}
+
+static void only_with(const struct json_doc *doc, const char *at, const char *key, bool wrong,
+                      const char *driver, struct diag *d)
+{
+    char here[POINTER_BYTES];
+    if (wrong)
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, key),
+                     "\"%s\" goes with driver %s only", key, driver);
+}
+
+/* Index of a billing step; -1. */
+static int step_index(double s)
+{
+    for (int i = 0; i < USAGE_STEPS; i++)
+        if (fabs(price_step_s[i] - s) < 1e-9) return i;
+    return -1;
+}
+
+static void check_terms(const struct json_doc *doc, const char *at, const struct item_keys *k,
+                        enum price_driver driver, struct diag *d)
+{
+    char here[POINTER_BYTES];
+    const bool metered = driver == PRICE_allocated_gpu_hour || driver == PRICE_occupied_gpu_hour ||
+                         driver == PRICE_overflow_gpu_hour;
+    only_with(doc, at, "lost_work", k->lost_work > 0 && !metered,
+              "\"allocated_gpu_hour\", \"occupied_gpu_hour\" or \"overflow_gpu_hour\"", d);
+    only_with(doc, at, "interrupts", !isnan(k->interrupts) && !metered,
+              "\"allocated_gpu_hour\", \"occupied_gpu_hour\" or \"overflow_gpu_hour\"", d);
+    only_with(doc, at, "step", k->step != CFG_NO_TIME && driver != PRICE_allocated_gpu_hour,
+              "\"allocated_gpu_hour\"", d);
+    if (isnan(k->interrupts) != (k->redo == CFG_NO_TIME))
+        json_problem(d, doc, at, "\"interrupts\" and \"redo\" go together");
+    if (k->lost_work > 0 && !isnan(k->interrupts))
+        json_problem(d, doc, at, "expected \"lost_work\" or \"interrupts\", found both");
+    if (k->step != CFG_NO_TIME && step_index(simtime_s(k->step)) < 0)
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "step"),
+                     "expected a billing step of 1 min, 1 h or 1 d, found %g s", simtime_s(k->step));
+    if (strcmp(k->date, "not stated") != 0 && strcmp(k->date, "unknown") != 0 &&
+        !price_date_ok(k->date))
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "date"),
+                     "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", "
+                     "found \"%.40s\"", k->date);
 }
 
 static void check_item(const struct json_doc *doc, const char *at, const struct item_keys *k,
@@ -167,14 +229,14 @@ static void check_item(const struct json_doc *doc, const char *at, const struct 
                      price_period_names[usual_period[it->driver]]);
     if (it->period != PER_ONCE && (k->life != CFG_NO_TIME || k->retention > 0))
         json_problem(d, doc, at, "\"life\" and \"retention\" go with \"period\": \"once\" only");
-    if (it->driver == PRICE_fte && isnan(k->per))
-        json_problem(d, doc, at,
-                     "driver \"fte\" needs \"per\": the cards one employee looks after");
-    if (it->driver != PRICE_fte && !isnan(k->per))
-        json_problem(d, doc, at, "\"per\" goes with driver \"fte\" only");
-    if (k->lost_work > 0 && it->driver != PRICE_allocated_gpu_hour)
-        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "lost_work"),
-                     "\"lost_work\" goes with driver \"allocated_gpu_hour\" only");
+    const bool counted = it->driver == PRICE_fte || it->driver == PRICE_rack;
+    if (counted && isnan(k->per))
+        json_problem(d, doc, at, "driver \"%s\" needs \"per\": the cards %s",
+                     price_driver_names[it->driver],
+                     it->driver == PRICE_fte ? "one employee looks after" : "of a rack");
+    if (!counted && !isnan(k->per))
+        json_problem(d, doc, at, "\"per\" goes with drivers \"fte\" and \"rack\" only");
+    check_terms(doc, at, k, it->driver, d);
 }
 
 /* USD for one unit of a currency; NAN when the book does not say. */
@@ -191,7 +253,8 @@ static bool states_unit(const json_t *amount)
 {
     return json_is_string(amount) || json_is_string(json_object_get(amount, "low")) ||
            json_is_string(json_object_get(amount, "mode")) ||
-           json_is_string(json_object_get(amount, "high"));
+           json_is_string(json_object_get(amount, "high")) ||
+           json_is_string(json_array_get(json_object_get(amount, "set"), 0));
 }
 
 /* Amounts in another currency than USD are converted; a share of capital has none. */
@@ -207,15 +270,13 @@ static void convert(struct price_item *it, const json_t *amount, const struct js
         err_hint(e, "state it: \"currencies\": {\"%s\": <USD for one>}", it->currency);
         return;
     }
-    if (it->driver == PRICE_capital || strcmp(it->currency, "USD") == 0) return;
+    if (is_share(it->driver) || strcmp(it->currency, "USD") == 0) return;
     if (states_unit(amount)) {
         json_problem(d, doc, json_pointer_key(here, sizeof here, at, "amount"),
                      "expected plain numbers of %s, found an amount that states USD", it->currency);
         return;
     }
-    it->amount.low *= rate;
-    it->amount.mode *= rate;
-    it->amount.high *= rate;
+    amount_scale(&it->amount, rate);
 }
 
 /* Every rate a number above 0. */
@@ -249,20 +310,26 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
         .name = k.name,
         .source = k.source,
         .date = k.date,
-        .confidence = k.confidence,
+        .confidence = confidences[k.confidence],
         .currency = k.currency ? k.currency : book->currency,
         .driver = (enum price_driver)k.driver,
         .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,
         .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
         .retention = k.retention,
         .per = k.per,
-        .lost_work = k.lost_work,
+        .lost_work = isnan(k.interrupts) || k.redo == CFG_NO_TIME
+                         ? k.lost_work
+                         : k.interrupts * simtime_s(k.redo) / 3600,
+        .step_s = k.step == CFG_NO_TIME ? 0 : simtime_s(k.step),
+        .availability = k.availability,
+        .whole_nodes = k.whole_nodes,
+        .unavailability = fmin(1, k.failure_rate * simtime_s(k.repair) / (365 * 86400.0)),
         .gpu = k.gpu,
         .share = k.share,
     };
     check_item(doc, at, &k, it, d);
     json_pointer_key(here, sizeof here, at, "amount");
-    it->amount = read_amount(doc, k.amount, here, it, d);
+    it->amount = amount_read(a, doc, k.amount, here, read_price, &(struct pricing){ doc, it }, d);
     convert(it, k.amount, doc, at, currencies, d);
 }
 
@@ -271,6 +338,22 @@ static bool currency_everywhere(const json_t *items)
     for (size_t i = 0; i < json_array_size(items); i++)
         if (!json_object_get(json_array_get(items, i), "currency")) return false;
     return true;
+}
+
+/* Drivers that need each other. */
+static void check_together(const struct price_book *b, const struct json_doc *doc, struct diag *d)
+{
+    bool base = b->own == OWN_BASE, overflow = false;
+    for (size_t i = 0; i < b->n_items; i++) {
+        if (b->item[i].driver == PRICE_committed_gpu_hour) base = true;
+        if (b->item[i].driver == PRICE_overflow_gpu_hour) overflow = true;
+    }
+    if (base && !overflow)
+        json_problem(d, doc, "/items", "a base (\"own\": \"base\" or driver \"committed_gpu_hour\") needs "
+                                       "an item of driver \"overflow_gpu_hour\": the rent beyond it");
+    if (overflow && !base)
+        json_problem(d, doc, "/items", "driver \"overflow_gpu_hour\" needs a base: \"own\": \"base\", or an "
+                                       "item of driver \"committed_gpu_hour\"");
 }
 
 void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
@@ -293,10 +376,18 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
                                 .currency = k.currency ? k.currency : "USD",
                                 .currency_stated = k.currency != NULL,
                                 .as_of = k.as_of,
+                                .charge = (enum charge_rule)k.charge,
+                                .own = (enum own_rule)k.own,
+                                .grid_g_per_kwh = k.grid,
+                                .embodied_kg = k.embodied,
+                                .embodied_life_y =
+                                    years(k.embodied_life == CFG_NO_TIME ? k.term : k.embodied_life),
                                 .pue = k.pue,
                                 .rate = k.rate,
                                 .term_y = years(k.term) };
     check_rates(doc, k.currencies, d);
+    if (strcmp(k.as_of, "not stated") != 0 && !price_date_ok(k.as_of))
+        json_problem(d, doc, "/as_of", "expected a date such as \"2026-08\", found \"%.40s\"", k.as_of);
     if (isnan(usd_rate(out->currency, k.currencies)))
         json_problem(d, doc, "/currency",
                      "expected USD (results are in USD), found %s without a rate", out->currency);
@@ -314,10 +405,11 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
         read_item(&it[i], a, doc, json_array_get(items, i),
                   json_pointer_index(here, sizeof here, "/items", i), out, k.currencies, d);
     if (!out->currency_stated) out->currency_stated = currency_everywhere(items);
+    if (d->count == before) check_together(out, doc, d);
 }
 
-int price_book_load(struct price_book *out, struct arena *a, const char *path, char sha256[65],
-                    struct err *e)
+int price_book_load(struct price_book *out, struct arena *a, const char *path,
+                    const struct gpu_catalogue *gpus, char sha256[65], struct err *e)
 {
     struct json_doc doc;
     struct diag d;
@@ -326,6 +418,7 @@ int price_book_load(struct price_book *out, struct arena *a, const char *path, c
     sha256_hex(doc.text, doc.len, sha256);
     diag_init(&d);
     price_book_read(out, a, &doc, &d);
+    if (gpus && d.count == 0) price_check_cards(out, &doc, gpus, &d);
     rc = diag_result(&d, e);
     diag_fini(&d);
     json_doc_fini(&doc);
@@ -348,8 +441,8 @@ bool price_item_applies(const struct price_item *it, const struct gpu_spec *gpu,
 
 static bool buys_cards(const struct price_item *it)
 {
-    return it->driver == PRICE_card || it->driver == PRICE_node || it->driver == PRICE_gpu_hour ||
-           it->driver == PRICE_allocated_gpu_hour;
+    return it->driver == PRICE_card || it->driver == PRICE_node || it->driver == PRICE_rack ||
+           per_hour(it->driver);
 }
 
 int price_book_covers(const struct price_book *b, const struct gpu_spec *gpu, const char *share,

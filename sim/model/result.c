@@ -81,6 +81,18 @@ static const struct num_field tco_nums[] = {
     NUM(struct tco_result, usd_per_job),
     NUM(struct tco_result, energy_usd),
 };
+/* Came later: a stored result without them has none. */
+static const struct num_field tco_more_nums[] = {
+    NUM(struct tco_result, base_cards),
+    NUM(struct tco_result, carbon_operation_kg),
+    NUM(struct tco_result, carbon_embodied_kg),
+    NUM(struct tco_result, carbon_kg_per_useful_gpu_hour),
+};
+static const struct num_field line_nums[] = {
+    NUM(struct cost_line, usd),
+    NUM(struct cost_line, usd_per_job),
+    NUM(struct cost_line, usd_per_useful_gpu_hour),
+};
 static const struct num_field item_texts[] = {
     NUM(struct cost_item_result, name),       NUM(struct cost_item_result, driver),
     NUM(struct cost_item_result, source),     NUM(struct cost_item_result, date),
@@ -103,6 +115,7 @@ static const struct num_field group_nums[] = {
     NUM(struct usage_group, memory_h),        NUM(struct usage_group, energy_kwh),
     NUM(struct usage_group, idle_energy_kwh),
 };
+static const char *const step_names[USAGE_STEPS] = { "1 min", "1 h", "1 d" };
 static const struct num_field tenant_nums[] = {
     NUM(struct usage_tenant, allocated_h),
     NUM(struct usage_tenant, useful_h),
@@ -307,31 +320,72 @@ static json_t *services_json(const struct policy_result *p)
     return list;
 }
 
+static json_t *charges_json(const struct charge *c, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *one = json_object();
+        put(one, "name", text(c[i].name));
+        put_nums(one, &c[i], charge_nums, COUNT_OF(charge_nums));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
 static json_t *tco_json(const struct tco_result *t)
 {
     if (!t->priced) return json_null();
-    json_t *o = json_object(), *items = json_array(), *charges = json_array();
+    json_t *o = json_object(), *items = json_array(), *classes = json_object();
     put_nums(o, t, tco_nums, COUNT_OF(tco_nums));
+    put_nums(o, t, tco_more_nums, COUNT_OF(tco_more_nums));
     for (size_t i = 0; i < t->n_items; i++) {
         json_t *one = json_object();
         put_texts(one, &t->item[i], item_texts, COUNT_OF(item_texts));
         put_nums(one, &t->item[i], item_nums, COUNT_OF(item_nums));
         json_array_append_new(items, one);
     }
-    for (size_t i = 0; i < t->n_charges; i++) {
+    for (size_t i = 0; i < t->n_classes; i++) {
         json_t *one = json_object();
-        put(one, "name", text(t->charge[i].name));
-        put_nums(one, &t->charge[i], charge_nums, COUNT_OF(charge_nums));
-        json_array_append_new(charges, one);
+        put_nums(one, &t->klass[i], line_nums, COUNT_OF(line_nums));
+        put(classes, t->klass[i].name, one);
     }
     put(o, "items", items);
-    put(o, "chargeback", charges);
+    put(o, "by_class", classes);
+    put(o, "chargeback", charges_json(t->charge, t->n_charges));
+    if (t->n_teams) put(o, "chargeback_by_group", charges_json(t->team, t->n_teams));
     return o;
+}
+
+static json_t *tenants_json(const struct usage_tenant *t, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *one = json_object();
+        put(one, "name", text(t[i].name));
+        put(one, "jobs", count(t[i].jobs));
+        put_nums(one, &t[i], tenant_nums, COUNT_OF(tenant_nums));
+        put(one, "billed_h", json_num(t[i].billed_h));
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+/* Demand as [[cards, hours], ...], held card-hours by billing step. */
+static void put_rentable(json_t *o, const struct usage_group *g)
+{
+    json_t *demand = json_array(), *steps = json_object();
+    put(o, "occupied_h", json_num(g->occupied_h));
+    for (int k = 0; k < USAGE_STEPS; k++) put(steps, step_names[k], json_num(g->step_h[k]));
+    put(o, "allocated_h_by_step", steps);
+    for (size_t i = 0; i < g->n_demand; i++)
+        json_array_append_new(demand, json_pack("[o, o]", json_num(g->demand[i].cards),
+                                                json_num(g->demand[i].hours)));
+    put(o, "demand", demand);
 }
 
 static json_t *usage_json(const struct usage *u)
 {
-    json_t *o = json_object(), *groups = json_array(), *tenants = json_array();
+    json_t *o = json_object(), *groups = json_array();
     put(o, "hours", json_num(u->hours));
     put(o, "jobs_completed", count(u->jobs_completed));
     put(o, "gpu_hours", json_num(u->gpu_hours));
@@ -346,17 +400,13 @@ static json_t *usage_json(const struct usage *u)
         put(one, "cards", json_integer(g->cards));
         put_nums(one, g, group_nums, COUNT_OF(group_nums));
         if (g->absent_h > 0) put(one, "absent_h", json_num(g->absent_h));
+        put_rentable(one, g);
         json_array_append_new(groups, one);
     }
-    for (size_t i = 0; i < u->n_tenants; i++) {
-        json_t *one = json_object();
-        put(one, "name", text(u->tenant[i].name));
-        put(one, "jobs", count(u->tenant[i].jobs));
-        put_nums(one, &u->tenant[i], tenant_nums, COUNT_OF(tenant_nums));
-        json_array_append_new(tenants, one);
-    }
     put(o, "groups", groups);
-    put(o, "tenants", tenants);
+    put(o, "tenants", tenants_json(u->tenant, u->n_tenants));
+    put(o, "teams", tenants_json(u->team, u->n_teams));
+    put(o, "classes", tenants_json(u->klass, u->n_classes));
     return o;
 }
 
@@ -653,6 +703,35 @@ static void read_params(const struct reader *r, json_t *policy, const char *at,
     p->param = param;
 }
 
+static const struct charge *read_charges(const struct reader *r, json_t *o, const char *at,
+                                         const char *key, size_t *n)
+{
+    char list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, o, at, key, JSON_ARRAY, list_at), *one;
+    struct charge *charge = arena_array(r->a, json_array_size(list), sizeof *charge);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        charge[*n].name = get_text(r, one, one_at, "name");
+        get_nums(r, one, one_at, &charge[(*n)++], charge_nums, COUNT_OF(charge_nums));
+    }
+    return charge;
+}
+
+static const struct cost_line *read_lines(const struct reader *r, json_t *o, const char *at, size_t *n)
+{
+    char list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    const char *name;
+    json_t *all = get_child(r, o, at, "by_class", JSON_OBJECT, list_at), *one;
+    struct cost_line *line = arena_array(r->a, json_object_size(all) + 1, sizeof *line);
+    json_object_foreach(all, name, one)
+    {
+        line[*n].name = arena_strdup(r->a, name);
+        get_nums(r, one, json_pointer_key(one_at, sizeof one_at, list_at, name), &line[(*n)++],
+                 line_nums, COUNT_OF(line_nums));
+    }
+    return line;
+}
+
 static void read_tco(const struct reader *r, json_t *policy, const char *at, struct tco_result *t)
 {
     char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
@@ -669,15 +748,58 @@ static void read_tco(const struct reader *r, json_t *policy, const char *at, str
         get_texts(r, one, one_at, &item[t->n_items], item_texts, COUNT_OF(item_texts));
         get_nums(r, one, one_at, &item[t->n_items++], item_nums, COUNT_OF(item_nums));
     }
-    list = get_child(r, o, here, "chargeback", JSON_ARRAY, list_at);
-    struct charge *charge = arena_array(r->a, json_array_size(list), sizeof *charge);
+    t->item = item;
+    t->charge = read_charges(r, o, here, "chargeback", &t->n_charges);
+    if (json_object_get(o, "chargeback_by_group"))
+        t->team = read_charges(r, o, here, "chargeback_by_group", &t->n_teams);
+    t->base_cards = t->carbon_operation_kg = t->carbon_embodied_kg = NAN;
+    t->carbon_kg_per_useful_gpu_hour = NAN;
+    if (json_object_get(o, "base_cards")) get_nums(r, o, here, t, tco_more_nums, COUNT_OF(tco_more_nums));
+    if (json_object_get(o, "by_class")) t->klass = read_lines(r, o, here, &t->n_classes);
+}
+
+static const struct usage_tenant *read_tenants(const struct reader *r, json_t *o, const char *at,
+                                               const char *key, size_t *n)
+{
+    char list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, o, at, key, JSON_ARRAY, list_at), *one;
+    struct usage_tenant *tenant = arena_array(r->a, json_array_size(list), sizeof *tenant);
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (!(one = get_member(r, list, list_at, i, one_at))) continue;
-        charge[t->n_charges].name = get_text(r, one, one_at, "name");
-        get_nums(r, one, one_at, &charge[t->n_charges++], charge_nums, COUNT_OF(charge_nums));
+        struct usage_tenant *t = &tenant[(*n)++];
+        t->name = get_text(r, one, one_at, "name");
+        t->jobs = get_count(r, one, one_at, "jobs");
+        get_nums(r, one, one_at, t, tenant_nums, COUNT_OF(tenant_nums));
+        t->billed_h = json_object_get(one, "billed_h") ? get_num(r, one, one_at, "billed_h")
+                                                       : t->allocated_h;
     }
-    t->item = item;
-    t->charge = charge;
+    return tenant;
+}
+
+/* Absent in results of before it was counted. */
+static void read_rentable(const struct reader *r, json_t *o, const char *at, struct usage_group *g)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    const bool counted = json_object_get(o, "demand") != NULL;
+    g->occupied_h = counted ? get_num(r, o, at, "occupied_h") : NAN;
+    json_t *steps = counted ? get_child(r, o, at, "allocated_h_by_step", JSON_OBJECT, here) : NULL;
+    for (int k = 0; k < USAGE_STEPS; k++)
+        g->step_h[k] = steps ? get_num(r, steps, here, step_names[k]) : NAN;
+    if (!counted) return;
+    json_t *list = get_child(r, o, at, "demand", JSON_ARRAY, here);
+    struct demand_level *d = arena_array(r->a, json_array_size(list) + 1, sizeof *d);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i), *cards = json_array_get(one, 0);
+        const double hours = json_number_value(json_array_get(one, 1));
+        d[g->n_demand] = (struct demand_level){ json_number_value(cards), hours };
+        if (json_is_number(cards) && hours >= 0 &&
+            (i == 0 || d[g->n_demand].cards > d[g->n_demand - 1].cards))
+            g->n_demand++;
+        else
+            json_problem(r->d, r->doc, json_pointer_index(one_at, sizeof one_at, here, i),
+                         "expected [cards, hours] with ascending cards");
+    }
+    g->demand = d;
 }
 
 static void read_usage(const struct reader *r, json_t *policy, const char *at, struct usage *u)
@@ -703,18 +825,12 @@ static void read_usage(const struct reader *r, json_t *policy, const char *at, s
         g->cards = (int64_t)get_count(r, one, one_at, "cards");
         get_nums(r, one, one_at, g, group_nums, COUNT_OF(group_nums));
         if (json_object_get(one, "absent_h")) g->absent_h = get_num(r, one, one_at, "absent_h");
-    }
-    list = get_child(r, o, here, "tenants", JSON_ARRAY, list_at);
-    struct usage_tenant *tenant = arena_array(r->a, json_array_size(list), sizeof *tenant);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
-        struct usage_tenant *t = &tenant[u->n_tenants++];
-        t->name = get_text(r, one, one_at, "name");
-        t->jobs = get_count(r, one, one_at, "jobs");
-        get_nums(r, one, one_at, t, tenant_nums, COUNT_OF(tenant_nums));
+        read_rentable(r, one, one_at, g);
     }
     u->group = group;
-    u->tenant = tenant;
+    u->tenant = read_tenants(r, o, here, "tenants", &u->n_tenants);
+    if (json_object_get(o, "teams")) u->team = read_tenants(r, o, here, "teams", &u->n_teams);
+    if (json_object_get(o, "classes")) u->klass = read_tenants(r, o, here, "classes", &u->n_classes);
 }
 
 static void read_targets(const struct reader *r, json_t *o, const char *at, struct service_result *v)

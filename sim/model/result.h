@@ -56,6 +56,12 @@ struct charge {
     double usd, card_hours, energy_kwh;
 };
 
+/* What a class of jobs or a service cost, its part of idle and stranded cards not included. */
+struct cost_line {
+    const char *name;
+    double usd, usd_per_job, usd_per_useful_gpu_hour; /* of jobs completed; NAN: none */
+};
+
 struct tco_result {
     bool priced; /* false: no price book, "tco": null */
     double hours; /* what the amounts are for */
@@ -63,8 +69,14 @@ struct tco_result {
     double usd_per_gpu_hour, usd_per_useful_gpu_hour, usd_per_job, energy_usd;
     const struct cost_item_result *item;
     size_t n_items;
+    double base_cards; /* to own or commit to, the rest rented; NAN: the book has no base */
+    double carbon_operation_kg, carbon_embodied_kg, carbon_kg_per_useful_gpu_hour; /* NAN: not stated */
     const struct charge *charge; /* adds up to total_usd: P03 */
     size_t n_charges;
+    const struct charge *team;   /* the same by group of the trace; none without groups */
+    size_t n_teams;
+    const struct cost_line *klass;
+    size_t n_classes;
 };
 
 struct gpu_result {

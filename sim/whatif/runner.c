@@ -245,12 +245,15 @@ static int run_one(void *ctx, size_t i)
     struct sink sinks[4];
     struct sim_totals totals = { 0 };
     struct collect *collect = collect_create(plan);
-    struct jobs_csv jobs = { .usd_per_card_hour = NAN, .usd_per_kwh = NAN };
+    struct jobs_csv jobs = { .usd_per_card_hour = NAN };
     size_t n = 0;
     if (plan->priced) {
         const struct usage fleet = fleet_of(plan, plan->arena);
-        jobs.usd_per_card_hour = tco_fleet_hour_usd(&plan->prices, plan->share->name, &fleet);
-        jobs.usd_per_kwh = tco_kwh_usd(&plan->prices);
+        const struct tco_rates rates = tco_rates(&plan->prices, plan->share->name, &fleet);
+        if (rates.known) jobs.usd_per_card_hour = rates.card_usd;
+        jobs.usd_per_held_hour = rates.held_usd;
+        jobs.usd_per_kwh = rates.kwh_usd;
+        jobs.by_allocation = plan->prices.charge == CHARGE_ALLOCATED;
     }
     sinks[n++] = collect_sink(collect);
     if (r->jobs) {

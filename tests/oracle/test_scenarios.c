@@ -440,14 +440,14 @@ static void a11_backfill(void **state)
 
 /* ---- A13: who pays for a shared card; 3 USD/h for 1 h ---- */
 
-static void bill(const char *policy, const char *trace, const char *const *name, const double *usd)
+static void bill_by(const char *rule, const char *policy, const char *trace, const char *const *name,
+                    const double *usd)
 {
     struct simulated s;
-    const struct sim_file prices[] = {
-        { "prices.json", "{'format': 'gpusim-prices/1', 'items':"
-                         " [{'name': 'card', 'driver': 'gpu_hour', 'amount': '3 USD/h'}]}" },
-        { NULL, NULL },
-    };
+    char *book = xasprintf("{'format': 'gpusim-prices/1', 'charge': '%s', 'items':"
+                           " [{'name': 'card', 'driver': 'gpu_hour', 'amount': '3 USD/h'}]}",
+                           rule);
+    const struct sim_file prices[] = { { "prices.json", book }, { NULL, NULL } };
     char *scenario = xasprintf(
         SCENARIO(A100, "%s",
                  STRICT
@@ -466,6 +466,12 @@ static void bill(const char *policy, const char *trace, const char *const *name,
     assert_close(p->tco.total_usd, 3, 1e-6);
     simulated_fini(&s);
     free(scenario);
+    free(book);
+}
+
+static void bill(const char *policy, const char *trace, const char *const *name, const double *usd)
+{
+    bill_by("allocated", policy, trace, name, usd);
 }
 
 static void a13_charges(void **state)
@@ -489,7 +495,96 @@ static void a13_charges(void **state)
         POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
         HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
         (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
+    /* by the larger of the shares: two 3g slices keep all memory from others and pay the whole card; beside
+     * two 2g slices a 3g one pays 1/2 of 1/2 + 2/7 + 2/7 */
+    bill_by("max", POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
+            HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
+            (const double[]){ 1.5, 1.5, 0, 0, 0, 0 });
+    bill_by("max",
+            POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '2g.10gb', '2g.10gb']"),
+            HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n", names,
+            (const double[]){ 1.4, 0.8, 0.8, 0, 0, 0 });
+    bill_by("max", POLICY("p", FREE_HOOKS), HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n", names,
+            (const double[]){ 0.75, 0.75, 0, 0, 1.5, 0 });
+    bill_by("max", POLICY("p", "'kind': 'timeslice', 'slots': 4"), HEAD "1,0,9999,0.5,a,p,2\n", names,
+            (const double[]){ 1.5, 0, 0, 0, 1.5, 0 });
+    bill_by("max", POLICY("p", "'kind': 'mps', 'slots': 4"), HEAD "1,0,9999,0.25,a,p,1\n", names,
+            (const double[]){ 0.75, 0, 0, 0, 2.25, 0 });
+    bill_by("max", POLICY("p", "'kind': 'whole'"), HEAD "1,0,9999,0.25,a,p,1\n", names,
+            (const double[]){ 3, 0, 0, 0, 0, 0 });
+    bill_by("max", POLICY("p", "'kind': 'remote', 'network': '100 Gbit/s', 'rtt': '0 s'"),
+            HEAD "1,0,9999,0.25,a,p,1\n", names, (const double[]){ 3, 0, 0, 0, 0, 0 });
 #undef HEAD
+}
+
+/* One of four slots but half of the memory: half of the card is kept from others. */
+static void memory_counts(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "a", "b", "(idle)", "(stranded)", NULL };
+#define HEAD "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,profile\n"
+    const char *trace = HEAD "1,0,9999,0.25,21223178240,a,p\n2,0,9999,0.25,1073741824,b,p\n";
+    char *policy = xasprintf(POLICY("p", "'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'"));
+    struct simulated s;
+    bill_by("allocated", policy, trace, names, (const double[]){ 0.75, 0.75, 1.5, 0 });
+    char *scenario = xasprintf(
+        SCENARIO(A100, "%s", STRICT ", 'horizon': '1 h', 'prices': 'prices.json',"
+                                    " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1}}"), policy);
+    simulate_with(&s, scenario, trace,
+                  (const struct sim_file[]){
+                      { "prices.json", "{'format': 'gpusim-prices/1', 'charge': 'max', 'items':"
+                                       " [{'name': 'card', 'driver': 'gpu_hour', 'amount': 3}]}" },
+                      { NULL, NULL } },
+                  1);
+    const struct policy_result *p = sim_policy(&s, "p");
+    const double a = sim_charge_usd(p, "a");
+    assert_true(a > 1.5 && a < 1.65); /* 19.8 GiB and a context of 39.5 usable */
+    assert_close(sim_charge_usd(p, "b"), 0.75, 1e-6);
+    assert_close(a + 0.75 + sim_charge_usd(p, "(idle)"), 3, 1e-6);
+    assert_close(sim_job_of(&s, "p", "1")->cost_usd, a, 1e-5); /* the job's line says the same */
+    simulated_fini(&s);
+    free(scenario);
+    free(policy);
+#undef HEAD
+}
+
+/* Rent on the simulated demand: two cards, jobs of 90 and 30 minutes one after the other on a card and
+ * one of 60 on the other. As used 3 h; in steps of an hour 2 + 1 + 1. Occupied: none, one or two cards. */
+static void rent_of_a_run(void **state)
+{
+    (void)state;
+    struct simulated s;
+    simulate_with(&s,
+                  SCENARIO(FLEET("generic", 1, 2),
+                           "{'name': 'used', 'share': {'kind': 'whole'}, 'prices': 'used.json'},"
+                           "{'name': 'hourly', 'share': {'kind': 'whole'}, 'prices': 'hourly.json'},"
+                           "{'name': 'base', 'share': {'kind': 'whole'}, 'prices': 'base.json'}",
+                           STRICT ", 'horizon': '4 h'"),
+                  "job_id,submit_s,duration_s,gpus,user\na,0,5400,1,u\nb,0,3600,1,v\nc,5400,1800,1,u\n",
+                  (const struct sim_file[]){
+                      { "used.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
+                                     "'allocated_gpu_hour', 'amount': 2}]}" },
+                      { "hourly.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
+                                       "'allocated_gpu_hour', 'amount': 2, 'step': '1 h'}]}" },
+                      { "base.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'c', 'driver': "
+                                     "'committed_gpu_hour', 'amount': 0.7}, {'name': 'o', 'driver': "
+                                     "'overflow_gpu_hour', 'amount': 2}]}" },
+                      { NULL, NULL } },
+                  1);
+    assert_close(sim_policy(&s, "used")->tco.total_usd, 2 * 3, 1e-9);
+    assert_close(sim_policy(&s, "hourly")->tco.total_usd, 2 * 4, 1e-9);
+    assert_close(sim_charge_usd(sim_policy(&s, "hourly"), "(idle)"), 0, 1e-12);
+    /* demand: 2 h of 4 nobody, 1 h one card, 1 h two; P(demand > 1) = 1/4 <= 0.35 < P(demand > 0) */
+    const struct tco_result *t = &sim_policy(&s, "base")->tco;
+    assert_close(t->base_cards, 1, 0);
+    assert_close(t->total_usd, 0.7 * 4 + 2 * 1, 1e-9);
+    const struct usage_group *g = &sim_policy(&s, "base")->usage.group[0];
+    assert_int_equal(g->n_demand, 3);
+    assert_close(g->demand[0].hours, 2, 1e-12);
+    assert_close(g->demand[2].hours, 1, 1e-12);
+    assert_close(g->occupied_h, 3, 1e-12);
+    assert_true(isnan(sim_job_of(&s, "base", "a")->cost_usd)); /* only the whole run tells */
+    simulated_fini(&s);
 }
 
 /* Rented slices of a T4: a quarter at 0.49 USD/h, a half at twice that, nothing for what is not held.
@@ -835,7 +930,8 @@ int main(void)
         cmocka_unit_test(a07_four_numbers),
         cmocka_unit_test(a10_packing),
         cmocka_unit_test(a11_backfill),
-        cmocka_unit_test(a13_charges),
+        cmocka_unit_test(a13_charges), cmocka_unit_test(memory_counts),
+        cmocka_unit_test(rent_of_a_run),
         cmocka_unit_test(rented_slices),
         cmocka_unit_test(mps_users_do_not_meet),
         cmocka_unit_test(links_are_shared),

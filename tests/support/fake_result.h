@@ -75,8 +75,12 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
         .energy_kwh = 900.5,
         .idle_energy_kwh = 120.25,
     };
-    tenant[0] = (struct usage_tenant){ group[3].name, 450, 0.6 * fleet->allocated_h, 700, 468.15 };
-    tenant[1] = (struct usage_tenant){ group[4].name, 400, 0.4 * fleet->allocated_h, 500, 312.1 };
+    tenant[0] = (struct usage_tenant){ .name = group[3].name, .jobs = 450, .allocated_h = 0.6 * fleet->allocated_h,
+                                       .billed_h = 0.6 * fleet->allocated_h, .useful_h = 700,
+                                       .energy_kwh = 468.15 };
+    tenant[1] = (struct usage_tenant){ .name = group[4].name, .jobs = 400, .allocated_h = 0.4 * fleet->allocated_h,
+                                       .billed_h = 0.4 * fleet->allocated_h, .useful_h = 500,
+                                       .energy_kwh = 312.1 };
     item[0] = (struct cost_item_result){
         "card a100-sxm4-80gb", "card", "Epoch AI chip table", "2025-03-04", "read", 32, 1341.75
     };

@@ -7,33 +7,34 @@
 #include <math.h>
 #include <string.h>
 
-static const struct amount skewed = { 2, 3, 8 };
+static const struct amount skewed = { .low = 2, .mode = 3, .high = 8 };
 
 static void triangular(void **state)
 {
     (void)state;
-    assert_close(mc_amount(skewed, 0), 2, 0);
-    assert_close(mc_amount(skewed, 1), 8, 0);
-    assert_close(mc_amount(skewed, MC_MODE), 3, 0);
-    assert_close(mc_amount(skewed, 1.0 / 6), 3, 1e-15); /* (3 - 2) / (8 - 2) lie below the mode */
+    assert_close(amount_at(&skewed, 0), 2, 0);
+    assert_close(amount_at(&skewed, 1), 8, 0);
+    assert_close(amount_at(&skewed, MC_MODE), 3, 0);
+    assert_close(amount_at(&skewed, 1.0 / 6), 3, 1e-15); /* (3 - 2) / (8 - 2) lie below the mode */
     for (double u = 0.01; u < 1; u += 0.07)
-        assert_close(mc_share_below(skewed, mc_amount(skewed, u)), u, 1e-12);
-    assert_close(mc_amount((struct amount){ 5, 5, 5 }, 0.9), 5, 0);
-    assert_close(mc_amount((struct amount){ 5, 5, 9 }, 0), 5, 0);
-    assert_close(mc_share_below((struct amount){ 5, 9, 9 }, 9), 1, 0);
+        assert_close(amount_share_below(&skewed, amount_at(&skewed, u)), u, 1e-12);
+    assert_close(amount_at(&(struct amount){ .low = 5, .mode = 5, .high = 5 }, 0.9), 5, 0);
+    assert_close(amount_at(&(struct amount){ .low = 5, .mode = 5, .high = 9 }, 0), 5, 0);
+    assert_close(amount_share_below(&(struct amount){ .low = 5, .mode = 9, .high = 9 }, 9), 1, 0);
 }
 
 /* own = 10 x + 7, rent = 12 x y: one input shared, one of rent alone; slack costs as much as own. */
 static double toy(const void *ctx, size_t option, const double *u)
 {
     const struct amount *in = ctx;
-    const double x = mc_amount(in[0], u[0]);
-    return option == 1 ? 12 * x * mc_amount(in[1], u[1]) : 10 * x + 7;
+    const double x = amount_at(&in[0], u[0]);
+    return option == 1 ? 12 * x * amount_at(&in[1], u[1]) : 10 * x + 7;
 }
 
-static const struct amount toy_amounts[] = { { 2, 3, 8 }, { 1, 1.5, 2 } };
-static const struct mc_input toy_inputs[] = { { "x", NULL, { 2, 3, 8 } },
-                                              { "y", "rent", { 1, 1.5, 2 } } };
+static const struct amount toy_amounts[] = { { .low = 2, .mode = 3, .high = 8 },
+                                              { .low = 1, .mode = 1.5, .high = 2 } };
+static const struct mc_input toy_inputs[] = { { "x", NULL, { .low = 2, .mode = 3, .high = 8 } },
+                                              { "y", "rent", { .low = 1, .mode = 1.5, .high = 2 } } };
 static const char *const toy_options[] = { "own", "rent", "slack" };
 
 static struct mc_model toy_model(size_t options)
@@ -53,7 +54,7 @@ static void moments(void **state)
     assert_close(r.option[1].cost.mean, 12 * 13 / 3.0 * 1.5, 0.004);
     const double p[] = { 0.05, 0.10, 0.50, 0.90, 0.95 };
     const double *got = &r.option[0].cost.p5;
-    for (int i = 0; i < 5; i++) assert_close(got[i], 10 * mc_amount(skewed, p[i]) + 7, 0.01);
+    for (int i = 0; i < 5; i++) assert_close(got[i], 10 * amount_at(&skewed, p[i]) + 7, 0.01);
     assert_close(r.option[0].p_cheapest + r.option[1].p_cheapest, 1, 1e-12);
     assert_close(r.option[0].at_modes, 37, 0);
     assert_close(r.option[1].at_modes, 54, 0);
@@ -121,7 +122,8 @@ static void nothing_uncertain(void **state)
     (void)state;
     struct arena *a = arena_create();
     struct mc_result r;
-    static const struct amount fixed[] = { { 3, 3, 3 }, { 1.5, 1.5, 1.5 } };
+    static const struct amount fixed[] = { { .low = 3, .mode = 3, .high = 3 },
+                                           { .low = 1.5, .mode = 1.5, .high = 1.5 } };
     const struct mc_model m = { toy_inputs, toy_options, 1, 1, toy, fixed };
     mc_run(&r, &m, 1, 7, a);
     assert_close(r.option[0].cost.p5, 37, 0);

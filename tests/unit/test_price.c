@@ -1,7 +1,8 @@
 /* test_price.c - reading price books: units, ranges, defaults, and every documented complaint. */
 #include "support/support.h"
 
-#include "model/price.h"
+#include "base/mem.h"
+#include "model/price_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,6 +122,37 @@ static void every_complaint(void **state)
         { "{\"format\": \"gpusim-prices/1\", \"currencies\": {\"CNY\": 0.14}, \"items\": [{\"name\": "
           "\"x\", \"driver\": \"card\", \"currency\": \"CNY\", \"amount\": \"7 USD\"}]}",
           "states USD" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"date\": \"2025-13\"}"),
+          "/items/0/date" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"date\": \"2025-02-30\"}"),
+          "/items/0/date" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"date\": \"last year\"}"),
+          "/items/0/date" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"confidence\": \"raed\"}"),
+          "/items/0/confidence" },
+        { "{\"format\": \"gpusim-prices/1\", \"as_of\": \"soon\", \"items\": [{\"name\": \"x\","
+          "\"driver\": \"card\", \"amount\": 1}]}",
+          "/as_of" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"step\": \"1 h\"}"),
+          "/items/0/step" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"step\": \"5 min\"}"),
+          "/items/0/step" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"redo\": \"5 min\"}"),
+          "go together" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1, \"redo\": \"1 h\","
+               "\"interrupts\": 0.1, \"lost_work\": 0.1}"),
+          "found both" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"rack\", \"amount\": 1}"), "\"per\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"committed_gpu_hour\", \"amount\": 1}"), "overflow_gpu_hour" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"overflow_gpu_hour\", \"amount\": 1}"), "needs a base" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"spares\", \"period\": \"year\", \"amount\": 1}"),
+          "/items/0/period" },
+        { "{\"format\": \"gpusim-prices/1\", \"charge\": \"min\", \"items\": [{\"name\": \"x\","
+          "\"driver\": \"card\", \"amount\": 1}]}",
+          "/charge" },
+        { "{\"format\": \"gpusim-prices/1\", \"grid\": 475, \"items\": [{\"name\": \"x\","
+          "\"driver\": \"card\", \"amount\": 1}]}",
+          "/grid" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amuont\": 1, \"amount\": 1}"), "amuont" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -189,7 +221,7 @@ static void the_default_book(void **state)
     struct price_book b;
     struct err e = { 0 };
     char sha[65];
-    if (price_book_load(&b, a, "scenarios/prices/default.json", sha, &e) != 0)
+    if (price_book_load(&b, a, "scenarios/prices/default.json", NULL, sha, &e) != 0)
         fail_msg("%s: %s", e.where, e.msg);
     assert_int_equal(strlen(sha), 64);
     for (size_t i = 0; i < b.n_items; i++) {
@@ -201,7 +233,7 @@ static void the_default_book(void **state)
         const struct gpu_spec g = { .name = cards[i] };
         assert_int_equal(price_book_covers(&b, &g, "mig", NULL), 0);
     }
-    assert_int_equal(price_book_load(&b, a, "scenarios/prices/absent.json", sha, &e), ERR_IO);
+    assert_int_equal(price_book_load(&b, a, "scenarios/prices/absent.json", NULL, sha, &e), ERR_IO);
     arena_destroy(a);
 }
 
@@ -237,6 +269,110 @@ static void currencies(void **state)
     arena_destroy(a);
 }
 
+/* Prices of cards that are not there, or of another card; what is unlikely is told, not refused. */
+static void cards_and_doubts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *items, *says;
+    } rows[] = {
+        { "{\"name\": \"x\", \"driver\": \"card\", \"gpu\": \"l40z\", \"amount\": 1}", "did you mean \"l40" },
+        { "{\"name\": \"A40 with 16 GB\", \"driver\": \"gpu_hour\", \"gpu\": \"a40\", \"amount\": 0.25}",
+          "/items/0/name" },
+        { "{\"name\": \"A100 80GB\", \"driver\": \"card\", \"gpu\": \"a100-sxm4-40gb\", \"amount\": 9}",
+          "the price of another card?" },
+        { "{\"name\": \"A100 80GB\", \"driver\": \"card\", \"gpu\": \"a100-sxm4-80gb\", \"amount\": 9},"
+          "{\"name\": \"1g.24gb of 96 GB\", \"driver\": \"card\", \"gpu\": \"rtxpro6000bw-se\", \"amount\": 9}",
+          NULL },
+    };
+    struct gpu_catalogue *gpus = NULL;
+    struct err e = { 0 };
+    assert_int_equal(gpu_catalogue_load(&gpus, NULL, &e), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena *a = arena_create();
+        struct json_doc doc = { 0 };
+        struct price_book b;
+        struct diag d;
+        char *text = xasprintf(BOOK("%s"), rows[i].items);
+        assert_int_equal(json_doc_parse(&doc, "p.json", text, strlen(text), &e), 0);
+        diag_init(&d);
+        price_book_read(&b, a, &doc, &d);
+        assert_int_equal(d.count, 0);
+        price_check_cards(&b, &doc, gpus, &d);
+        assert_int_equal(d.count, rows[i].says ? 1 : 0);
+        if (rows[i].says && !strstr(d.problem[0].where, rows[i].says) &&
+            !strstr(d.problem[0].msg, rows[i].says) && !strstr(d.problem[0].hint, rows[i].says))
+            fail_msg("%s: %s", d.problem[0].where, d.problem[0].msg);
+        diag_fini(&d);
+        json_doc_fini(&doc);
+        free(text);
+        arena_destroy(a);
+    }
+    gpu_catalogue_destroy(gpus);
+}
+
+static void hear(void *ctx, const char *sentence)
+{
+    char *all = ctx;
+    strncat(all, sentence, 2000 - strlen(all));
+    strcat(all, "\n");
+}
+
+static void doubts(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_book b;
+    char said[800], all[2100] = "";
+    read_book(&b, a,
+              "{\"format\": \"gpusim-prices/1\", \"pue\": 3, \"rate\": 0.4, \"items\": ["
+              "{\"name\": \"dear power\", \"driver\": \"kwh\", \"amount\": 12},"
+              "{\"name\": \"cents\", \"driver\": \"gpu_hour\", \"amount\": 250},"
+              "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.5},"
+              "{\"name\": \"gold\", \"driver\": \"card\", \"retention\": 0.99, \"amount\":"
+              " {\"low\": 100, \"mode\": 1000, \"high\": 9000}}]}",
+              said, sizeof said);
+    price_doubts(&b, hear, all);
+    static const char *const wanted[] = { "no currency", "PUE of 3", "discount rate of 0.4", "dear power",
+                                          "\"cents\"", "50 % of capital", "\"gold\": high is 90",
+                                          "keeps 0.99" };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(all, wanted[i])) fail_msg("not said: %s\n%s", wanted[i], all);
+    /* the shipped books are beyond doubt */
+    char sha[65];
+    struct err e = { 0 };
+    all[0] = '\0';
+    assert_int_equal(price_book_load(&b, a, "scenarios/prices/default.json", NULL, sha, &e), 0);
+    price_doubts(&b, hear, all);
+    assert_string_equal(all, "");
+    arena_destroy(a);
+}
+
+/* Interruptions an hour x the time that each loses; a book in which a driver of each kind is named. */
+static void spot_and_drivers(void **state)
+{
+    (void)state;
+    static const enum price_driver named[] = { PRICE_card,   PRICE_capital, PRICE_peak_kw, PRICE_kwh,
+                                               PRICE_spares, PRICE_fte,     PRICE_licence, PRICE_constant };
+    struct arena *a = arena_create();
+    struct price_book b;
+    char said[800], sha[65];
+    struct err e = { 0 };
+    assert_int_equal(read_book(&b, a,
+                               BOOK("{\"name\": \"spot\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1,"
+                                    "\"interrupts\": 0.05, \"redo\": \"36 min\"}"),
+                               said, sizeof said),
+                     0);
+    assert_close(b.item[0].lost_work, 0.03, 1e-15);
+    assert_int_equal(price_book_load(&b, a, "scenarios/prices/default.json", NULL, sha, &e), 0);
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < b.n_items; i++) n += b.item[i].driver == named[k];
+        if (n == 0) fail_msg("the default book has no item of driver %s", price_driver_names[named[k]]);
+    }
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +381,9 @@ int main(void)
         cmocka_unit_test(a_missing_card_price_is_an_error),
         cmocka_unit_test(the_default_book),
         cmocka_unit_test(currencies),
+        cmocka_unit_test(cards_and_doubts),
+        cmocka_unit_test(doubts),
+        cmocka_unit_test(spot_and_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static const struct gpu_spec generic = { .name = "generic" };
 
 static struct amount usd(double x)
 {
-    return (struct amount){ x, x, x };
+    return amount_known(x);
 }
 
 static struct price_item once(const char *name, enum price_driver driver, double x, double life)
@@ -145,7 +145,8 @@ static void who_pays_for_a_shared_card(void **state)
         g.free_h -= rows[i].stranded;
         if (fabs(g.free_h) < 1e-12) g.free_h = 0;
         for (int k = 0; k < rows[i].tenants; k++)
-            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share };
+            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share,
+                                            .billed_h = rows[i].share };
         u.tenant = who;
         u.n_tenants = (size_t)rows[i].tenants;
         struct tco_result t = tco_price(&u, NULL, &book, a);
@@ -183,7 +184,8 @@ static void allocation_identities(void **state)
         struct usage u = fleet(&g, &l40s, 1, 1, 1, 1, 0);
         g.duty_h = g.sm_active_h = 0.15;
         for (int k = 0; k < rows[i].n; k++)
-            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share[k] };
+            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share[k],
+                                            .billed_h = rows[i].share[k] };
         u.tenant = who;
         u.n_tenants = (size_t)rows[i].n;
         const struct tco_result t = tco_price(&u, "mig", &book, a);
@@ -238,8 +240,8 @@ static void every_driver_and_charge(void **state)
                                        .energy_kwh = 350,
                                        .idle_energy_kwh = 60 } };
     const struct usage_tenant who[] = {
-        { .name = "", .allocated_h = 400.25, .energy_kwh = 250.5 },
-        { .name = "ann", .allocated_h = 200.25, .energy_kwh = 149.5 }
+        { .name = "", .allocated_h = 400.25, .billed_h = 400.25, .energy_kwh = 250.5 },
+        { .name = "ann", .allocated_h = 200.25, .billed_h = 200.25, .energy_kwh = 149.5 }
     };
     const struct usage u = { .hours = 100,
                              .group = g,
@@ -342,7 +344,7 @@ static void generic_cards_cost_nothing(void **state)
     char sha[65];
     struct usage_group g;
     struct usage u = fleet(&g, &generic, 1, 100, 10, 0.4, 0);
-    assert_int_equal(price_book_load(&book, a, "scenarios/prices/default.json", sha, &e), 0);
+    assert_int_equal(price_book_load(&book, a, "scenarios/prices/default.json", NULL, sha, &e), 0);
     struct tco_result t = tco_price(&u, "whole", &book, a);
     assert_close(t.total_usd, 0, 0);
     assert_close(t.npv_usd, 0, 0);
