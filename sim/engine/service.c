@@ -903,6 +903,17 @@ uint64_t services_standing(const struct services *s)
     return s->standing;
 }
 
+uint64_t services_placed(const struct services *s)
+{
+    uint64_t n = 0;
+    for (size_t k = 0; k < s->n; k++)
+        for (size_t i = 0; i < s->service[k].n_replicas; i++) {
+            const struct replica *x = s->service[k].replica[i];
+            n += x && x->job && x->job->state != JOB_QUEUED;
+        }
+    return n;
+}
+
 /* ---- what was measured ---- */
 
 void services_sample(struct services *s, simtime now, simtime length)

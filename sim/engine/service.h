@@ -50,6 +50,7 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
 bool services_idle(const struct services *s);
 /* Jobs of replicas that are in the system. */
 uint64_t services_standing(const struct services *s);
+uint64_t services_placed(const struct services *s); /* of them, on cards */
 /* The work is over: all replicas leave. */
 void services_stop(struct services *s, simtime now);
 

@@ -611,6 +611,11 @@ static void sample(struct run *r)
     struct sample s = { .t = r->now, .length = r->now - r->sampled,
                         .queued = sched_waiting(r->sched),
                         .running = r->present - sched_waiting(r->sched) };
+    if (r->services) { /* replicas are no jobs of anybody */
+        const uint64_t placed = services_placed(r->services);
+        s.queued -= services_standing(r->services) - placed;
+        s.running -= placed;
+    }
     double total[METERS] = { 0 }, energy_J = 0;
     if (s.length == 0) return;
     for (size_t g = 0; g < r->plan->n_groups; g++) {

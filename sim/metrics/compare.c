@@ -41,9 +41,41 @@ static const struct metric metrics[] = {
 };
 enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
+static double latency_p99(const struct service_result *v) { return v->latency_ms.p99; }
+static double attainment(const struct service_result *v) { return v->attainment; }
+static double service_cost(const struct service_result *v) { return v->usd_per_million_requests; }
+
+static const struct {
+    const char *name, *unit;
+    double (*of)(const struct service_result *v);
+} service_metrics[] = {
+    { "latency_ms.p99", "ms", latency_p99 },
+    { "attainment", "ratio", attainment },
+    { "usd_per_million_requests", "USD", service_cost },
+};
+enum { N_SERVICE_METRICS = sizeof service_metrics / sizeof *service_metrics };
+
+/* Policies of a scenario have the same services in the same order. */
+static void compare_services(struct result *r, size_t p, struct arena *a, struct comparison_row *row)
+{
+    for (size_t k = 0; k < r->policy[p].n_services && k < r->policy[0].n_services; k++)
+        for (size_t m = 0; m < N_SERVICE_METRICS; m++) {
+            const struct service_result *v = &r->policy[p].service[k];
+            const double first = service_metrics[m].of(&r->policy[0].service[k]),
+                         value = service_metrics[m].of(v);
+            row[r->n_comparisons++] = (struct comparison_row){
+                .policy = r->policy[p].name, .unit = service_metrics[m].unit,
+                .metric = arena_printf(a, "services.%s.%s", v->name, service_metrics[m].name),
+                .first = first, .value = value, .difference = value - first, .low = NAN, .high = NAN,
+            };
+        }
+}
+
 static void compare_to_first(struct result *r, struct arena *a)
 {
-    struct comparison_row *row = arena_array(a, r->n_policies * N_METRICS, sizeof *row);
+    const size_t services = r->n_policies ? r->policy[0].n_services : 0;
+    struct comparison_row *row =
+        arena_array(a, r->n_policies * (N_METRICS + services * N_SERVICE_METRICS) + 1, sizeof *row);
     for (size_t p = 1; p < r->n_policies; p++)
         for (size_t m = 0; m < N_METRICS; m++) {
             const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
@@ -53,6 +85,7 @@ static void compare_to_first(struct result *r, struct arena *a)
                 .low = NAN, .high = NAN,
             };
         }
+    for (size_t p = 1; p < r->n_policies; p++) compare_services(r, p, a, row);
     r->comparison = row;
 }
 
@@ -113,9 +146,30 @@ static const char *say_best(const struct result *r, const struct metric *m, cons
     return arena_printf(a, "%s: a tie of %s, %s within %.0f %%.", what, names, value, 100 * TIE);
 }
 
+/* Who keeps the targets of a service, and at what price. */
+static const char *say_service(const struct result *r, size_t k, struct arena *a)
+{
+    const struct policy_result *best_p = NULL;
+    const struct service_result *first = &r->policy[0].service[k];
+    if (first->n_targets == 0) return NULL;
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const struct service_result *v = &r->policy[p].service[k];
+        bool met = v->stable && v->requests > 0;
+        for (size_t i = 0; i < v->n_targets; i++) met = met && v->target[i].met;
+        const struct service_result *b = best_p ? &best_p->service[k] : NULL;
+        if (met && (!b || v->usd_per_million_requests < b->usd_per_million_requests)) best_p = &r->policy[p];
+    }
+    if (!best_p) return arena_printf(a, "Service %s: no policy meets its targets.", first->name);
+    const double usd = best_p->service[k].usd_per_million_requests;
+    if (isnan(usd)) return arena_printf(a, "Service %s: %s meets its targets.", first->name, best_p->name);
+    return arena_printf(a, "Service %s: %s meets its targets at the least cost, %.3g USD per million requests "
+                        "within them.", first->name, best_p->name, usd);
+}
+
 static void advise(struct result *r, struct arena *a)
 {
-    const char **say = arena_array(a, 5 + 2 * r->n_policies, sizeof *say);
+    const size_t services = r->n_policies ? r->policy[0].n_services : 0;
+    const char **say = arena_array(a, 5 + 2 * r->n_policies + services, sizeof *say);
     const char *s;
     size_t n = 0;
     if (r->n_policies > 1) {
@@ -123,6 +177,8 @@ static void advise(struct result *r, struct arena *a)
         if (s) say[n++] = s;
         s = say_best(r, &metrics[METRIC_WAIT_P95], "Shortest waits (95 % of the jobs start within)", "s", a);
         if (s) say[n++] = s;
+        for (size_t k = 0; k < services; k++)
+            if ((s = say_service(r, k, a))) say[n++] = s;
         say[n++] = "One replay of this work: there is no interval on these figures yet.";
     }
     uint64_t open = 0;
