@@ -148,7 +148,7 @@ mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/en
 mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
 mutant service-idle-neighbour-felt unit/test_service sim/engine/residents.c \
-    's/return x->active && x->job->as;/return x->active;/; s/&c->resident\[i\]\.job->shape/&c->resident[i].job->shape/'
+    's/return x->active && x->job->as;/return x->active;/'
 mutant service-timeout-not-kept unit/test_service sim/engine/service.c \
     's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service.c \
@@ -157,11 +157,9 @@ mutant service-start-up-forgotten unit/test_service sim/engine/sim.c \
     's/ready = later\(ready, services_start_up\(j\)\);/ready = later(ready, 0);/'
 mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuous.c \
     's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'
-mutant llm-evictions-hide property/test_llm_steps sim/policy/serve_continuous.c \
-    's/if \(e->p->aggregate && !evicted\)/if (e->p->aggregate)/'
 mutant llm-blocks-by-the-round property/test_llm_steps sim/policy/serve_continuous.c \
     's/return rounds \* e->p->block \+ k;/return rounds * e->p->block + k + 1;/'
-mutant scale-down-at-once unit/test_service sim/engine/scale.c \
+mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
     's/if \(s->wanted\[i\] > most\) most = s->wanted\[i\];/continue;/'
 if [ "${LONG-}" ]; then # tens of seconds
     mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'

@@ -3,7 +3,7 @@
  * with room, with a cache so small that sequences are evicted all the time, with few sequences, long prompts,
  * timeouts, several replicas and routers, on a MIG slice, and beside jobs that come and go on the same card.
  *
- * Mutants: llm-cut-at-the-arrival, llm-evictions-hide. */
+ * Mutants: llm-cut-at-the-arrival, llm-blocks-by-the-round. */
 #include "support/simulate.h"
 
 #include <math.h>

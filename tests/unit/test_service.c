@@ -1,4 +1,7 @@
-/* Services in small: requests of a written trace, times worked out by hand. */
+/* Services in small: requests of a written trace, times worked out by hand.
+ *
+ * Mutants: service-idle-neighbour-felt, service-timeout-not-kept, service-routes-to-the-fullest,
+ * service-start-up-forgotten. */
 #include "support/simulate.h"
 
 #include <math.h>
