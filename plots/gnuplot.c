@@ -7,11 +7,14 @@
 #include "plots/html.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096 };
@@ -41,19 +44,52 @@ out:
     return rc;
 }
 
-/* All that a descriptor delivers, at most the first 400 bytes kept. */
-static void drain(int fd, char *buf, size_t size)
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t); /* steps of the wall clock do not matter */
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int patience_s(void)
+{
+    const char *set = getenv("GPUSIM_PLOT_S");
+    const int s = set ? atoi(set) : 0;
+    return s > 0 && s < 100000 ? s : GNUPLOT_S;
+}
+
+/* All that a descriptor delivers before the deadline, at most the first 400 bytes kept. False: there would
+ * be more to come. */
+static bool drain(int fd, int64_t until_ms, char *buf, size_t size)
 {
     size_t n = 0;
     char rest[512];
-    for (;;) {
-        bool full = n + 1 >= size;
-        ssize_t got = read(fd, full ? rest : buf + n, full ? sizeof rest : size - 1 - n);
+    bool ended = false;
+    while (!ended) {
+        const bool full = n + 1 >= size;
+        const int64_t left = until_ms - now_ms();
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        const int ready = poll(&p, 1, left > 0 ? (int)left : 0);
+        if (ready == 0) break;
+        const ssize_t got = ready < 0 ? -1 : read(fd, full ? rest : buf + n, full ? sizeof rest : size - 1 - n);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        if (!full) n += (size_t)got;
+        ended = got <= 0;
+        if (!full && got > 0) n += (size_t)got;
     }
     buf[n] = '\0';
+    return ended;
+}
+
+/* It has said all it will: does it end, too? */
+static bool ends(pid_t child, int64_t until_ms, int *status)
+{
+    const struct timespec pause = { .tv_nsec = 2000000 };
+    for (;;) {
+        const pid_t got = waitpid(child, status, WNOHANG);
+        if (got == child || (got < 0 && errno != EINTR)) return true;
+        if (now_ms() >= until_ms) return false;
+        nanosleep(&pause, NULL);
+    }
 }
 
 /* Start gnuplot in `dir` with its complaints going to *complaints. 0 or an errno. */
@@ -85,8 +121,9 @@ static int start(const char *dir, char *commands, char *script, pid_t *child, in
 }
 
 /* 0, or ERR_IO. */
-static int run(const char *dir, const char *name, bool *absent, struct err *e)
+static int run(const char *dir, const char *name, enum gnuplot_fate *fate, struct err *e)
 {
+    const int patience = patience_s();
     char said[400];
     char *commands = xasprintf("data='%s.tsv'; out='%s.svg.tmp'", name, name);
     char *script = xasprintf("%s.gp", name);
@@ -94,18 +131,27 @@ static int run(const char *dir, const char *name, bool *absent, struct err *e)
     int fd = -1, status = 0, rc = start(dir, commands, script, &child, &fd);
     free(commands);
     free(script);
+    *fate = GNUPLOT_RAN;
     if (rc != 0) {
-        *absent = rc == ENOENT;
-        if (*absent)
+        if (rc == ENOENT) *fate = GNUPLOT_ABSENT;
+        if (rc == ENOENT)
             return err_set(e, ERR_IO, NULL,
                            "gnuplot is not installed: report.html has no pictures");
         return err_set(e, ERR_IO, NULL, "cannot run gnuplot: %s", strerror(rc));
     }
-    drain(fd, said, sizeof said);
+    const int64_t until_ms = now_ms() + 1000 * (int64_t)patience;
+    if (!drain(fd, until_ms, said, sizeof said) || !ends(child, until_ms, &status)) {
+        *fate = GNUPLOT_HUNG;
+        kill(child, SIGKILL);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    }
     close(fd);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (*fate == GNUPLOT_HUNG)
+        return err_set(e, ERR_IO, &(struct loc){ .file = dir },
+                       "gnuplot was still busy with %s.gp after %d s and was ended: report.html lacks pictures",
+                       name, patience);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-    *absent = WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) *fate = GNUPLOT_ABSENT;
     for (char *p = said; *p; p++)
         if (*p == '\n') *p = ' ';
     return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "gnuplot failed on %s.gp: %s", name,
@@ -183,12 +229,13 @@ void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struc
     }
 }
 
-int gnuplot_draw(const char *dir, const char *name, const char *alt, bool *absent, struct err *e)
+int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate,
+                 struct err *e)
 {
     struct strbuf raw = { 0 }, clean = { 0 };
     char *tmp = xasprintf("%s/%s.svg.tmp", dir, name), *to = xasprintf("%s/%s.svg", dir, name);
     unlink(to); /* an old picture of other data must not survive a failure */
-    int rc = run(dir, name, absent, e);
+    int rc = run(dir, name, fate, e);
     if (rc != 0) goto out;
     if (html_read_file(tmp, &raw) != 0 || raw.len == 0) {
         rc = err_set(e, ERR_IO, &(struct loc){ .file = tmp }, "gnuplot drew nothing");

@@ -16,9 +16,16 @@
 /* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`. 0 or ERR_IO. */
 int gnuplot_template(const char *dir, const char *file, struct err *e);
 
-/* Draw dir/NAME.svg. `alt` describes it in words. 0; ERR_IO when gnuplot is absent
- * (*absent is then true), fails or draws nothing: no NAME.svg is left then. */
-int gnuplot_draw(const char *dir, const char *name, const char *alt, bool *absent, struct err *e);
+enum gnuplot_fate {
+    GNUPLOT_RAN, /* and drew, or said why not */
+    GNUPLOT_ABSENT,
+    GNUPLOT_HUNG, /* killed after GNUPLOT_S seconds, or as many as the variable GPUSIM_PLOT_S of the environment says */
+};
+enum { GNUPLOT_S = 60 };
+
+/* Draw dir/NAME.svg. `alt` describes it in words. 0; ERR_IO when gnuplot is absent, hangs, fails or draws
+ * nothing: no NAME.svg is left then. */
+int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate, struct err *e);
 
 /* The clean form of an SVG by gnuplot. Pure. */
 void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out);

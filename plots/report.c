@@ -116,11 +116,12 @@ static void remove_strangers(const char *plots)
 
 /* One picture. A failure to draw is kept in *drawing and is not this function's failure. */
 static int make_picture(struct report_picture *p, const struct page *page, const struct result *r,
-                        const char *dir, const char *plots, struct err *drawing, struct err *e)
+                        const char *dir, const char *plots, bool *hangs, struct err *drawing,
+                        struct err *e)
 {
     char *tsv = xasprintf("%s/%s.tsv", plots, page->name);
     char *gp = xasprintf("%s.gp", page->name), *svg = xasprintf("%s/%s.svg", plots, page->name);
-    bool absent = false;
+    enum gnuplot_fate fate;
     *p = (struct report_picture){ .name = page->name,
                                   .heading = page->heading,
                                   .caption = page->caption,
@@ -131,9 +132,10 @@ static int make_picture(struct report_picture *p, const struct page *page, const
     p->has_data = true;
     rc = 0;
     unlink(svg); /* of other data */
-    if (gnuplot_template(plots, gp, drawing) != 0) goto out;
-    if (gnuplot_draw(plots, page->name, page->heading, &absent, drawing) != 0) {
-        if (absent)
+    if (gnuplot_template(plots, gp, drawing) != 0 || *hangs) goto out;
+    if (gnuplot_draw(plots, page->name, page->heading, &fate, drawing) != 0) {
+        *hangs = fate == GNUPLOT_HUNG; /* it would do so again */
+        if (fate == GNUPLOT_ABSENT)
             err_hint(drawing,
                      "install gnuplot and run `gpusim report`; data and scripts are in plots/");
     } else if (html_read_file(svg, &p->svg) == 0)
@@ -151,6 +153,7 @@ static int build(const char *dir, const struct result *r, struct err *e)
 {
     struct report_picture pictures[PICTURES] = { 0 };
     struct err drawing = { 0 };
+    bool hangs = false;
     struct strbuf page = { 0 };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     int rc = outfile_mkdirs(plots, e);
@@ -158,7 +161,7 @@ static int build(const char *dir, const struct result *r, struct err *e)
     remove_strangers(plots);
     if (rc == 0) gnuplot_template(plots, "style.gp", &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
-        rc = make_picture(&pictures[i], &pages[i], r, dir, plots, &drawing, e);
+        rc = make_picture(&pictures[i], &pages[i], r, dir, plots, &hangs, &drawing, e);
     if (rc == 0) {
         report_page(r, pictures, PICTURES, &page);
         rc = outfile_write(html, page.s, page.len, e);

@@ -17,22 +17,40 @@ static int io_error(struct err *e, const char *path, const char *what)
     return err_set(e, ERR_IO, &at, "%s: %s", what, strerror(errno));
 }
 
-/* Create a file of a name nobody has, in the folder of `path`; mode by umask. -1 and errno. */
-static int open_beside(const char *path, char **tmp)
+static int dir_len(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const int dir_len = slash ? (int)(slash - path) + 1 : 0;
-    int fd = -1;
+    return slash ? (int)(slash - path) + 1 : 0;
+}
 
-    for (unsigned i = 0; i < 1000 && fd < 0; i++) {
-        *tmp = xasprintf("%.*s.%s.tmp.%ld.%u", dir_len, path, path + dir_len, (long)getpid(), i);
-        fd = open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) break;
+/* A file without a name in the folder of `path`: nothing of it stays when the process is killed. -1: this
+ * file system has no such files. */
+static int open_nameless(const char *path)
+{
+    if (access("/proc/self/fd", X_OK) != 0) return -1; /* by which it gets its name */
+    char *dir = dir_len(path) ? xstrndup(path, (size_t)dir_len(path)) : xstrdup(".");
+    const int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    free(dir);
+    return fd;
+}
+
+/* Give the file of `fd` (-1: a new one) a name nobody has, in the folder of `path`; mode by umask. The
+ * descriptor, or -1 and errno. */
+static int name_beside(const char *path, int fd, char **tmp)
+{
+    char self[64];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    for (unsigned i = 0; i < 1000; i++) {
+        *tmp = xasprintf("%.*s.%s.tmp.%ld.%u", dir_len(path), path, path + dir_len(path), (long)getpid(), i);
+        const int got = fd < 0 ? open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                        : linkat(AT_FDCWD, self, AT_FDCWD, *tmp, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+        if (got >= 0) return got;
         free(*tmp);
         *tmp = NULL;
         if (errno != EEXIST) break;
     }
-    return fd;
+    return -1;
 }
 
 int outfile_open(struct outfile *o, const char *path, struct err *e)
@@ -57,7 +75,9 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
             free(o->path);
             o->path = target;
         }
-        fd = open_beside(o->path, &o->tmp);
+        fd = open_nameless(o->path);
+        if (fd >= 0) o->nameless = true;
+        else fd = name_beside(o->path, -1, &o->tmp);
     }
     if (fd >= 0) o->f = fdopen(fd, "wb");
     if (o->f) return 0;
@@ -76,6 +96,8 @@ int outfile_commit(struct outfile *o, struct err *e)
     bool bad = fflush(o->f) != 0 || ferror(o->f);
     if (bad && errno == 0) errno = EIO; /* an earlier write failed and its reason is gone */
     if (bad) rc = io_error(e, o->path, "cannot write");
+    if (!rc && o->nameless && name_beside(o->path, fileno(o->f), &o->tmp) < 0)
+        rc = io_error(e, o->path, "cannot create");
     if (o->f != stdout) {
         bad = fclose(o->f) != 0;
         o->f = NULL;

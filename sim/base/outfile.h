@@ -1,15 +1,19 @@
-/* base/outfile.h - output files that appear whole or not at all: written under a temporary name in
- * the same folder, then renamed. "-" is standard output (no rename).
- * Threads: one file, one thread. A process that exits or is killed half-way leaves the old file;
- * the temporary one is removed on every error path. */
+/* base/outfile.h - output files that appear whole or not at all: written without a name in the same folder
+ * (under a temporary name where the file system has no nameless files), then renamed. "-" is standard output
+ * (no rename).
+ * Threads: one file, one thread. A process that exits or is killed half-way leaves the old file and, but for a
+ * temporary name on such file systems, nothing else; the temporary file is removed on every error path. */
 #ifndef GPUSIM_BASE_OUTFILE_H
 #define GPUSIM_BASE_OUTFILE_H
 
 #include "base/err.h"
 
+#include <stdbool.h>
+
 struct outfile {
     FILE *f;          /* write here */
     char *path, *tmp; /* owned */
+    bool nameless;    /* until it is committed */
 };
 
 int outfile_open(struct outfile *o, const char *path, struct err *e);

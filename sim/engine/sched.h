@@ -5,6 +5,8 @@
  * a reservation at the earliest time at which it fits if running jobs end at their limits; a job
  * behind it may start if it ends before that by its own limit, or fits beside the head then. A job
  * without a limit never backfills, and while one without a limit blocks the head, nobody does.
+ * The queue is looked at when somebody came or gave back. A limit that passes while its job runs on is no such
+ * moment: that its end may now come at any time is seen at the next one.
  * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
  * depth, gets the earliest time that delays nobody before it (engine/sched_reserve.c).
  * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those

@@ -50,6 +50,7 @@ struct engine {
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
     bool failed; /* somebody ran out of memory as it started */
+    bool news;   /* somebody came or gave back: a limit that passes is no reason to look at the queue */
 };
 
 /* ---- counting what is free ---- */
@@ -374,6 +375,7 @@ static void leave(struct engine *e, int job, enum job_state state)
 {
     struct life *l = &e->life[job];
     drop(&e->now, job);
+    e->news = true;
     l->on = l->working = false;
     l->bytes = 0;
     l->job->state = state;
@@ -597,7 +599,7 @@ static void arrive(struct engine *e, int job)
     if (strcmp(order, "sjf") == 0) l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
     else if (strcmp(order, "priority") == 0) l->rank = -(int64_t)j->priority;
     else l->rank = j->submit;
-    l->waiting = true;
+    l->waiting = e->news = true;
 }
 
 /* ---- progress ---- */
@@ -701,8 +703,9 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         pass(e, t, out);
         instant(e, &arrived);
         do { /* who ran out of memory at once has made room again */
-            e->failed = false;
-            schedule(e);
+            const bool look = e->news;
+            e->failed = e->news = false;
+            if (look) schedule(e);
             speeds(e);
         } while (e->failed && next_time(e, arrived) > e->clock);
     }

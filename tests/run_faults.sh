@@ -1,0 +1,250 @@
+#!/bin/bash
+# What happens when the world fails: full disks, closed pipes, files that cannot be read or vanish, signals, no
+# memory, gnuplot missing, failing or hanging, a clock that jumps. Each time the exit status must be honest, and
+# a file is whole or absent. TAP on stdout.
+#
+# usage: [GPUSIM_BIN=build/gpusim] [GPUSIM_VARIANT=release] tests/run_faults.sh [WORD]
+#
+# An interrupted `run` leaves no result: result.json and report.html appear last, whole, or not at all.
+# (`sweep` keeps finished points: property/test_resume.)
+set -uo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.." || exit 1
+gpusim=${GPUSIM_BIN:-$PWD/build/gpusim} variant=${GPUSIM_VARIANT:-release} word=${1-}
+case $gpusim in /*) ;; *) gpusim=$PWD/$gpusim ;; esac
+export GPUSIM_DATA=${GPUSIM_DATA:-$PWD/scenarios}
+case $GPUSIM_DATA in /*) ;; *) GPUSIM_DATA=$PWD/$GPUSIM_DATA ;; esac
+tmp=$(mktemp -d); trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+n=0 bad=0 why=
+sanitized=; case $variant in asan | ubsan | sanitize | tsan | coverage) sanitized=1 ;; esac
+
+# fault NAME COMMAND...: a function of that name; it calls wrong() for what must not be.
+wrong() { why="$why; $*"; }
+fault() {
+    case $1 in *"$word"*) ;; *) return ;; esac
+    n=$((n + 1)) why= skip=
+    rm -rf "$tmp/d"; mkdir "$tmp/d"
+    "$2" "${@:3}"
+    if [ -n "$skip" ]; then echo "ok $n - $1 # SKIP $skip"
+    elif [ -z "$why" ]; then echo "ok $n - $1"
+    else bad=$((bad + 1)); echo "not ok $n - $1${why}"; sed 's/^/# /' "$tmp/err" | tail -5
+    fi
+}
+# ends STATUS COMMAND...: talk goes to $tmp/err
+ends() {
+    local want=$1 got=0; shift
+    "$@" 2>"$tmp/err" || got=$?
+    [ "$got" = "$want" ] || wrong "$* ended with $got, expected $want"
+}
+says() { grep -qF "$1" "$tmp/err" || wrong "it does not say '$1'"; }
+absent() { local f; for f in "$@"; do [ ! -e "$f" ] || wrong "$f is there"; done; }
+there() { local f; for f in "$@"; do [ -s "$f" ] || wrong "$f is missing"; done; }
+no_litter() { local f; for f in $(find "$1" -name '*.tmp*'); do wrong "$f was left"; done; }
+as_nobody() { # unreadable files are readable to root
+    if [ "$(id -u)" != 0 ]; then "$@"; elif command -v setpriv >/dev/null; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    else return 99; fi
+}
+
+cat >"$tmp/small.json" <<'J'
+{ "format": "gpusim-scenario/1", "name": "small", "work": [ { "name": "w", "kind": "jobs", "trace": "small.csv" } ],
+  "fleet": [ { "name": "pool", "gpu": "a100-sxm4-40gb", "nodes": 2, "gpus_per_node": 2 } ],
+  "policies": [ { "name": "whole", "share": { "kind": "whole" } }, { "name": "mps", "share": { "kind": "mps" } } ] }
+J
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 300; i++) print "j" i "," 7 * i "," 50 + i % 17 "," 1 + i % 2 }' >"$tmp/small.csv"
+sed 's/small/large/g' "$tmp/small.json" >"$tmp/large.json"
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"; for (i = 0; i < 1500000; i++) print "j" i "," 20 * i "," 30 + i % 37 "," 1 }' >"$tmp/large.csv"
+
+# ---- the disk is full ----
+
+full_stdout() {
+    [ -w /dev/full ] || { skip='no /dev/full'; return; }
+    local c
+    for c in 'list gpus' 'gpu t4' 'mig a30 --layouts' 'check --help' 'help run' "run $tmp/small.json --resolved" \
+        "run $tmp/small.json --no-report -q -o $tmp/d/run" 'validate' "generate $GPUSIM_DATA/workloads/notebooks.json" \
+        'import --format list' "trace stat $tmp/small.csv" 'tco scenarios/tco-l40s.json --format json'; do
+        # shellcheck disable=SC2086
+        ends 4 "$gpusim" $c >/dev/full
+    done
+}
+closed_stdout() {
+    ends 4 "$gpusim" list gpus >&-
+    ends 4 "$gpusim" run "$tmp/small.json" --no-report -q -o "$tmp/d/run" >&-
+    there "$tmp/d/run/result.json" # the files were written all the same, and no file took number 1
+    ends 0 "$gpusim" check "$tmp/d/run/result.json" </dev/null
+    "$gpusim" list gpus 2>&- >"$tmp/d/out" <&- || wrong "all else closed: $?"
+    there "$tmp/d/out"
+}
+closed_pipe() { # the reader went away: the signal ends us, quietly
+    ( "$gpusim" gpu h100-sxm5-80gb --format json 2>"$tmp/err"; echo $? >"$tmp/status" ) | head -c 1 >/dev/null
+    case $(cat "$tmp/status") in 141 | 0 | 4) ;; *) wrong "status $(cat "$tmp/status")" ;; esac
+}
+full_file() {
+    local f
+    [ -w /dev/full ] || { skip='no /dev/full'; return; }
+    for f in scenario.resolved.json jobs.csv series.csv tco.csv; do
+        rm -rf "$tmp/d/run"; mkdir "$tmp/d/run"; ln -s /dev/full "$tmp/d/run/$f"
+        ends 4 "$gpusim" run "$tmp/small.json" --no-report -q -o "$tmp/d/run"
+        says "$f"
+        absent "$tmp/d/run/result.json"; no_litter "$tmp/d"
+    done
+    ends 4 "$gpusim" generate "$GPUSIM_DATA/workloads/generate-philly.json" -o /dev/full
+    ends 4 "$gpusim" import native "$tmp/small.csv" -o /dev/full
+}
+full_folder() { # a file system of 64 KiB
+    cat >"$tmp/d/go" <<'S'
+mount -t tmpfs -o size=64k none "$1" || exit 99
+shift
+"$@"
+S
+    mkdir "$tmp/d/mnt"
+    unshare -rm sh "$tmp/d/go" "$tmp/d/mnt" true 2>/dev/null || { skip='no user namespaces to mount a file system in'; return; }
+    local c
+    for c in "import native $tmp/large.csv -o $tmp/d/mnt/t.csv" "run $tmp/small.json -q -o $tmp/d/mnt/run"; do
+        # shellcheck disable=SC2086
+        ends 4 unshare -rm sh -c "$(cat "$tmp/d/go"); rc=\$?; find $tmp/d/mnt -name '*.json' -size 0 -o -name '*.tmp*' -o -name t.csv | sed s/^/left:/ >&2; exit \$rc" sh "$tmp/d/mnt" "$gpusim" $c
+        ! grep -q ^left: "$tmp/err" || wrong "$(grep ^left: "$tmp/err")"
+    done
+}
+
+# ---- files ----
+
+unreadable() {
+    cp "$tmp/small.json" "$tmp/small.csv" "$tmp/d"; chmod 755 "$tmp" "$tmp/d"; chmod 000 "$tmp/d/small.csv"
+    as_nobody test -x "$gpusim" || { skip='the binary cannot be run by another user'; return; }
+    as_nobody test -r "$tmp/d/small.csv" && { skip='files cannot be made unreadable here'; return; }
+    ends 4 as_nobody "$gpusim" run "$tmp/d/small.json" -o "$tmp/d/run"; says small.csv
+    ends 4 as_nobody "$gpusim" check "$tmp/d/small.csv"; says small.csv
+    ends 4 as_nobody "$gpusim" import native "$tmp/d/small.csv"; says small.csv
+    chmod 000 "$tmp/d/small.json"
+    ends 4 as_nobody "$gpusim" run "$tmp/d/small.json"; says small.json
+    absent "$tmp/d/run"
+}
+no_file() {
+    cp "$tmp/small.json" "$tmp/d"; mkdir "$tmp/d/small.csv"
+    ends 3 "$gpusim" run "$tmp/d/small.json" -o "$tmp/d/run"; says 'found a directory'
+    rmdir "$tmp/d/small.csv"; ln -s small.csv "$tmp/d/small.csv"
+    ends 4 "$gpusim" run "$tmp/d/small.json" -o "$tmp/d/run"; says small.csv # a link to itself
+    ends 4 "$gpusim" run "$tmp/d/none.json"; says none.json
+    ends 4 "$gpusim" tco "$tmp/d/none.json"
+    ends 4 "$gpusim" report "$tmp/d/none"
+    ends 4 "$gpusim" run "$tmp/small.json" -o "$tmp/small.csv/run"; says small.csv
+    there "$tmp/small.csv"
+}
+vanishes() { # the trace goes away while it is replayed: the answer is right, or there is none
+    local rc=0
+    cp "$tmp/large.json" "$tmp/d"; cp "$tmp/large.csv" "$tmp/d"
+    "$gpusim" run "$tmp/d/large.json" -q --no-report --jobs 1 -o "$tmp/d/run" >/dev/null 2>"$tmp/err" & local pid=$!
+    while [ ! -d "$tmp/d/run" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    rm "$tmp/d/large.csv"
+    wait $pid || rc=$?
+    case $rc in 0) there "$tmp/d/run/result.json" ;; 4) absent "$tmp/d/run/result.json"; says large.csv ;; *) wrong "status $rc" ;; esac
+    no_litter "$tmp/d"
+}
+shrinks() { # or is cut short
+    local rc=0
+    cp "$tmp/large.json" "$tmp/d"; cp "$tmp/large.csv" "$tmp/d"
+    "$gpusim" run "$tmp/d/large.json" -q --no-report --jobs 1 -o "$tmp/d/run" >/dev/null 2>"$tmp/err" & local pid=$!
+    while [ ! -d "$tmp/d/run" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    truncate -s 2000007 "$tmp/d/large.csv"
+    wait $pid || rc=$?
+    case $rc in 3 | 4) absent "$tmp/d/run/result.json"; says large.csv ;; *) wrong "status $rc: the trace changed under it and it did not notice" ;; esac
+}
+
+# ---- signals ----
+
+signal() {
+    local rc=0
+    mkdir -p "$tmp/d/run"; echo old >"$tmp/d/run/result.json"
+    ( trap - INT TERM; exec env --default-signal=INT,TERM "$gpusim" run "$tmp/large.json" --no-report -o "$tmp/d/run" ) >"$tmp/out" 2>"$tmp/err" &
+    local pid=$!
+    while [ -e "$tmp/d/run/result.json" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    sleep 0.1
+    kill -"$1" $pid || wrong 'it had ended before'
+    wait $pid || rc=$?
+    [ $rc = "$2" ] || wrong "status $rc, expected $2"
+    [ ! -s "$tmp/out" ] || wrong 'it printed a result'
+    absent "$tmp/d/run/result.json" "$tmp/d/run/report.html"; no_litter "$tmp/d"
+    ends 0 "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/run" >/dev/null # nothing is in the way of the next one
+    there "$tmp/d/run/result.json"
+}
+
+# ---- memory ----
+
+no_memory() {
+    [ -z "$sanitized" ] || { skip='sanitizers need all the address space'; return; }
+    local kib rc status=
+    for kib in 12000 20000 30000 45000 70000 110000; do
+        rm -rf "$tmp/d/run"; rc=0
+        ( ulimit -v $kib; exec "$gpusim" run "$tmp/small.json" -q --no-report --jobs 2 -o "$tmp/d/run" ) >/dev/null 2>"$tmp/err" || rc=$?
+        status="$status $rc"
+        case $rc in
+        0) there "$tmp/d/run/result.json" ;;
+        5) says 'out of memory'; absent "$tmp/d/run/result.json" ;;
+        4 | 127) ;; # a thread could not be started; the loader could not map the libraries
+        *) wrong "status $rc with $kib KiB" ;;
+        esac
+        [ ! -d "$tmp/d/run" ] || no_litter "$tmp/d/run"
+    done
+    case $status in *5*) ;; *) wrong "none of these limits was too small:$status" ;; esac
+    case $status in *0) ;; *) wrong "none of these limits was enough:$status" ;; esac
+}
+
+# ---- gnuplot ----
+
+fake() { mkdir -p "$tmp/d/bin"; printf '#!/bin/sh\n%s\n' "$1" >"$tmp/d/bin/gnuplot"; chmod +x "$tmp/d/bin/gnuplot"; }
+pictures() { # what the fake does, what must be said
+    [ -z "$1" ] || fake "$1"
+    mkdir -p "$tmp/d/bin"
+    ends 4 env PATH="$tmp/d/bin" GPUSIM_PLOT_S=1 "$gpusim" run "$tmp/small.json" -o "$tmp/d/run" >"$tmp/out"
+    says "$2"
+    there "$tmp/d/run/result.json" "$tmp/d/run/report.html" "$tmp/out"; no_litter "$tmp/d"
+    grep -q 'not drawn' "$tmp/d/run/report.html" || wrong 'the report does not say what is missing'
+}
+hangs() {
+    local from=$SECONDS
+    pictures 'exec /bin/sleep 300' 'still busy'
+    [ $((SECONDS - from)) -lt 30 ] || wrong "it took $((SECONDS - from)) s"
+    pictures 'exec /bin/sleep 300 >/dev/null 2>&1' 'still busy' # with its mouth shut
+}
+
+# ---- the clock ----
+
+clock_steps() {
+    [ -z "$sanitized" ] || { skip='sanitizers come first'; return; }
+    local cc; cc=$(command -v cc || command -v gcc) || { skip='no compiler'; return; }
+    cat >"$tmp/clock.c" <<'C'
+#include <time.h>
+static long calls;
+static long step(void) { return calls++ % 3 ? 100000000 : -5000; }
+time_t time(time_t *t) { const time_t now = 1000000000 + step(); if (t) *t = now; return now; }
+int clock_gettime(clockid_t id, struct timespec *t) { (void)id; t->tv_sec = 2000000000 + step(); t->tv_nsec = 0; return 0; }
+C
+    "$cc" -shared -fPIC -o "$tmp/clock.so" "$tmp/clock.c" 2>"$tmp/err" || { wrong 'the clock does not compile'; return; }
+    ends 0 "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/a" >/dev/null
+    ends 0 env LD_PRELOAD="$tmp/clock.so" "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/b" >/dev/null
+    rm -f "$tmp"/d/?/timing.json
+    diff -r "$tmp/d/a" "$tmp/d/b" >/dev/null || wrong 'the result depends on the clock'
+}
+
+fault 'standard output is full' full_stdout
+fault 'standard output is closed' closed_stdout
+fault 'the reader of the pipe is gone' closed_pipe
+fault 'an output file is on a full disk' full_file
+fault 'the output folder is on a full disk' full_folder
+fault 'input cannot be read' unreadable
+fault 'input is no file' no_file
+fault 'the trace vanishes' vanishes
+fault 'the trace is cut short' shrinks
+fault 'interrupted from the keyboard' signal INT 130
+fault 'asked to end' signal TERM 143
+fault 'killed' signal KILL 137
+fault 'memory runs out' no_memory
+fault 'gnuplot is missing' pictures '' 'gnuplot is not installed'
+fault 'gnuplot fails' pictures 'echo no such terminal >&2; exit 3' 'no such terminal'
+fault 'gnuplot crashes' pictures 'kill -SEGV $$' 'gnuplot failed'
+fault 'gnuplot draws nothing' pictures 'exit 0' 'gnuplot drew nothing'
+fault 'gnuplot hangs' hangs
+fault 'the clock jumps' clock_steps
+echo "1..$n"
+[ $bad = 0 ]
