@@ -33,6 +33,9 @@ struct report_picture {
  * scenarios/measured/errors.csv; says so where that is missing. */
 void report_validation(const struct result *r, struct strbuf *out);
 
+/* A table for each service; nothing without any. Pure. */
+void report_services(const struct result *r, struct strbuf *out);
+
 /* The page. Pure, but for report_validation(). */
 void report_page(const struct result *r, const struct report_picture *pictures, size_t n,
                  struct strbuf *out);

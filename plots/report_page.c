@@ -929,6 +929,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
     answer(out, r);
     warnings(out, r);
     comparison(out, r);
+    report_services(r, out);
     differences(out, r);
     for (size_t i = 0; i < n; i++) {
         picture(out, &pictures[i]);

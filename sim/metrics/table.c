@@ -215,7 +215,10 @@ static const struct service_column service_columns[] = {
     { RATIO, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests) },
     { YES_NO, "stable", "", IN_SERVICE(stable) },
 };
-enum { SERVICE_COLUMNS = sizeof service_columns / sizeof *service_columns };
+enum {
+    SERVICE_COLUMNS = sizeof service_columns / sizeof *service_columns,
+    SERVICE_NAME = 16 /* longer names of policies and services are cut */
+};
 
 /* Column 0 is the policy. */
 static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v, int c)
@@ -245,8 +248,8 @@ void table_services_text(const struct result *r, struct strbuf *out)
         for (size_t k = 0; k < r->policy[i].n_services; k++)
             for (int c = 0; c <= SERVICE_COLUMNS; c++) {
                 service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
-                if (c < 2 && width_of(cell) > 16) cell[0] = '\0', width[c] = 16;
-                if (width_of(cell) > width[c]) width[c] = width_of(cell);
+                const int w = c < 2 && width_of(cell) > SERVICE_NAME ? SERVICE_NAME : width_of(cell);
+                if (w > width[c]) width[c] = w;
                 any = true;
             }
     if (!any) return;

@@ -39,6 +39,24 @@ static struct job_group_result fake_group(const char *name, uint64_t n, double s
     };
 }
 
+/* A language model with two targets, one of them missed. */
+static void fake_service(struct service_result *v, struct arena *a, double wait)
+{
+    struct target_result *target = arena_array(a, 2, sizeof *target);
+    target[0] = (struct target_result){ "ttft_p99", 500, 181.25 * wait, 0.9921, true };
+    target[1] = (struct target_result){ "tpot_mean", 25, 31.5, 0.41, false };
+    *v = (struct service_result){
+        .name = "chat & <co>", .requests = 5231, .completed = 5100, .dropped = 81, .refused = 40, .timed_out = 41,
+        .unservable = 30, .waiting = 13, .in_service = 7, .wait_ms = fake_stat(5100, 12 * wait),
+        .latency_ms = fake_stat(5100, 300), .ttft_ms = fake_stat(5100, 30), .tpot_ms = fake_stat(5000, 3),
+        .target = target, .n_targets = 2, .attainment = 0.405, .throughput_per_s = 8.5, .goodput_per_s = 3.4425,
+        .tokens_per_s = 1700.5, .goodput_tokens_per_s = 680.125, .replicas_mean = 2.375, .busy = 0.8125,
+        .replicas_max = 4, .replicas_started = 9, .replicas_never_up = 1, .gpu_hours = 399,
+        .usd_per_million_requests = 61.5, .usd_per_million_tokens = 0.3125, .stable = wait < 2,
+        .unstable_reason = wait < 2 ? NULL : "its queue grew to the end of the run",
+    };
+}
+
 /* wait: how long jobs wait against the first policy; held: allocated share of card time. */
 static void fake_policy(struct policy_result *p, struct arena *a, const char *name,
                         const char *kind, double wait, double held)
@@ -101,9 +119,13 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
         (struct charge){ "(idle)", (1 - held - stranded) * fixed + 18.0375, fleet->free_h, 120.25 };
     charge[3] = (struct charge){ "(stranded)", stranded * fixed, fleet->stranded_h, 0 };
 
+    struct service_result *service = arena_alloc(a, sizeof *service);
+    fake_service(service, a, wait);
     *p = (struct policy_result){
         .name = name,
         .kind = kind,
+        .service = service,
+        .n_services = 1,
         .gpu = { .count = 32,
                  .allocated = held,
                  .duty = fleet->duty_h / card_hours,

@@ -574,9 +574,36 @@ static void numbers_for_people(void **state)
     strbuf_fini(&money);
 }
 
+/* The services' table: one row a policy, names escaped, targets in words. */
+static void services(void **state)
+{
+    struct arena *a = arena_create();
+    struct strbuf out = { 0 };
+    struct result r = { 0 };
+    (void)state;
+    fake_result(&r, a);
+    report_services(&r, &out);
+    assert_contains(out.s, "<h3>chat &amp; &lt;co&gt;</h3>");
+    assert_contains(out.s, "5,231");
+    assert_contains(out.s, "ttft_p99: ");
+    assert_contains(out.s, "tpot_mean: 31.50 of 25 ms, missed");
+    assert_contains(out.s, "40.5");
+    assert_contains(out.s, "per million tokens");
+    strbuf_clear(&out);
+    fake_result_fini(&r);
+    struct policy_result plain = { .name = "p", .kind = "whole" };
+    r.policy = &plain;
+    r.n_policies = 1;
+    report_services(&r, &out);
+    assert_int_equal(out.len, 0);
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(services),
         cmocka_unit_test(page_has_everything),
         cmocka_unit_test(same_files_same_bytes),
         cmocka_unit_test(what_is_stale_goes),

@@ -57,11 +57,42 @@ static void csv_has_all_digits(void **state)
     arena_destroy(a);
 }
 
+/* A line a policy and service under two heading lines, all of one length; nothing without services. */
+static void services_line_up(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct strbuf out = { 0 };
+    size_t lines = 0, length = 0;
+    fake_result(&r, a);
+    table_services_text(&r, &out);
+    assert_int_equal(out.s[0], '\n');
+    for (char *at = out.s + 1; *at; lines++) {
+        char *end = strchr(at, '\n');
+        assert_non_null(end);
+        if (lines == 0) length = (size_t)(end - at);
+        assert_int_equal(end - at, length);
+        at = end + 1;
+    }
+    assert_int_equal(lines, 2 + r.n_policies);
+    assert_contains(out.s, "5231 5100");
+    assert_contains(out.s, " 40.5 ");
+    strbuf_clear(&out);
+    r.n_policies = 0;
+    table_services_text(&r, &out);
+    assert_int_equal(out.len, 0);
+    strbuf_fini(&out);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fits_and_lines_up),
         cmocka_unit_test(csv_has_all_digits),
+        cmocka_unit_test(services_line_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
