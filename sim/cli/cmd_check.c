@@ -145,6 +145,7 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
                  "%zu policies, %lld cards, %zu work items; card names, profiles, prices, traces and "
                  "specifications were read", r.n, (long long)r.plan[0].cards, r.scenario.n_work);
         explain_checkpoints(&r, &f->more);
+        explain_bursts(&r, &f->more);
         rc = check_work(&r.scenario, f, e);
         if (rc == 0 && f->explain && f->d->count == 0) rc = explain_services(&r, &f->more, e);
     }

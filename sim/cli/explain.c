@@ -60,6 +60,25 @@ void explain_checkpoints(const struct runner *r, struct strbuf *out)
     }
 }
 
+/* ---- turns ---- */
+
+void explain_bursts(const struct runner *r, struct strbuf *out)
+{
+    static const double work_ms[] = { 0.1, 1, 10, 100 };
+    for (size_t i = 0; i < r->n; i++) {
+        const struct plan *p = &r->plan[i];
+        for (size_t g = 0; g < p->n_groups && p->share->burst_s; g++) {
+            strbuf_addf(out, "  policy %s, group %s: beside 1 / 3 tenants that never leave the card,",
+                        p->spec->name, p->group[g].spec->name);
+            for (size_t k = 0; k < sizeof work_ms / sizeof *work_ms; k++)
+                strbuf_addf(out, "%s a burst of %g ms takes %.3g / %.3g ms", k ? ";" : "", work_ms[k],
+                            1e3 * p->share->burst_s(p->group[g].params, work_ms[k] / 1e3, 1),
+                            1e3 * p->share->burst_s(p->group[g].params, work_ms[k] / 1e3, 3));
+            strbuf_addf(out, " in the mean\n");
+        }
+    }
+}
+
 /* ---- services ---- */
 
 static void number_or(char *cell, size_t size, double x)

@@ -126,6 +126,9 @@ struct share_ops {
     bool (*swaps)(const void *params);
     /* Delay between a job's start and its first work, with n residents already there. NULL: none. */
     simtime (*startup)(const void *params, const struct card_type *type, size_t residents);
+    /* Mean time that a burst of `work_s` on the card takes beside `others` tenants that never leave it, where
+     * turns matter to short ones. The speeds say the same for long ones. NULL: for all of them. */
+    double (*burst_s)(const void *params, double work_s, double others);
     /* How far a fault reaches. NULL: BLAST_JOB. */
     enum blast (*blast)(const void *params, const struct card_type *type);
 };

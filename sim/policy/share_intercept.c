@@ -263,6 +263,12 @@ static simtime startup(const void *params, const struct card_type *type, size_t 
     return p->startup + p->startup_per_process * (simtime)residents;
 }
 
+static double burst_s(const void *params, double work_s, double others)
+{
+    const struct intercept *p = params;
+    return timeshare_burst_s(work_s, others, simtime_s(p->quantum + p->switch_));
+}
+
 static enum blast blast(const void *params, const struct card_type *type)
 {
     (void)type;
@@ -285,5 +291,6 @@ const struct share_ops share_intercept = {
     .demand = demand,
     .speeds = speeds,
     .startup = startup,
+    .burst_s = burst_s,
     .blast = blast,
 };

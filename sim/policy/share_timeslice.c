@@ -159,6 +159,13 @@ static void speeds(const void *params, const struct share_view *v, double speed[
     for (size_t i = 0; i < v->n; i++) speed[i] *= 1.0 - p->overhead;
 }
 
+static double burst_s(const void *params, double work_s, double others)
+{
+    const struct timeslice *p = params;
+    if (p->vgpu == VGPU_FIXED_SHARE) others = (double)p->slots - 1;
+    return timeshare_burst_s(work_s / (1 - p->overhead), others, simtime_s(p->quantum + p->switch_));
+}
+
 static enum blast blast(const void *params, const struct card_type *type)
 {
     (void)type;
@@ -181,5 +188,6 @@ const struct share_ops share_timeslice = {
     .demand = demand,
     .speeds = speeds,
     .swaps = swaps,
+    .burst_s = burst_s,
     .blast = blast,
 };
