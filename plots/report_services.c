@@ -53,9 +53,12 @@ static void cell(struct strbuf *out, const struct service_result *v, const struc
 {
     const void *member = (const char *)v + c->offset;
     strbuf_addz(out, "<td>");
-    if (c->kind == COUNT) html_count(out, *(const uint64_t *)member);
-    else if (c->kind == PERCENT) html_percent(out, *(const double *)member);
-    else html_figure(out, *(const double *)member);
+    if (c->kind == COUNT)
+        html_count(out, *(const uint64_t *)member);
+    else if (c->kind == PERCENT)
+        html_percent(out, *(const double *)member);
+    else
+        html_figure(out, *(const double *)member);
     strbuf_addz(out, "</td>");
 }
 
@@ -85,11 +88,13 @@ static void one_service(struct strbuf *out, const struct result *r, const char *
     const bool tokens = serves_tokens(r, name);
     strbuf_addz(out, "<h3>");
     html_text(out, name);
-    strbuf_addz(out, "</h3>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">policy</th>");
+    strbuf_addz(out,
+                "</h3>\n<div class=\"scroll\"><table><thead><tr><th scope=\"col\">policy</th>");
     for (size_t c = 0; c < COLUMNS; c++) {
         if (columns[c].tokens && !tokens) continue;
         strbuf_addf(out, "<th scope=\"col\">%s", columns[c].head);
-        if (*columns[c].unit) strbuf_addf(out, "<br><span class=\"unit\">%s</span>", columns[c].unit);
+        if (*columns[c].unit)
+            strbuf_addf(out, "<br><span class=\"unit\">%s</span>", columns[c].unit);
         strbuf_addz(out, "</th>");
     }
     strbuf_addz(out, "<th scope=\"col\">targets</th></tr></thead><tbody>\n");
@@ -110,10 +115,13 @@ static void one_service(struct strbuf *out, const struct result *r, const char *
 void report_services(const struct result *r, struct strbuf *out)
 {
     if (r->n_policies == 0 || r->policy[0].n_services == 0) return;
-    strbuf_addz(out, "<h2 id=\"services\">Services</h2>\n<p class=\"note\">Simulated request by request on the "
-                     "same cards as the jobs. A request is within its targets when its own figures are; dropped "
-                     "and unservable ones are within none. Cost: what the service is charged, over the requests "
-                     "(tokens) within all targets. Percentiles of a service whose queue grew to the end are not "
-                     "shown. The load over time is in <code>services.csv</code>.</p>\n");
-    for (size_t k = 0; k < r->policy[0].n_services; k++) one_service(out, r, r->policy[0].service[k].name);
+    strbuf_addz(
+        out,
+        "<h2 id=\"services\">Services</h2>\n<p class=\"note\">Simulated request by request on the "
+        "same cards as the jobs. A request is within its targets when its own figures are; dropped "
+        "and unservable ones are within none. Cost: what the service is charged, over the requests "
+        "(tokens) within all targets. Percentiles of a service whose queue grew to the end are not "
+        "shown. The load over time is in <code>services.csv</code>.</p>\n");
+    for (size_t k = 0; k < r->policy[0].n_services; k++)
+        one_service(out, r, r->policy[0].service[k].name);
 }

@@ -20,7 +20,8 @@ struct request_source {
     gsl_rng *size, *input, *output, *think;
 };
 
-static gsl_rng *stream(const struct service_spec *s, const char *purpose, uint64_t seed, uint64_t rep)
+static gsl_rng *stream(const struct service_spec *s, const char *purpose, uint64_t seed,
+                       uint64_t rep)
 {
     char name[200];
     snprintf(name, sizeof name, "service/%.100s/%s", s->name, purpose);
@@ -38,7 +39,8 @@ static int open_spec(struct request_source *r, uint64_t seed, uint64_t replicati
     struct synth_spec *spec = arena_array(r->arena, 1, sizeof *spec);
     synth_read(spec, r->arena, &doc, &d);
     if (!d.count && !spec->n_svc)
-        json_problem(&d, &doc, "/classes", "expected services with requests, found classes of jobs");
+        json_problem(&d, &doc, "/classes",
+                     "expected services with requests, found classes of jobs");
     rc = diag_result(&d, e);
     if (rc == 0) r->synth = synth_requests_create(spec, seed, replication, r->names);
     diag_fini(&d);
@@ -49,15 +51,17 @@ static int open_spec(struct request_source *r, uint64_t seed, uint64_t replicati
 static int wrong_kind(const char *file, bool wants_tokens, struct err *e)
 {
     const struct loc at = { .file = file };
-    return err_set(e, ERR_INPUT, &at, wants_tokens
+    return err_set(e, ERR_INPUT, &at,
+                   wants_tokens
                        ? "the service is a language model: expected requests with input_tokens and "
                          "output_tokens"
                        : "expected requests with a size; these have tokens, which a language model "
                          "serves");
 }
 
-int request_source_open(struct request_source **out, const struct service_spec *s, bool wants_tokens,
-                        uint64_t seed, uint64_t replication, struct symtab *names, struct err *e)
+int request_source_open(struct request_source **out, const struct service_spec *s,
+                        bool wants_tokens, uint64_t seed, uint64_t replication,
+                        struct symtab *names, struct err *e)
 {
     struct request_source *r = xcalloc(1, sizeof *r);
     char purpose[200];
@@ -68,7 +72,8 @@ int request_source_open(struct request_source **out, const struct service_spec *
     r->only = s->only ? symtab_addz(names, s->only) : 0;
     if (s->requests) {
         rc = requests_open(&r->trace, s->requests, names, e);
-        if (rc == 0 && (requests_columns(r->trace) & REQUESTS_COL(size)) == (wants_tokens ? REQUESTS_COL(size) : 0))
+        if (rc == 0 && (requests_columns(r->trace) & REQUESTS_COL(size)) ==
+                           (wants_tokens ? REQUESTS_COL(size) : 0))
             rc = wrong_kind(s->requests, wants_tokens, e);
     } else if (s->spec) {
         rc = wants_tokens ? open_spec(r, seed, replication, e) : wrong_kind(s->spec, false, e);

@@ -13,8 +13,9 @@
 struct request_source;
 
 /* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. */
-int request_source_open(struct request_source **out, const struct service_spec *s, bool wants_tokens,
-                        uint64_t seed, uint64_t replication, struct symtab *names, struct err *e);
+int request_source_open(struct request_source **out, const struct service_spec *s,
+                        bool wants_tokens, uint64_t seed, uint64_t replication,
+                        struct symtab *names, struct err *e);
 void request_source_close(struct request_source *s); /* accepts NULL */
 /* 1: *row is filled, its arrival already divided by the load; 0: end; negative. Not for closed loops. */
 int request_source_next(struct request_source *s, struct request_row *row, struct err *e);

@@ -15,16 +15,16 @@
 
 /* A replica, as a router sees it. */
 struct route_replica {
-    uint64_t waiting, in_service;          /* requests */
-    double waiting_size, in_service_size;  /* their sizes: seconds, or tokens in and out */
+    uint64_t waiting, in_service;         /* requests */
+    double waiting_size, in_service_size; /* their sizes: seconds, or tokens in and out */
 };
 
 /* What there is to choose from, and for whom. */
 struct route_view {
-    size_t n;           /* replicas that are up, numbered from 0 */
-    uint64_t session;   /* number of the request's session or user, from 1; 0: none */
-    uint64_t sequence;  /* requests routed before this one */
-    gsl_rng *rng;       /* of this service and purpose */
+    size_t n;          /* replicas that are up, numbered from 0 */
+    uint64_t session;  /* number of the request's session or user, from 1; 0: none */
+    uint64_t sequence; /* requests routed before this one */
+    gsl_rng *rng;      /* of this service and purpose */
 };
 
 struct route_ops {

@@ -18,10 +18,10 @@
 
 /* What waits in front of a free replica. */
 struct serve_queue {
-    uint64_t n;       /* >= 1 */
-    simtime oldest;   /* arrival of the first */
+    uint64_t n;     /* >= 1 */
+    simtime oldest; /* arrival of the first */
     simtime now;
-    bool more;        /* further requests may come */
+    bool more; /* further requests may come */
 };
 
 /* The part of the cards that a replica has, for language models. */
@@ -33,21 +33,23 @@ struct serve_part {
 
 /* One request under way. The engine owns it and fills the first block; the rest is the way of serving's. */
 struct serve_call {
-    simtime arrival, began, first; /* began, first: JOB_NO_TIME until then; set by the way of serving */
-    int64_t input, output;         /* tokens; output >= 1 */
-    bool timed_out;                /* set: it waited longer than allowed, and leaves unserved */
+    simtime arrival, began,
+        first;             /* began, first: JOB_NO_TIME until then; set by the way of serving */
+    int64_t input, output; /* tokens; output >= 1 */
+    bool timed_out;        /* set: it waited longer than allowed, and leaves unserved */
     /* ---- */
     struct serve_call *next, *prev, *fill; /* its list; the next one that is being filled in */
-    int64_t target, done, chunk;   /* tokens to fill in, filled in, in the step under way */
-    int64_t emitted;               /* tokens given out before it went on to decode */
-    int64_t base, from_step, last_step; /* decoding: tokens cached at step from_step; ends with last_step */
+    int64_t target, done, chunk;           /* tokens to fill in, filled in, in the step under way */
+    int64_t emitted;                       /* tokens given out before it went on to decode */
+    int64_t base, from_step,
+        last_step; /* decoding: tokens cached at step from_step; ends with last_step */
     size_t heap;
     bool decoding;
 };
 
 /* What a stretch of work changed. */
 struct serve_news {
-    uint64_t begun;           /* requests that were taken up for the first time */
+    uint64_t begun;                 /* requests that were taken up for the first time */
     struct serve_call *left, *last; /* list by `next`: finished, or timed out */
 };
 
@@ -71,7 +73,8 @@ struct serve_ops {
     /* Constants of a step and size of the cache on a card, from what the file of constants says of it and from
      * the bytes a replica has there. */
     void (*constants)(const void *params, struct llm_constants *c);
-    double (*kv_tokens)(const void *params, const struct llm_shape *m, double bytes, bool stated, int tp);
+    double (*kv_tokens)(const void *params, const struct llm_shape *m, double bytes, bool stated,
+                        int tp);
     double (*kernels)(const void *params, double layers); /* launches of a step */
     void *(*create)(const void *params, const struct serve_part *part, simtime timeout);
     void (*destroy)(void *state);

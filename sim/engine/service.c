@@ -25,9 +25,9 @@ enum { CHUNK = 1024, NOBODY = -1 };
 struct query {
     struct serve_call call; /* first: the way of serving knows it by this */
     struct query *next;     /* in its queue, or the free list */
-    double size_ns;         /* work alone on a whole card of the reference kind; tokens in and out */
-    int64_t user;           /* who waits for the answer; NOBODY */
-    uint64_t session;       /* number from 1; 0: none */
+    double size_ns;   /* work alone on a whole card of the reference kind; tokens in and out */
+    int64_t user;     /* who waits for the answer; NOBODY */
+    uint64_t session; /* number from 1; 0: none */
 };
 
 /* First come, first served. */
@@ -35,7 +35,7 @@ struct queue {
     struct query *head, *tail;
     uint64_t n;
     double size_ns;
-    uint32_t number;      /* among all queues of the run: argument of its timers */
+    uint32_t number; /* among all queues of the run: argument of its timers */
     ev_id look, expire;
 };
 
@@ -52,11 +52,11 @@ struct replica {
     struct queue queue; /* routed to it; empty under a shared queue */
     struct queue batch; /* what it works on */
     /* Language models: */
-    void *state;        /* of the way of serving, while it is up */
+    void *state;              /* of the way of serving, while it is up */
     const struct shape *fill; /* what it looks like while prompts are filled in */
-    double carry;       /* ns by which the stretch under way began before its whole ns; <= 0 */
-    double length;      /* of the stretch, from there */
-    int64_t work;       /* the same in the job's work */
+    double carry;  /* ns by which the stretch under way began before its whole ns; <= 0 */
+    double length; /* of the stretch, from there */
+    int64_t work;  /* the same in the job's work */
 };
 
 struct service {
@@ -66,16 +66,16 @@ struct service {
     struct request_source *source;
     struct request_row row; /* the next arrival */
     bool more;
-    gsl_rng *rng;           /* of the router */
-    struct queue queue;     /* of all replicas, or of requests that came while none was up */
+    gsl_rng *rng;       /* of the router */
+    struct queue queue; /* of all replicas, or of requests that came while none was up */
     struct replica **replica;
     size_t n_replicas;
-    struct replica **up;    /* by number */
+    struct replica **up; /* by number */
     size_t n_up, n_starting, n_draining;
-    struct bits idle;       /* numbers of replicas that are up and do nothing */
-    struct maxtree score;   /* by number: minus what the router says; INT64_MIN: not up */
+    struct bits idle;     /* numbers of replicas that are up and do nothing */
+    struct maxtree score; /* by number: minus what the router says; INT64_MIN: not up */
     uint64_t routed;
-    int64_t first_user;     /* of a closed loop, among all users */
+    int64_t first_user; /* of a closed loop, among all users */
     sym tenant;
     /* counts and integrals */
     uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;
@@ -138,8 +138,10 @@ static struct query *request_new(struct services *s)
 static void queue_push(struct queue *to, struct query *q)
 {
     q->next = NULL;
-    if (to->n++ == 0) to->head = q;
-    else to->tail->next = q;
+    if (to->n++ == 0)
+        to->head = q;
+    else
+        to->tail->next = q;
     to->tail = q;
     to->size_ns += q->size_ns;
 }
@@ -177,9 +179,13 @@ static void schedule_ask(struct services *s, struct service *v, int64_t user, si
 static void leave(struct services *s, struct service *v, struct query *q, enum request_fate fate,
                   simtime now)
 {
-    const struct request_end end = { .fate = fate, .arrival = q->call.arrival, .end = now,
-                                     .began = q->call.began, .first = q->call.first,
-                                     .input_tokens = q->call.input, .output_tokens = q->call.output,
+    const struct request_end end = { .fate = fate,
+                                     .arrival = q->call.arrival,
+                                     .end = now,
+                                     .began = q->call.began,
+                                     .first = q->call.first,
+                                     .input_tokens = q->call.input,
+                                     .output_tokens = q->call.output,
                                      .size_ns = q->size_ns };
     v->fate[fate]++;
     v->stay_ns += now - q->call.arrival;
@@ -198,7 +204,8 @@ static void leave(struct services *s, struct service *v, struct query *q, enum r
 static void rescore(struct service *v, const struct replica *x)
 {
     if (!v->plan->route->score || x->phase != REPLICA_UP) return;
-    struct route_replica seen = { .waiting = x->queue.n, .in_service = x->batch.n,
+    struct route_replica seen = { .waiting = x->queue.n,
+                                  .in_service = x->batch.n,
                                   .waiting_size = x->queue.size_ns / 1e9,
                                   .in_service_size = x->batch.size_ns / 1e9 };
     if (x->state)
@@ -216,7 +223,8 @@ static void ring(struct services *s, ev_id *timer, simtime when, int kind, uint3
 
 static simtime expiry(const struct service *v, const struct query *q)
 {
-    return v->spec->timeout < SIM_NEVER - 1 - q->call.arrival ? q->call.arrival + v->spec->timeout : SIM_NEVER - 1;
+    return v->spec->timeout < SIM_NEVER - 1 - q->call.arrival ? q->call.arrival + v->spec->timeout
+                                                              : SIM_NEVER - 1;
 }
 
 /* Requests at the head that have waited too long go. The timer follows the head lazily: it rings for a
@@ -266,7 +274,8 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     const double measured = v->plan->slower[x->job->group];
     const double scale = (isnan(measured) ? fit->transfer : measured) / x->alone;
     const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns * scale,
-                                                largest * scale) * x->alone;
+                                                largest * scale) *
+                        x->alone;
     set_busy(x, true);
     residents_work(s->residents, x->job, x->job->shape,
                    work < 9.2e18 ? llround(work) : SIM_NEVER - 1, now);
@@ -306,8 +315,10 @@ static void account(struct services *s, struct service *v, struct serve_news *ne
     for (struct serve_call *c = news->left, *following; c; c = following) {
         struct query *q = (struct query *)c;
         following = c->next;
-        if (c->timed_out) v->waiting--;
-        else v->in_service--;
+        if (c->timed_out)
+            v->waiting--;
+        else
+            v->in_service--;
         leave(s, v, q, c->timed_out ? REQUEST_TIMED_OUT : REQUEST_COMPLETED, now);
     }
 }
@@ -360,7 +371,8 @@ static void cut(struct services *s, struct replica *x, simtime now)
     if (length != x->length) {
         x->length = length;
         x->work = work_of(x);
-        residents_work(s->residents, x->job, x->job->as, (int64_t)fmax(0, ceil((double)x->work - done)), now);
+        residents_work(s->residents, x->job, x->job->as,
+                       (int64_t)fmax(0, ceil((double)x->work - done)), now);
     }
 }
 
@@ -399,7 +411,9 @@ static void look(struct services *s, struct replica *x, simtime now)
     settle(v, now);
     expire(s, v, from, now);
     if (from->n > 0) {
-        const struct serve_queue seen = { .n = from->n, .oldest = from->head->call.arrival, .now = now,
+        const struct serve_queue seen = { .n = from->n,
+                                          .oldest = from->head->call.arrival,
+                                          .now = now,
                                           .more = may_come(v) && x->phase == REPLICA_UP };
         const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
         if (n > 0) {
@@ -407,7 +421,8 @@ static void look(struct services *s, struct replica *x, simtime now)
             rescore(v, x);
             return;
         }
-        if (again != SIM_NEVER) ring(s, &from->look, again > now ? again : now, SERVICE_LOOK, from->number);
+        if (again != SIM_NEVER)
+            ring(s, &from->look, again > now ? again : now, SERVICE_LOOK, from->number);
     }
     if (x->busy) {
         set_busy(x, false);
@@ -445,8 +460,9 @@ static struct replica *route(struct service *v, const struct query *q)
         const int64_t best = maxtree_max(&v->score);
         return v->replica[maxtree_next(&v->score, 0, best)];
     }
-    const struct route_view view = { .n = v->n_up, .session = q->session, .sequence = v->routed,
-                                     .rng = v->rng };
+    const struct route_view view = {
+        .n = v->n_up, .session = q->session, .sequence = v->routed, .rng = v->rng
+    };
     return v->up[ops->pick(&view)];
 }
 
@@ -456,7 +472,8 @@ static void enqueue(struct services *s, struct service *v, struct query *q, simt
     struct replica *x = route(v, q);
     struct queue *to = x ? &x->queue : &v->queue;
     if (!x && v->plan->route->shared && v->idle.count) x = v->replica[bits_next(&v->idle, 0)];
-    if (v->spec->queue != CFG_NO_INT && v->waiting >= (uint64_t)v->spec->queue && !(x && !x->busy)) {
+    if (v->spec->queue != CFG_NO_INT && v->waiting >= (uint64_t)v->spec->queue &&
+        !(x && !x->busy)) {
         leave(s, v, q, REQUEST_REFUSED, now);
         return;
     }
@@ -475,13 +492,15 @@ static void enqueue(struct services *s, struct service *v, struct query *q, simt
     if (to->n == 1) expire(s, v, to, now); /* the timer of a new head */
 }
 
-static void arrived(struct services *s, struct service *v, const struct request_row *row, int64_t user,
-                    simtime now)
+static void arrived(struct services *s, struct service *v, const struct request_row *row,
+                    int64_t user, simtime now)
 {
     struct query *q = request_new(s);
     settle(v, now);
     *q = (struct query){ .call = { .arrival = now, .began = JOB_NO_TIME, .first = JOB_NO_TIME },
-                         .size_ns = (double)row->size_nano, .user = user, .session = row->session };
+                         .size_ns = (double)row->size_nano,
+                         .user = user,
+                         .session = row->session };
     if (v->plan->model) {
         q->call.input = row->input_tokens;
         q->call.output = row->output_tokens > 0 ? row->output_tokens : 1;
@@ -713,8 +732,10 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
         v->n_starting++;
     }
     x->phase = REPLICA_STARTING;
-    if (x->state) drain(v, x);
-    else take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
+    if (x->state)
+        drain(v, x);
+    else
+        take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
     if (leaves) {
         x->phase = REPLICA_GONE;
         x->job = NULL;
@@ -781,7 +802,8 @@ static void scale(struct services *s, struct service *v, simtime now)
     settle(v, now);
     const double up = (double)(v->up_ns - v->scale_up_ns), elapsed = (double)(now - v->scaled);
     const double busy = up > 0 ? (double)(v->busy_ns - v->scale_busy_ns) / up : NAN;
-    const double present = elapsed > 0 ? (double)(v->present_ns - v->scale_present_ns) / elapsed : 0;
+    const double present =
+        elapsed > 0 ? (double)(v->present_ns - v->scale_present_ns) / elapsed : 0;
     int64_t current = (int64_t)(v->n_up + v->n_starting);
     const int64_t wanted = scaler_want(v->scaler, now, current > 0 ? current : 1, busy, present);
     v->scale_up_ns = v->up_ns;
@@ -791,7 +813,8 @@ static void scale(struct services *s, struct service *v, simtime now)
     for (; current < wanted; current++) scale_up(s, v);
     for (; current > wanted; current--) scale_down(s, v, now);
     if (interval < SIM_NEVER - 1 - now)
-        evq_at(s->q, now + interval, EV_POLICY, (uint16_t)(s->first_kind + SERVICE_SCALE), (uint32_t)v->index);
+        evq_at(s->q, now + interval, EV_POLICY, (uint16_t)(s->first_kind + SERVICE_SCALE),
+               (uint32_t)v->index);
 }
 
 void services_stop(struct services *s, simtime now)
@@ -831,18 +854,25 @@ static int service_init(struct services *s, size_t k, struct symtab *names, stru
     if (v->spec->users != CFG_NO_INT) s->n_users += v->spec->users;
     snprintf(purpose, sizeof purpose, "service/%.100s/route", v->spec->name);
     v->rng = rng_create((uint64_t)sc->seed, s->opt->replication, purpose);
-    return request_source_open(&v->source, v->spec, v->plan->serve->tokens, (uint64_t)sc->seed, s->opt->replication, names,
-                               e);
+    return request_source_open(&v->source, v->spec, v->plan->serve->tokens, (uint64_t)sc->seed,
+                               s->opt->replication, names, e);
 }
 
-struct services *services_create(const struct plan *plan, const struct sim_options *opt, struct evq *q,
-                                 struct residents *residents, struct symtab *names, uint16_t first_kind,
-                                 const struct service_calls *calls, void *ctx, struct err *e)
+struct services *services_create(const struct plan *plan, const struct sim_options *opt,
+                                 struct evq *q, struct residents *residents, struct symtab *names,
+                                 uint16_t first_kind, const struct service_calls *calls, void *ctx,
+                                 struct err *e)
 {
     struct services *s = xcalloc(1, sizeof *s);
     int rc = 0;
-    *s = (struct services){ .plan = plan, .opt = opt, .q = q, .residents = residents,
-                            .first_kind = first_kind, .call = *calls, .ctx = ctx, .e = e,
+    *s = (struct services){ .plan = plan,
+                            .opt = opt,
+                            .q = q,
+                            .residents = residents,
+                            .first_kind = first_kind,
+                            .call = *calls,
+                            .ctx = ctx,
+                            .e = e,
                             .n = plan->n_services };
     s->service = xcalloc(s->n + 1, sizeof *s->service);
     for (size_t k = 0; k < s->n && rc == 0; k++) rc = service_init(s, k, names, e);
@@ -857,7 +887,8 @@ void services_destroy(struct services *s)
     for (size_t k = 0; k < s->n; k++) {
         struct service *v = &s->service[k];
         for (size_t i = 0; i < v->n_replicas; i++) {
-            if (v->replica[i] && v->replica[i]->state) v->plan->serve->destroy(v->replica[i]->state);
+            if (v->replica[i] && v->replica[i]->state)
+                v->plan->serve->destroy(v->replica[i]->state);
             free(v->replica[i]);
         }
         free(v->replica);
@@ -926,9 +957,14 @@ void services_sample(struct services *s, simtime now, simtime length)
         for (int f = 0; f < REQUEST_FATES; f++) dropped += f == REQUEST_COMPLETED ? 0 : v->fate[f];
         const wide up = v->up_ns - v->last_up_ns;
         const struct service_sample x = {
-            .t = now, .length = length, .arrivals = v->requests - v->last_requests,
-            .completed = done - v->last_completed, .dropped = dropped - v->last_dropped,
-            .waiting = v->waiting, .in_service = v->in_service, .up = v->n_up,
+            .t = now,
+            .length = length,
+            .arrivals = v->requests - v->last_requests,
+            .completed = done - v->last_completed,
+            .dropped = dropped - v->last_dropped,
+            .waiting = v->waiting,
+            .in_service = v->in_service,
+            .up = v->n_up,
             .starting = v->n_starting,
             .busy = up > 0 ? (double)(v->busy_ns - v->last_busy_ns) / (double)up : NAN,
         };
@@ -939,7 +975,8 @@ void services_sample(struct services *s, simtime now, simtime length)
         v->last_busy_ns = v->busy_ns;
         for (size_t i = 0; i < s->opt->n_sinks; i++) {
             const struct sink *to = &s->opt->sinks[i];
-            const int rc = to->service_sample ? to->service_sample(to->self, s->plan, k, &x, s->e) : 0;
+            const int rc =
+                to->service_sample ? to->service_sample(to->self, s->plan, k, &x, s->e) : 0;
             if (rc < 0) s->call.fail(s->ctx, rc);
         }
     }
@@ -998,11 +1035,16 @@ struct service_totals *services_totals(struct services *s, simtime now)
         struct service *v = &s->service[k];
         struct service_totals *t = &list[k];
         settle(v, now);
-        *t = (struct service_totals){ .requests = v->requests, .waiting = v->waiting,
-                                      .in_service = v->in_service, .up_s = (double)v->up_ns / 1e9,
-                                      .busy_s = (double)v->busy_ns / 1e9, .up_most = v->up_most,
-                                      .came_up = v->came_up, .never_up = v->n_starting + v->lost,
-                                      .tenant = v->tenant, .queue_before = v->queue_before,
+        *t = (struct service_totals){ .requests = v->requests,
+                                      .waiting = v->waiting,
+                                      .in_service = v->in_service,
+                                      .up_s = (double)v->up_ns / 1e9,
+                                      .busy_s = (double)v->busy_ns / 1e9,
+                                      .up_most = v->up_most,
+                                      .came_up = v->came_up,
+                                      .never_up = v->n_starting + v->lost,
+                                      .tenant = v->tenant,
+                                      .queue_before = v->queue_before,
                                       .has_queue_batches = v->has_batches };
         memcpy(t->fate, v->fate, sizeof t->fate);
         memcpy(t->queue_batch, v->queue_batch, sizeof t->queue_batch);

@@ -84,8 +84,9 @@ static struct target_result target_of(struct tally *t, const struct service_targ
                                       bool stable)
 {
     struct dist *d = &t->metric[x->metric];
-    struct target_result r = { .name = x->name, .target_ms = (double)x->limit / 1e6, .value_ms = NAN,
-                               .attainment = NAN };
+    struct target_result r = {
+        .name = x->name, .target_ms = (double)x->limit / 1e6, .value_ms = NAN, .attainment = NAN
+    };
     if (t->left > 0) r.attainment = (double)t->within[i] / (double)t->left;
     if (!stable || d->n == 0) return r;
     r.value_ms = x->percentile > 0 ? dist_percentile(d, x->percentile) : dist_mean(d);
@@ -105,8 +106,8 @@ static bool is_stable(const struct service_totals *x)
            stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, waiting);
 }
 
-static void one_service(struct service_stats *s, size_t k, const struct sim_totals *t, struct arena *a,
-                        double window_s, struct service_result *out)
+static void one_service(struct service_stats *s, size_t k, const struct sim_totals *t,
+                        struct arena *a, double window_s, struct service_result *out)
 {
     const struct service_spec *spec = s->plan->service[k].spec;
     const struct service_totals *x = &t->service[k];
@@ -115,14 +116,27 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
                                               &out->tpot_ms };
     struct target_result *target = arena_array(a, spec->n_targets + 1, sizeof *target);
     *out = (struct service_result){
-        .name = spec->name, .requests = x->requests, .completed = x->fate[REQUEST_COMPLETED],
-        .refused = x->fate[REQUEST_REFUSED], .timed_out = x->fate[REQUEST_TIMED_OUT],
-        .unservable = x->fate[REQUEST_UNSERVABLE], .waiting = x->waiting, .in_service = x->in_service,
-        .replicas_max = x->up_most, .replicas_started = x->came_up,
-        .replicas_never_up = x->never_up, .gpu_hours = tenant_gpu_hours(t, x->tenant),
-        .target = target, .n_targets = spec->n_targets, .stable = is_stable(x),
-        .attainment = NAN, .goodput_per_s = NAN, .tokens_per_s = NAN, .goodput_tokens_per_s = NAN,
-        .usd_per_million_requests = NAN, .usd_per_million_tokens = NAN,
+        .name = spec->name,
+        .requests = x->requests,
+        .completed = x->fate[REQUEST_COMPLETED],
+        .refused = x->fate[REQUEST_REFUSED],
+        .timed_out = x->fate[REQUEST_TIMED_OUT],
+        .unservable = x->fate[REQUEST_UNSERVABLE],
+        .waiting = x->waiting,
+        .in_service = x->in_service,
+        .replicas_max = x->up_most,
+        .replicas_started = x->came_up,
+        .replicas_never_up = x->never_up,
+        .gpu_hours = tenant_gpu_hours(t, x->tenant),
+        .target = target,
+        .n_targets = spec->n_targets,
+        .stable = is_stable(x),
+        .attainment = NAN,
+        .goodput_per_s = NAN,
+        .tokens_per_s = NAN,
+        .goodput_tokens_per_s = NAN,
+        .usd_per_million_requests = NAN,
+        .usd_per_million_tokens = NAN,
     };
     out->dropped = out->refused + out->timed_out;
     if (!out->stable) out->unstable_reason = "its queue grew to the end of the run";
@@ -155,8 +169,8 @@ void service_stats_result(struct service_stats *s, const struct sim_totals *t, s
         one_service(s, k, t, a, out->window_s, &list[k]);
         if (list[k].stable || !out->stable) continue;
         out->stable = false;
-        out->unstable_reason = arena_printf(a, "service %s: its queue grew to the end of the run",
-                                            list[k].name);
+        out->unstable_reason =
+            arena_printf(a, "service %s: its queue grew to the end of the run", list[k].name);
     }
     out->service = list;
     out->n_services = n;
@@ -165,7 +179,8 @@ void service_stats_result(struct service_stats *s, const struct sim_totals *t, s
 static double charged_usd(const struct tco_result *t, const char *service)
 {
     for (size_t i = 0; i < t->n_charges; i++)
-        if (strncmp(t->charge[i].name, "service:", 8) == 0 && strcmp(t->charge[i].name + 8, service) == 0)
+        if (strncmp(t->charge[i].name, "service:", 8) == 0 &&
+            strcmp(t->charge[i].name + 8, service) == 0)
             return t->charge[i].usd;
     return NAN;
 }

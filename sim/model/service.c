@@ -33,16 +33,25 @@ struct head {
     }
 
 const struct cfg_field service_fields[] = {
-    { .name = "name", .type = CFG_TEXT, .offset = offsetof(struct head, s.name), .required = true,
+    { .name = "name",
+      .type = CFG_TEXT,
+      .offset = offsetof(struct head, s.name),
+      .required = true,
       .help = "unique" },
-    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct head, kind), .required = true,
-      .choices = kinds, .help = "service: requests, answered by replicas" },
+    { .name = "kind",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct head, kind),
+      .required = true,
+      .choices = kinds,
+      .help = "service: requests, answered by replicas" },
     KEY("requests", requests, CFG_TEXT, NULL, 0, 0, "native request trace"),
     KEY("spec", spec, CFG_TEXT, NULL, 0, 0, "generator spec with services"),
     JSON_KEY("arrivals", arrivals_json, "arrival process of requests"),
     KEY("users", users, CFG_INT, NULL, 1, 1e6, "closed loop: so many people think, ask, and wait"),
-    JSON_KEY("think", think_json, "users: distribution of the time between answer and next request"),
-    JSON_KEY("size", size_json, "distribution of the time that a request takes alone on a whole card"),
+    JSON_KEY("think", think_json,
+             "users: distribution of the time between answer and next request"),
+    JSON_KEY("size", size_json,
+             "distribution of the time that a request takes alone on a whole card"),
     JSON_KEY("input_tokens", input_json, "distribution of the tokens of a prompt"),
     JSON_KEY("output_tokens", output_json, "distribution of the tokens of an answer"),
     KEY("only", only, CFG_TEXT, NULL, 0, 0, "requests, spec: rows of this service alone"),
@@ -51,7 +60,8 @@ const struct cfg_field service_fields[] = {
     KEY("model", model, CFG_TEXT, NULL, 0, 0, "language model that a replica serves"),
     KEY("profile", profile, CFG_TEXT, NULL, 0, 0,
         "work signature: what a request does on a card, how it scales on a slice"),
-    KEY("gpu_model", gpu_model, CFG_TEXT, NULL, 0, 0, "card on which sizes hold; absent: on every card"),
+    KEY("gpu_model", gpu_model, CFG_TEXT, NULL, 0, 0,
+        "card on which sizes hold; absent: on every card"),
     JSON_KEY("speed_on", speed_on_json, "measured: {card: times as fast as the sizes say}"),
     JSON_KEY("need", need_json, "what a replica asks for"),
     JSON_KEY("replicas", replicas_json, "how many there are"),
@@ -70,8 +80,10 @@ struct need {
     uint64_t memory;
 };
 const struct cfg_field service_need_fields[] = {
-    CFG_FIELD(struct need, gpu, CFG_REAL, "1", 0.001, 1024, "cards: a fraction of one, or a whole number"),
-    CFG_FIELD(struct need, memory, CFG_BYTES, NULL, 0, 1e18, "per card; absent: the policy's share"),
+    CFG_FIELD(struct need, gpu, CFG_REAL, "1", 0.001, 1024,
+              "cards: a fraction of one, or a whole number"),
+    CFG_FIELD(struct need, memory, CFG_BYTES, NULL, 0, 1e18,
+              "per card; absent: the policy's share"),
 };
 const size_t service_need_fields_n = sizeof service_need_fields / sizeof *service_need_fields;
 
@@ -79,15 +91,19 @@ static const char *const scale_names[] = { "utilization", "queue", "schedule", N
 
 const struct cfg_field service_replicas_fields[] = {
     CFG_FIELD(struct service_replicas, min, CFG_INT, "1", 1, 1e6, "there all the time"),
-    CFG_FIELD(struct service_replicas, max, CFG_INT, NULL, 1, 1e6, "at most; absent: as many as min"),
+    CFG_FIELD(struct service_replicas, max, CFG_INT, NULL, 1, 1e6,
+              "at most; absent: as many as min"),
     CFG_ONE_OF(struct service_replicas, scale_on, scale_names, "utilization",
                "what decides between min and max"),
     CFG_FIELD(struct service_replicas, target, CFG_REAL, NULL, 1e-3, 1e6,
               "utilization: busy share, 0.6; queue: requests in the system per replica, 2"),
-    CFG_FIELD(struct service_replicas, interval, CFG_TIME, "15 s", 1e-3, 86400, "between two looks"),
+    CFG_FIELD(struct service_replicas, interval, CFG_TIME, "15 s", 1e-3, 86400,
+              "between two looks"),
     CFG_FIELD(struct service_replicas, down_after, CFG_TIME, "5 min", 0, 86400,
               "fewer only when fewer have been wanted for so long"),
-    { .name = "hours", .type = CFG_JSON, .offset = offsetof(struct service_replicas, hours_json),
+    { .name = "hours",
+      .type = CFG_JSON,
+      .offset = offsetof(struct service_replicas, hours_json),
       .help = "schedule: 24 numbers of replicas, by hour of the day from time zero" },
     CFG_FIELD(struct service_replicas, per_card, CFG_INT, NULL, 1, 1000,
               "instead of min: so many for each card of the fleet"),
@@ -115,8 +131,9 @@ bool service_target_parse(const char *key, struct service_target *out)
     const char *under = strchr(key, '_');
     int m = 0;
     if (!under) return false;
-    while (m < SERVICE_METRICS && (strlen(service_metric_names[m]) != (size_t)(under - key) ||
-                                   strncmp(service_metric_names[m], key, (size_t)(under - key)) != 0))
+    while (m < SERVICE_METRICS &&
+           (strlen(service_metric_names[m]) != (size_t)(under - key) ||
+            strncmp(service_metric_names[m], key, (size_t)(under - key)) != 0))
         m++;
     if (m == SERVICE_METRICS) return false;
     out->metric = (enum service_metric)m;
@@ -127,7 +144,9 @@ bool service_target_parse(const char *key, struct service_target *out)
     static const struct {
         const char *word;
         double p;
-    } known[] = { { "_p50", 0.50 }, { "_p90", 0.90 }, { "_p95", 0.95 }, { "_p99", 0.99 }, { "_p999", 0.999 } };
+    } known[] = {
+        { "_p50", 0.50 }, { "_p90", 0.90 }, { "_p95", 0.95 }, { "_p99", 0.99 }, { "_p999", 0.999 }
+    };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(under, known[i].word) == 0) {
             out->percentile = known[i].p;
@@ -144,8 +163,10 @@ static void read_targets(struct reader *r)
     size_t n = 0;
     if (!obj) return;
     if (!json_is_object(obj)) {
-        json_problem(r->d, r->doc, pointer, "expected an object such as {\"latency_p99\": \"500 ms\"}, "
-                     "found %s", json_found(found, sizeof found, obj));
+        json_problem(r->d, r->doc, pointer,
+                     "expected an object such as {\"latency_p99\": \"500 ms\"}, "
+                     "found %s",
+                     json_found(found, sizeof found, obj));
         return;
     }
     struct service_target *t = arena_array(r->a, json_object_size(obj) + 1, sizeof *t);
@@ -223,7 +244,8 @@ static void read_source(struct reader *r)
     if (sources != 1) {
         json_problem(r->d, r->doc, s->pointer,
                      "expected one source of requests (\"requests\", \"spec\", \"arrivals\" or "
-                     "\"users\"), found %s", sources ? "several" : "none");
+                     "\"users\"), found %s",
+                     sources ? "several" : "none");
         return;
     }
     const char *with = s->requests ? "requests from a trace"
@@ -234,7 +256,8 @@ static void read_source(struct reader *r)
     read_sizes(r, drawn, with);
     read_dist(r, &s->think, s->think_json, "think", SYNTH_SECONDS);
     if (closed && !s->think_json)
-        json_problem(r->d, r->doc, s->pointer, "users: expected \"think\", the time between answer and "
+        json_problem(r->d, r->doc, s->pointer,
+                     "users: expected \"think\", the time between answer and "
                      "next request");
     refuse(r, s->think_json && !closed, "think", with);
     refuse(r, s->only && drawn, "only", with);
@@ -243,8 +266,8 @@ static void read_source(struct reader *r)
 
 /* ---- who answers ---- */
 
-static void read_table(struct reader *r, const struct cfg_field *fields, size_t n, void *out, json_t *obj,
-                       const char *key)
+static void read_table(struct reader *r, const struct cfg_field *fields, size_t n, void *out,
+                       json_t *obj, const char *key)
 {
     cfg_read(fields, n, out, r->a, r->doc, obj, at(r, key), NULL, 0, r->d);
 }
@@ -261,7 +284,8 @@ static void read_need(struct reader *r)
     if (fabs(milli - r->s->gpus_milli) > 1e-6 || !job_gpus_ok(r->s->gpus_milli)) {
         char p[POINTER];
         json_problem(r->d, r->doc, json_pointer_key(p, sizeof p, at(r, "need"), "gpu"),
-                     "expected thousandths of one card or a whole number of cards, found %g", need.gpu);
+                     "expected thousandths of one card or a whole number of cards, found %g",
+                     need.gpu);
     }
 }
 
@@ -297,15 +321,14 @@ static void read_replicas(struct reader *r)
     else if (x->hours_json)
         read_hours(r, x);
     if (x->max == CFG_NO_INT) x->max = x->min;
-    if (x->max < x->min)
-        json_problem(r->d, r->doc, pointer, "\"max\" is smaller than \"min\"");
+    if (x->max < x->min) json_problem(r->d, r->doc, pointer, "\"max\" is smaller than \"min\"");
     if (x->down_after / x->interval > 100000)
         json_problem(r->d, r->doc, pointer, "\"down_after\" is more than 100000 intervals");
     if (isnan(x->target)) x->target = x->scale_on == SCALE_QUEUE ? 2 : 0.6;
 }
 
-void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc, json_t *obj,
-                  const char *pointer, struct diag *d)
+void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc,
+                  json_t *obj, const char *pointer, struct diag *d)
 {
     struct head head = { .s.pointer = pointer };
     struct reader r = { out, a, doc, d };

@@ -40,13 +40,13 @@ struct service_target {
 
 enum scale_on { SCALE_UTILIZATION, SCALE_QUEUE, SCALE_SCHEDULE };
 struct service_replicas {
-    int64_t min, max;      /* max >= min; equal without scaling */
-    int64_t per_card;      /* instead of min: so many for each card of the fleet; CFG_NO_INT */
-    int scale_on;          /* enum scale_on */
-    double target;         /* of the busy share, or of requests in the system per replica */
+    int64_t min, max; /* max >= min; equal without scaling */
+    int64_t per_card; /* instead of min: so many for each card of the fleet; CFG_NO_INT */
+    int scale_on;     /* enum scale_on */
+    double target;    /* of the busy share, or of requests in the system per replica */
     simtime interval, down_after;
     json_t *hours_json;
-    int64_t hour[24];      /* SCALE_SCHEDULE */
+    int64_t hour[24]; /* SCALE_SCHEDULE */
 };
 
 struct service_spec {
@@ -60,22 +60,22 @@ struct service_spec {
     double load;           /* arrival times are divided by it */
     int64_t count;         /* at most so many requests; CFG_NO_INT */
     struct synth_arrival_spec arrivals;
-    bool sized, tokens;    /* arrivals and users: which of the distributions are there */
+    bool sized, tokens; /* arrivals and users: which of the distributions are there */
     struct synth_dist size, input, output, think;
     json_t *size_json, *input_json, *output_json, *think_json;
     /* who answers them */
-    const char *model;     /* path of a language model (model/llm.h), or NULL */
+    const char *model;               /* path of a language model (model/llm.h), or NULL */
     const char *profile, *gpu_model; /* work signature; card that sizes hold on. NULL */
     int32_t gpus_milli;
-    uint64_t bytes;        /* CFG_NO_BYTES: the policy's share */
+    uint64_t bytes; /* CFG_NO_BYTES: the policy's share */
     struct service_replicas replicas;
     simtime start_up;      /* from the cards to the first request: loading the model */
     json_t *speed_on_json; /* card name: times as fast as the sizes say; read by engine/plan.c */
     json_t *need_json, *replicas_json, *slo_json, *serve_json;
-    const char *route;     /* NULL: by the way of serving */
+    const char *route; /* NULL: by the way of serving */
     /* admission */
-    int64_t queue;         /* waiting requests of the service at most; CFG_NO_INT: no limit */
-    simtime timeout;       /* a request that waits longer is dropped; CFG_NO_TIME */
+    int64_t queue;   /* waiting requests of the service at most; CFG_NO_INT: no limit */
+    simtime timeout; /* a request that waits longer is dropped; CFG_NO_TIME */
     const struct service_target *target;
     size_t n_targets;
 };
@@ -84,8 +84,8 @@ extern const struct cfg_field service_fields[], service_replicas_fields[], servi
 extern const size_t service_fields_n, service_replicas_fields_n, service_need_fields_n;
 
 /* Read one work item. Paths stay as written: the caller resolves them. */
-void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc, json_t *obj,
-                  const char *pointer, struct diag *d);
+void service_read(struct service_spec *out, struct arena *a, const struct json_doc *doc,
+                  json_t *obj, const char *pointer, struct diag *d);
 /* As given, with every default filled in; a new reference. */
 json_t *service_resolved(const struct service_spec *s, const json_t *as_given);
 /* "wait_p99": metric and percentile. False: no such target. */

@@ -18,12 +18,24 @@ struct batch_curve {
 };
 
 #define BATCH_CURVE_FIELDS(type_)                                                                  \
-    { .name = "floor", .type = CFG_TIME, .offset = offsetof(type_, curve.floor), .dflt = "0 s",    \
-      .min = 0, .max = 3600, .help = "least time of a batch: launches and host; no slice changes it" }, \
-    { .name = "bend", .type = CFG_REAL, .offset = offsetof(type_, curve.bend), .dflt = "1",        \
-      .min = 1, .max = 16, .help = "1: floor and work add up; large: the larger of them counts" }, \
-    { .name = "pad", .type = CFG_BOOL, .offset = offsetof(type_, curve.pad), .dflt = "false",      \
-      .help = "every request of a batch takes as long as the largest" }
+    { .name = "floor",                                                                             \
+      .type = CFG_TIME,                                                                            \
+      .offset = offsetof(type_, curve.floor),                                                      \
+      .dflt = "0 s",                                                                               \
+      .min = 0,                                                                                    \
+      .max = 3600,                                                                                 \
+      .help = "least time of a batch: launches and host; no slice changes it" },                   \
+        { .name = "bend",                                                                          \
+          .type = CFG_REAL,                                                                        \
+          .offset = offsetof(type_, curve.bend),                                                   \
+          .dflt = "1",                                                                             \
+          .min = 1,                                                                                \
+          .max = 16,                                                                               \
+          .help = "1: floor and work add up; large: the larger of them counts" },                  \
+    {                                                                                              \
+        .name = "pad", .type = CFG_BOOL, .offset = offsetof(type_, curve.pad), .dflt = "false",    \
+        .help = "every request of a batch takes as long as the largest"                            \
+    }
 
 double batch_ns(const struct batch_curve *c, uint64_t n, double sum_ns, double largest_ns);
 

@@ -41,10 +41,12 @@ enum { GRAPHS_NONE, GRAPHS_PIECEWISE, GRAPHS_FULL };
 static const char *const graph_names[] = { "none", "piecewise", "full", NULL };
 
 static const struct cfg_field fields[] = {
-    CFG_FIELD(struct continuous, max_seqs, CFG_INT, "256", 1, 65536, "sequences that run at a time"),
+    CFG_FIELD(struct continuous, max_seqs, CFG_INT, "256", 1, 65536,
+              "sequences that run at a time"),
     CFG_FIELD(struct continuous, max_tokens, CFG_INT, "2048", 1, 1e7,
               "tokens of a step: budget of chunked prefill"),
-    CFG_FIELD(struct continuous, block, CFG_INT, "16", 1, MAX_BLOCK, "tokens of a block of KV cache"),
+    CFG_FIELD(struct continuous, block, CFG_INT, "16", 1, MAX_BLOCK,
+              "tokens of a block of KV cache"),
     CFG_FIELD(struct continuous, kv_blocks, CFG_INT, NULL, 1, 1e12,
               "blocks of KV cache; absent: what memory leaves"),
     CFG_FIELD(struct continuous, memory_share, CFG_RATIO, "0.9", 0.05, 1,
@@ -55,19 +57,22 @@ static const struct cfg_field fields[] = {
               "share of a prompt that is found in the cache"),
     CFG_FIELD(struct continuous, host, CFG_TIME, NULL, 0, 10,
               "time of the engine per step; default of the card's constants"),
-    CFG_FIELD(struct continuous, mixed_kv, CFG_REAL, NULL, 1, 10,
-              "cost of reading KV in a step with a prompt, as a multiple; default of the card's constants"),
+    CFG_FIELD(
+        struct continuous, mixed_kv, CFG_REAL, NULL, 1, 10,
+        "cost of reading KV in a step with a prompt, as a multiple; default of the card's constants"),
     CFG_ONE_OF(struct continuous, graphs, graph_names, "piecewise",
                "CUDA graphs, for what interception costs per launch: none, piecewise, full"),
-    CFG_FIELD(struct continuous, aggregate, CFG_BOOL, "true", 0, 0,
-              "steps between changes of the batch are one stretch; false walks through each, to the same end"),
+    CFG_FIELD(
+        struct continuous, aggregate, CFG_BOOL, "true", 0, 0,
+        "steps between changes of the batch are one stretch; false walks through each, to the same end"),
 };
 
 static const char *check(const void *params)
 {
     const struct continuous *p = params;
-    return p->max_seqs > p->max_tokens ? "\"max_tokens\" must hold a token of each of \"max_seqs\" sequences"
-                                       : NULL;
+    return p->max_seqs > p->max_tokens
+               ? "\"max_tokens\" must hold a token of each of \"max_seqs\" sequences"
+               : NULL;
 }
 
 static void constants(const void *params, struct llm_constants *c)
@@ -77,11 +82,13 @@ static void constants(const void *params, struct llm_constants *c)
     if (!isnan(p->mixed_kv)) c->mixed_kv = p->mixed_kv;
 }
 
-static double kv_tokens(const void *params, const struct llm_shape *m, double bytes, bool stated, int tp)
+static double kv_tokens(const void *params, const struct llm_shape *m, double bytes, bool stated,
+                        int tp)
 {
     const struct continuous *p = params;
     if (p->kv_blocks != CFG_NO_INT) return (double)(p->kv_blocks * p->block);
-    const double tokens = llm_kv_tokens(m, bytes, stated ? 1.0 : p->memory_share, (double)p->reserve, tp);
+    const double tokens =
+        llm_kv_tokens(m, bytes, stated ? 1.0 : p->memory_share, (double)p->reserve, tp);
     return floor(tokens / (double)p->block) * (double)p->block;
 }
 
@@ -89,7 +96,9 @@ static double kv_tokens(const void *params, const struct llm_shape *m, double by
 static double kernels(const void *params, double layers)
 {
     const struct continuous *p = params;
-    return p->graphs == GRAPHS_NONE ? 11 * layers : p->graphs == GRAPHS_PIECEWISE ? 2 * layers + 1 : 3;
+    return p->graphs == GRAPHS_NONE        ? 11 * layers
+           : p->graphs == GRAPHS_PIECEWISE ? 2 * layers + 1
+                                           : 3;
 }
 
 /* ---- one replica ---- */
@@ -107,7 +116,7 @@ struct engine {
     struct serve_call *fill, *fill_last; /* being filled in, in the order of the running list */
     VEC(struct serve_call *) heap;       /* decoding, by last step */
     int64_t step;
-    double kv;          /* tokens cached by decoding sequences */
+    double kv; /* tokens cached by decoding sequences */
     int64_t free_blocks;
     uint32_t phase[MAX_BLOCK]; /* decoding sequences by (cached - step) modulo the block */
     uint64_t never_begun;      /* in the waiting list */
@@ -141,8 +150,10 @@ static void list_push(struct list *l, struct serve_call *q)
 {
     q->next = NULL;
     q->prev = l->tail;
-    if (l->tail) l->tail->next = q;
-    else l->head = q;
+    if (l->tail)
+        l->tail->next = q;
+    else
+        l->head = q;
     l->tail = q;
     l->n++;
 }
@@ -151,18 +162,24 @@ static void list_push_front(struct list *l, struct serve_call *q)
 {
     q->prev = NULL;
     q->next = l->head;
-    if (l->head) l->head->prev = q;
-    else l->tail = q;
+    if (l->head)
+        l->head->prev = q;
+    else
+        l->tail = q;
     l->head = q;
     l->n++;
 }
 
 static void list_remove(struct list *l, struct serve_call *q)
 {
-    if (q->prev) q->prev->next = q->next;
-    else l->head = q->next;
-    if (q->next) q->next->prev = q->prev;
-    else l->tail = q->prev;
+    if (q->prev)
+        q->prev->next = q->next;
+    else
+        l->head = q->next;
+    if (q->next)
+        q->next->prev = q->prev;
+    else
+        l->tail = q->prev;
     l->n--;
 }
 
@@ -181,7 +198,8 @@ static void heap_put(struct engine *e, size_t at, struct serve_call *q)
 
 static void heap_up(struct engine *e, size_t at, struct serve_call *q)
 {
-    for (size_t up; at > 0 && sooner(q, e->heap.v[up = (at - 1) / 2]); at = up) heap_put(e, at, e->heap.v[up]);
+    for (size_t up; at > 0 && sooner(q, e->heap.v[up = (at - 1) / 2]); at = up)
+        heap_put(e, at, e->heap.v[up]);
     heap_put(e, at, q);
 }
 
@@ -200,8 +218,10 @@ static void heap_remove(struct engine *e, struct serve_call *q)
     struct serve_call *last = e->heap.v[--e->heap.n];
     const size_t at = q->heap;
     if (last == q) return;
-    if (sooner(last, q)) heap_up(e, at, last);
-    else heap_down(e, at, last);
+    if (sooner(last, q))
+        heap_up(e, at, last);
+    else
+        heap_down(e, at, last);
 }
 
 /* ---- blocks ---- */
@@ -276,8 +296,10 @@ static void start_decoding(struct engine *e, struct serve_call *q)
 static void fill_push(struct engine *e, struct serve_call *q)
 {
     q->fill = NULL;
-    if (e->fill) e->fill_last->fill = q;
-    else e->fill = q;
+    if (e->fill)
+        e->fill_last->fill = q;
+    else
+        e->fill = q;
     e->fill_last = q;
 }
 
@@ -285,8 +307,10 @@ static void fill_remove(struct engine *e, struct serve_call *q)
 {
     struct serve_call *before = NULL;
     for (struct serve_call *at = e->fill; at != q; at = at->fill) before = at;
-    if (before) before->fill = q->fill;
-    else e->fill = q->fill;
+    if (before)
+        before->fill = q->fill;
+    else
+        e->fill = q->fill;
     if (e->fill_last == q) e->fill_last = before;
 }
 
@@ -312,8 +336,10 @@ static void take_leave(struct engine *e, struct serve_call *q, struct serve_news
 {
     e->tokens -= (double)(q->input + q->output);
     q->next = NULL;
-    if (news->last) news->last->next = q;
-    else news->left = q;
+    if (news->last)
+        news->last->next = q;
+    else
+        news->left = q;
     news->last = q;
 }
 
@@ -487,7 +513,8 @@ static void load(const void *state, uint64_t *waiting, uint64_t *in_service, dou
 
 const struct serve_ops serve_continuous = {
     .name = "continuous",
-    .help = "language models: requests join and leave between iterations; chunked prefill, KV cache",
+    .help =
+        "language models: requests join and leave between iterations; chunked prefill, KV cache",
     .fields = fields,
     .fields_n = sizeof fields / sizeof *fields,
     .params_size = sizeof(struct continuous),

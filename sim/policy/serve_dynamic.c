@@ -21,7 +21,9 @@ static const struct cfg_field fields[] = {
 static const char *check(const void *params)
 {
     const struct dynamic *p = params;
-    return p->preferred != CFG_NO_INT && p->preferred > p->max ? "\"preferred\" is larger than \"max\"" : NULL;
+    return p->preferred != CFG_NO_INT && p->preferred > p->max
+               ? "\"preferred\" is larger than \"max\""
+               : NULL;
 }
 
 static uint64_t batch(const void *params, const struct serve_queue *q, simtime *again)

@@ -36,8 +36,9 @@ static void add(struct list *l, const struct crosscheck *c)
     struct crosscheck *to = &l->v[l->n++];
     const double room = 0.15 * fmax(fabs(c->low), fabs(c->high)) + 0.01;
     *to = *c;
-    to->parts = !isnan(c->low) && (isinf(c->low) ? !isnan(c->simulated)
-                                                 : c->simulated < c->low - room || c->simulated > c->high + room);
+    to->parts = !isnan(c->low) &&
+                (isinf(c->low) ? !isnan(c->simulated)
+                               : c->simulated < c->low - room || c->simulated > c->high + room);
 }
 
 /* Time of a request alone on what a replica has of a card, over its size; NAN: replicas share cards. */
@@ -54,9 +55,11 @@ static double stretch(const struct plan *p, size_t k, bool *turns)
         if (!s->fit[g].feasible) continue;
         const struct plan_group *pg = &p->group[g];
         const struct demand *d = &s->fit[g].demand;
-        const struct resident_view view = { .sig = &s->fit[g].sig, .demand = d,
-                                            .slice = d->mig_profile < 0 ? NULL
-                                                                        : &pg->type.gpu->mig->profile[d->mig_profile] };
+        const struct resident_view view = {
+            .sig = &s->fit[g].sig,
+            .demand = d,
+            .slice = d->mig_profile < 0 ? NULL : &pg->type.gpu->mig->profile[d->mig_profile]
+        };
         const struct share_view v = { .type = &pg->type, .resident = &view, .n = 1 };
         const double measured = p->service[k].slower[g];
         double speed;
@@ -69,8 +72,8 @@ static double stretch(const struct plan *p, size_t k, bool *turns)
     return time;
 }
 
-static void open_batch_free(struct list *l, const struct plan *p, size_t k, const struct service_result *r,
-                            struct crosscheck c)
+static void open_batch_free(struct list *l, const struct plan *p, size_t k,
+                            const struct service_result *r, struct crosscheck c)
 {
     const struct plan_service *x = &p->service[k];
     const struct service_spec *s = x->spec;
@@ -110,8 +113,8 @@ static void closed(struct list *l, const struct plan *p, size_t k, const struct 
     bool turns = false;
     const double service_s = moments_of(&x->spec->size).mean * stretch(p, k, &turns);
     const int servers = turns ? (int)p->cards : (int)x->replicas;
-    const struct closed_bounds b = closed_bounds_of((double)x->spec->users, moments_of(&x->spec->think).mean,
-                                                    service_s, servers);
+    const struct closed_bounds b = closed_bounds_of(
+        (double)x->spec->users, moments_of(&x->spec->think).mean, service_s, servers);
     c.what = "requests/s";
     c.formula = "bounds of a closed network";
     c.low = b.rate_least;
@@ -120,16 +123,20 @@ static void closed(struct list *l, const struct plan *p, size_t k, const struct 
     add(l, &c);
 }
 
-static void language_model(struct list *l, const struct plan *p, size_t k, const struct service_result *r,
-                           struct crosscheck c)
+static void language_model(struct list *l, const struct plan *p, size_t k,
+                           const struct service_result *r, struct crosscheck c)
 {
     const struct plan_service *x = &p->service[k];
     const struct moments in = moments_of(&x->spec->input), out = moments_of(&x->spec->output);
     size_t g = 0;
     while (g + 1 < p->n_groups && x->part[g].kv_tokens == 0) g++;
-    const struct llm_load load = { .lambda = synth_arrival_rate(&x->spec->arrivals) * x->spec->load / (double)x->replicas,
-                                   .input = in.mean, .output = out.mean, .input2 = in.square,
-                                   .output2 = out.square, .input_output = in.mean * out.mean };
+    const struct llm_load load = { .lambda = synth_arrival_rate(&x->spec->arrivals) *
+                                             x->spec->load / (double)x->replicas,
+                                   .input = in.mean,
+                                   .output = out.mean,
+                                   .input2 = in.square,
+                                   .output2 = out.square,
+                                   .input_output = in.mean * out.mean };
     const struct llm_expect e = llm_expect_open(&x->part[g].cost, &load);
     c.formula = "closed form of the engine, memory not counted";
     c.what = "mean time per token, ms";
@@ -145,23 +152,28 @@ static void language_model(struct list *l, const struct plan *p, size_t k, const
 static const char *no_formula(const struct plan_service *x)
 {
     const struct service_spec *s = x->spec;
-    const bool poisson = s->arrivals_json && s->arrivals.kind == SYNTH_ARRIVAL_poisson && !s->arrivals.has_profile;
+    const bool poisson =
+        s->arrivals_json && s->arrivals.kind == SYNTH_ARRIVAL_poisson && !s->arrivals.has_profile;
     if (!poisson && s->users == CFG_NO_INT) return "none: arrivals are not Poisson";
-    if (x->most > x->replicas || s->replicas.scale_on == SCALE_SCHEDULE) return "none: the number of replicas changes";
+    if (x->most > x->replicas || s->replicas.scale_on == SCALE_SCHEDULE)
+        return "none: the number of replicas changes";
     if (s->queue != CFG_NO_INT || s->timeout != CFG_NO_TIME) return "none: requests are dropped";
     if (x->model) return s->users == CFG_NO_INT ? NULL : "none: a closed loop of a language model";
     if (strcmp(x->serve->name, "single") != 0) return "none: requests are served in batches";
     return NULL;
 }
 
-size_t crosscheck_services(const struct plan *plan, const struct policy_result *result, struct arena *a,
-                           const struct crosscheck **out)
+size_t crosscheck_services(const struct plan *plan, const struct policy_result *result,
+                           struct arena *a, const struct crosscheck **out)
 {
     struct list l = { .v = arena_array(a, 2 * plan->n_services + 1, sizeof *l.v) };
     for (size_t k = 0; k < plan->n_services; k++) {
         const struct plan_service *x = &plan->service[k];
         const struct service_result *r = &result->service[k];
-        struct crosscheck c = { .service = x->spec->name, .low = NAN, .high = NAN, .simulated = NAN,
+        struct crosscheck c = { .service = x->spec->name,
+                                .low = NAN,
+                                .high = NAN,
+                                .simulated = NAN,
                                 .what = "mean latency, ms" };
         c.formula = no_formula(x);
         if (!c.formula && r->replicas_never_up) c.formula = "none: not all replicas found a place";

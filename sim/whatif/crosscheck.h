@@ -15,13 +15,14 @@ struct crosscheck {
     const char *service;
     const char *what;    /* "mean wait, ms" */
     const char *formula; /* its name, or why there is none */
-    double low, high;    /* what it says; equal but for bounds; NAN: nothing, INFINITY: no steady state */
+    double low,
+        high; /* what it says; equal but for bounds; NAN: nothing, INFINITY: no steady state */
     double simulated;
-    bool parts;          /* they are too far apart to be chance and approximation */
+    bool parts; /* they are too far apart to be chance and approximation */
 };
 
 /* All services of a plan, one to two lines each. Returns the number; *out is from the arena. */
-size_t crosscheck_services(const struct plan *plan, const struct policy_result *result, struct arena *a,
-                           const struct crosscheck **out);
+size_t crosscheck_services(const struct plan *plan, const struct policy_result *result,
+                           struct arena *a, const struct crosscheck **out);
 
 #endif

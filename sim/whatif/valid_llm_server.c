@@ -45,9 +45,10 @@ static int params_of(void **out, const struct row *r, struct arena *a, struct er
     struct json_doc doc = { 0 };
     struct diag d;
     char text[300];
-    snprintf(text, sizeof text,
-             "{\"host\": \"0 ms\", \"max_seqs\": %.0f, \"max_tokens\": %.0f, \"kv_blocks\": %.0f, \"prefix_hit\": %.6g}",
-             r->max_seqs, r->max_tokens, r->kv_blocks, r->prefix_hit);
+    snprintf(
+        text, sizeof text,
+        "{\"host\": \"0 ms\", \"max_seqs\": %.0f, \"max_tokens\": %.0f, \"kv_blocks\": %.0f, \"prefix_hit\": %.6g}",
+        r->max_seqs, r->max_tokens, r->kv_blocks, r->prefix_hit);
     diag_init(&d);
     *out = arena_alloc(a, ops->params_size);
     int rc = json_doc_parse(&doc, "engine", text, strlen(text), e);
@@ -75,8 +76,11 @@ static void serve(const void *params, const struct serve_part *part, const struc
         double now = end;
         if (arrival < end) {
             now = arrival;
-            call[next] = (struct serve_call){ .arrival = (simtime)arrival, .began = JOB_NO_TIME, .first = JOB_NO_TIME,
-                                              .input = (int64_t)r[next].input, .output = (int64_t)r[next].output };
+            call[next] = (struct serve_call){ .arrival = (simtime)arrival,
+                                              .began = JOB_NO_TIME,
+                                              .first = JOB_NO_TIME,
+                                              .input = (int64_t)r[next].input,
+                                              .output = (int64_t)r[next].output };
             ops->join(state, &call[next++]);
             if (isfinite(end)) {
                 end = begin + ops->cut(state, now - begin);
@@ -150,8 +154,8 @@ static void alone(struct times *t, const struct llm_cost *c, const struct row *r
     note(t, r, first_s, first_s + llm_decode_ms(c, 1, r->input, r->output - 1) / 1e3);
 }
 
-static int predict_run(const struct world *w, const struct row *r, size_t n, struct arena *a, valid_rows *out,
-                       struct err *e)
+static int predict_run(const struct world *w, const struct row *r, size_t n, struct arena *a,
+                       valid_rows *out, struct err *e)
 {
     struct llm_steps steps;
     struct llm_shape shape;
@@ -166,9 +170,11 @@ static int predict_run(const struct world *w, const struct row *r, size_t n, str
     struct llm_constants constants = llm_rows_constants(&steps, r->gpu);
     continuous()->constants(params, &constants);
     part.cost = llm_cost_of(&shape, &card, &constants, 1);
-    double *first_s = arena_array(a, n, sizeof(double)), *last_s = arena_array(a, n, sizeof(double));
+    double *first_s = arena_array(a, n, sizeof(double)),
+           *last_s = arena_array(a, n, sizeof(double));
     serve(params, &part, r, n, first_s, last_s);
-    struct times measured = times_create(a, n), predicted = times_create(a, n), naive = times_create(a, n);
+    struct times measured = times_create(a, n), predicted = times_create(a, n),
+                 naive = times_create(a, n);
     for (size_t i = 0; i < n; i++) {
         note(&measured, &r[i], r[i].first_s, r[i].last_s);
         note(&predicted, &r[i], first_s[i], last_s[i]);
@@ -177,10 +183,16 @@ static int predict_run(const struct world *w, const struct row *r, size_t n, str
     for (int k = 0; k < KINDS; k++) {
         const size_t m = measured.n[k];
         const struct valid_row row[] = {
-            { .group = r->run, .label = arena_printf(a, "%s, mean", kind_names[k]), .measured = mean(measured.ms[k], m),
-              .predicted = mean(predicted.ms[k], m), .naive = mean(naive.ms[k], m) },
-            { .group = r->run, .label = arena_printf(a, "%s, p99", kind_names[k]), .measured = p99(measured.ms[k], m),
-              .predicted = p99(predicted.ms[k], m), .naive = p99(naive.ms[k], m) },
+            { .group = r->run,
+              .label = arena_printf(a, "%s, mean", kind_names[k]),
+              .measured = mean(measured.ms[k], m),
+              .predicted = mean(predicted.ms[k], m),
+              .naive = mean(naive.ms[k], m) },
+            { .group = r->run,
+              .label = arena_printf(a, "%s, p99", kind_names[k]),
+              .measured = p99(measured.ms[k], m),
+              .predicted = p99(predicted.ms[k], m),
+              .naive = p99(naive.ms[k], m) },
         };
         vec_push(out, row[0]);
         vec_push(out, row[1]);
@@ -192,17 +204,21 @@ static int predict_run(const struct world *w, const struct row *r, size_t n, str
 static int sensible(struct measured *m, const rows *all, const struct row *r, struct err *e)
 {
     const struct row *before = all->n ? &all->v[all->n - 1] : NULL;
-    if (r->max_seqs > r->max_tokens) return measured_error(m, e, "max_seqs is larger than max_tokens");
+    if (r->max_seqs > r->max_tokens)
+        return measured_error(m, e, "max_seqs is larger than max_tokens");
     if (r->input + r->output > 16 * r->kv_blocks)
-        return measured_error(m, e, "%g tokens do not fit in %g blocks of 16", r->input + r->output, r->kv_blocks);
+        return measured_error(m, e, "%g tokens do not fit in %g blocks of 16", r->input + r->output,
+                              r->kv_blocks);
     if (before && strcmp(before->run, r->run) == 0 && before->arrival_s > r->arrival_s)
         return measured_error(m, e, "arrival_s %g is before the row above", r->arrival_s);
     if (r->first_s < r->arrival_s || r->last_s < r->first_s)
-        return measured_error(m, e, "expected arrival_s, first_token_s, last_token_s in this order");
+        return measured_error(m, e,
+                              "expected arrival_s, first_token_s, last_token_s in this order");
     return 0;
 }
 
-static int predict(const struct world *w, const char *path, struct arena *a, valid_rows *out, struct err *e)
+static int predict(const struct world *w, const char *path, struct arena *a, valid_rows *out,
+                   struct err *e)
 {
     struct measured *m = NULL;
     struct row row;
@@ -225,7 +241,8 @@ static const struct valid_bar bars[] = { { NULL, VALID_WORST, 0.03 } };
 
 const struct valid_set valid_llm_server = {
     .name = "llm_server",
-    .help = "a whole server of a language model by its log: first token, time per token, end to end",
+    .help =
+        "a whole server of a language model by its log: first token, time per token, end to end",
     .file = "llm_server.csv",
     .naive = "every request alone on the card",
     .unit = "ms",

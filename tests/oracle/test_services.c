@@ -25,7 +25,8 @@ static bool thorough(void)
 }
 
 struct measured {
-    double wait_ms[REPLICATIONS], p99_ms[REPLICATIONS], latency_ms[REPLICATIONS], rate[REPLICATIONS];
+    double wait_ms[REPLICATIONS], p99_ms[REPLICATIONS], latency_ms[REPLICATIONS],
+        rate[REPLICATIONS];
     bool stable;
 };
 
@@ -43,8 +44,10 @@ static void measure(const struct model *m, struct measured *out)
              "  'fleet': [ { 'name': 'a', %s } ], 'profiles': { 'all': { %s } },"
              "  'work': [ { 'name': 'w', 'kind': 'service', 'profile': 'all', %s } ],"
              "  'policies': [ { 'name': 'p', 'share': { %s } } ], 'output': { 'sample': '1 d' } }",
-             m->fleet, m->signature ? m->signature : "'compute': 1, 'sm_width': 1, 'bw_width': 1", m->service, m->share);
-    snprintf(horizon, sizeof horizon, "horizon=%.0f s", thorough() ? m->horizon_s : 100 + m->horizon_s / 10);
+             m->fleet, m->signature ? m->signature : "'compute': 1, 'sm_width': 1, 'bw_width': 1",
+             m->service, m->share);
+    snprintf(horizon, sizeof horizon, "horizon=%.0f s",
+             thorough() ? m->horizon_s : 100 + m->horizon_s / 10);
     const char *path = sim_write(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL);
     const char *const set[] = { horizon };
     memset(out, 0, sizeof *out);
@@ -53,7 +56,9 @@ static void measure(const struct model *m, struct measured *out)
         struct runner r = { 0 };
         struct diag d;
         struct err e = { 0 };
-        const struct runner_options o = { .set = set, .n_set = 1, .replication = k, .silent = true };
+        const struct runner_options o = {
+            .set = set, .n_set = 1, .replication = k, .silent = true
+        };
         diag_init(&d);
         if (runner_load_with(&r, path, &o, &d, &e) != 0 || diag_result(&d, &e) != 0 ||
             runner_run(&r, NULL, 1, &e) != 0)
@@ -97,7 +102,9 @@ static void erlang_c(void **state)
     for (size_t i = 0; i < sizeof pool / sizeof *pool; i++) {
         struct measured m;
         char what[80];
-        measure(&(struct model){ 24000, pool[i].fleet, WHOLE, A08 ", 'replicas': { 'per_card': 1 }", NULL }, &m);
+        measure(&(struct model){ 24000, pool[i].fleet, WHOLE, A08 ", 'replicas': { 'per_card': 1 }",
+                                 NULL },
+                &m);
         assert_true(m.stable);
         snprintf(what, sizeof what, "%d cards: mean wait, ms", pool[i].c);
         agrees(what, m.wait_ms, 1e3 * mmc_wait_s(8, 0.4, pool[i].c));
@@ -113,12 +120,18 @@ static void fewer_cards_hurt(void **state)
 {
     struct measured m, half;
     (void)state;
-    measure(&(struct model){ 3000, POOL(3), WHOLE, A08 ", 'replicas': { 'per_card': 1 }", NULL }, &m);
+    measure(&(struct model){ 3000, POOL(3), WHOLE, A08 ", 'replicas': { 'per_card': 1 }", NULL },
+            &m);
     assert_false(m.stable);
-    measure(&(struct model){ 3000, POOL(12), WHOLE, A08 ", 'load': 1.5, 'replicas': { 'per_card': 1 }", NULL }, &m);
-    measure(&(struct model){ 12000, POOL(6), WHOLE, A08 ", 'load': 1.5, 'replicas': { 'per_card': 1 }", NULL }, &half);
+    measure(&(struct model){ 3000, POOL(12), WHOLE,
+                             A08 ", 'load': 1.5, 'replicas': { 'per_card': 1 }", NULL },
+            &m);
+    measure(&(struct model){ 12000, POOL(6), WHOLE,
+                             A08 ", 'load': 1.5, 'replicas': { 'per_card': 1 }", NULL },
+            &half);
     assert_true(m.stable && half.stable);
-    agrees("6 cards at 12/s: p99 wait, ms", half.p99_ms, 1e3 * mmc_wait_quantile_s(12, 0.4, 6, 0.99));
+    agrees("6 cards at 12/s: p99 wait, ms", half.p99_ms,
+           1e3 * mmc_wait_quantile_s(12, 0.4, 6, 0.99));
     for (int k = 0; k < REPLICATIONS; k++) assert_true(m.p99_ms[k] < 20 && half.p99_ms[k] > 800);
 }
 
@@ -126,7 +139,8 @@ static void fewer_cards_hurt(void **state)
  * to a seventh of the SMs each, the flat unit without overhead). */
 static void whole_or_sevenths(void **state)
 {
-    static const char mps[] = "'kind': 'mps', 'slots': 7", one[] = "'gpu': 'generic', 'gpus_per_node': 1";
+    static const char mps[] = "'kind': 'mps', 'slots': 7",
+                      one[] = "'gpu': 'generic', 'gpus_per_node': 1";
 #define WIDE                                                                                       \
     "'arrivals': { 'kind': 'poisson', 'gap': '20.408163265 ms' },"                                 \
     " 'size': { 'kind': 'exponential', 'mean': '14.2857142857 ms' }"
@@ -138,7 +152,8 @@ static void whole_or_sevenths(void **state)
     measure(&(struct model){ 3000, one, mps, WIDE SEVENTH ", 'route': 'random'", NULL }, &m);
     agrees("wide on sevenths, split at random: mean, ms", m.latency_ms, 7e3 / 21);
     measure(&(struct model){ 3000, one, mps, WIDE SEVENTH, NULL }, &m);
-    agrees("wide on sevenths, one queue: mean, ms", m.latency_ms, 1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
+    agrees("wide on sevenths, one queue: mean, ms", m.latency_ms,
+           1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
     /* Requests that fill a seventh at most take 100 ms wherever they run: the ranking turns round. */
 #define NARROW                                                                                     \
     "'arrivals': { 'kind': 'poisson', 'gap': '20.408163265 ms' },"                                 \
@@ -147,7 +162,8 @@ static void whole_or_sevenths(void **state)
     measure(&(struct model){ 3000, one, WHOLE, NARROW, narrow }, &m);
     assert_false(m.stable);
     measure(&(struct model){ 3000, one, mps, NARROW SEVENTH, narrow }, &m);
-    agrees("narrow on sevenths, one queue: mean, ms", m.latency_ms, 1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
+    agrees("narrow on sevenths, one queue: mean, ms", m.latency_ms,
+           1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
 }
 
 /* Time slices: up to 40 requests at work on one card, each on a replica of its own, are M/G/1 under processor
@@ -160,10 +176,13 @@ static void processor_sharing(void **state)
     ", 'need': { 'gpu': 0.025 }, 'replicas': { 'min': 40 }"
     struct measured m;
     (void)state;
-    measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", share, PS("'600 ms'"), NULL }, &m);
+    measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", share, PS("'600 ms'"),
+                             NULL },
+            &m);
     agrees("equal sizes in turns: mean, ms", m.latency_ms, 1e3 * mg1_ps_response_s(1, 0.6));
     measure(&(struct model){ 60000, "'gpu': 'generic', 'gpus_per_node': 1", share,
-                             PS("{ 'kind': 'gamma', 'mean': '600 ms', 'cv': 2 }"), NULL }, &m);
+                             PS("{ 'kind': 'gamma', 'mean': '600 ms', 'cv': 2 }"), NULL },
+            &m);
     agrees("sizes with cv 2 in turns: mean, ms", m.latency_ms, 1e3 * mg1_ps_response_s(1, 0.6));
 }
 
@@ -173,10 +192,14 @@ static void notebooks(void **state)
 {
     struct measured m;
     (void)state;
-    measure(&(struct model){ 60000, "'gpu': 'generic', 'gpus_per_node': 1", "'kind': 'timeslice', 'slots': 4",
-                             "'users': 4, 'think': { 'kind': 'exponential', 'mean': '9 s' },"
-                             " 'size': { 'kind': 'exponential', 'mean': '1 s' }, 'need': { 'gpu': 0.25 },"
-                             " 'replicas': { 'min': 4 }, 'route': 'affinity'", NULL }, &m);
+    measure(
+        &(struct model){
+            60000, "'gpu': 'generic', 'gpus_per_node': 1", "'kind': 'timeslice', 'slots': 4",
+            "'users': 4, 'think': { 'kind': 'exponential', 'mean': '9 s' },"
+            " 'size': { 'kind': 'exponential', 'mean': '1 s' }, 'need': { 'gpu': 0.25 },"
+            " 'replicas': { 'min': 4 }, 'route': 'affinity'",
+            NULL },
+        &m);
     double queue = 0, response = 0;
     for (int n = 1; n <= 4; n++) {
         response = 1 + queue;
@@ -186,24 +209,28 @@ static void notebooks(void **state)
     agrees("four notebooks: mean, ms", m.latency_ms, 1e3 * response);
     agrees("four notebooks: requests/s", m.rate, 4 / (9 + response));
     /* One each has a card alone: no slower than alone. */
-    measure(&(struct model){ 6000, POOL(4), WHOLE,
-                             "'users': 4, 'think': { 'kind': 'exponential', 'mean': '9 s' }, 'size': '1 s',"
-                             " 'replicas': { 'per_card': 1 }, 'route': 'affinity'", NULL }, &m);
+    measure(
+        &(struct model){
+            6000, POOL(4), WHOLE,
+            "'users': 4, 'think': { 'kind': 'exponential', 'mean': '9 s' }, 'size': '1 s',"
+            " 'replicas': { 'per_card': 1 }, 'route': 'affinity'",
+            NULL },
+        &m);
     for (int k = 0; k < REPLICATIONS; k++) assert_close(m.latency_ms[k], 1000, 1e-12);
     /* One card, one at a time: the machine repairman. */
     measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", WHOLE,
                              "'users': 4, 'think': { 'kind': 'exponential', 'mean': '3 s' },"
-                             " 'size': { 'kind': 'exponential', 'mean': '1 s' }", NULL }, &m);
+                             " 'size': { 'kind': 'exponential', 'mean': '1 s' }",
+                             NULL },
+            &m);
     agrees("repairman: requests/s", m.rate, repairman_rate(4, 3, 1, 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(erlang_c),
-        cmocka_unit_test(fewer_cards_hurt),
-        cmocka_unit_test(whole_or_sevenths),
-        cmocka_unit_test(processor_sharing),
+        cmocka_unit_test(erlang_c),          cmocka_unit_test(fewer_cards_hurt),
+        cmocka_unit_test(whole_or_sevenths), cmocka_unit_test(processor_sharing),
         cmocka_unit_test(notebooks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

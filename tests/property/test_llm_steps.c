@@ -57,25 +57,31 @@ static char *requests(const struct example *c)
     return text;
 }
 
-static struct log run(const struct example *c, const char *rows, const char *aggregate, uint64_t *events)
+static struct log run(const struct example *c, const char *rows, const char *aggregate,
+                      uint64_t *events)
 {
     struct runner r = { 0 };
     struct log log = { 0 };
     char text[2000];
     const struct sim_file files[] = { { "requests.csv", rows }, { NULL, NULL } };
     struct policy_result p;
-    snprintf(text, sizeof text,
-             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', %s } ],"
-             "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'model': '%s', %s,"
-             "              'serve': { 'kind': 'continuous', 'aggregate': %s %s } } %s ],"
-             "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
-             c->fleet ? c->fleet : "'gpu': 'h100-sxm5-80gb', 'gpus_per_node': 2",
-             "@MODEL@", c->service, aggregate, c->serve, c->jobs ? c->jobs : "",
-             c->share ? c->share : "'kind': 'whole'");
+    snprintf(
+        text, sizeof text,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', %s } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'model': '%s', %s,"
+        "              'serve': { 'kind': 'continuous', 'aggregate': %s %s } } %s ],"
+        "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
+        c->fleet ? c->fleet : "'gpu': 'h100-sxm5-80gb', 'gpus_per_node': 2", "@MODEL@", c->service,
+        aggregate, c->serve, c->jobs ? c->jobs : "", c->share ? c->share : "'kind': 'whole'");
     char *at = strstr(text, "@MODEL@"), real[4096], full[6200];
     assert_non_null(realpath("scenarios/workloads/llm/llama-3.1-8b.json", real));
     snprintf(full, sizeof full, "%.*s%s%s", (int)(at - text), text, real, at + strlen("@MODEL@"));
-    sim_load(&r, sim_write(full, "job_id,submit_s,duration_s,gpus\na,0.5,3,0.5\nb,2,1,0.5\nc,2.2,40,0.25\nd,7,3,0.5\n", files));
+    sim_load(
+        &r,
+        sim_write(
+            full,
+            "job_id,submit_s,duration_s,gpus\na,0.5,3,0.5\nb,2,1,0.5\nc,2.2,40,0.25\nd,7,3,0.5\n",
+            files));
     const struct sink sink = { .self = &log, .request = on_request };
     sim_policy_run(&r, 0, &sink, &p);
     *events = p.events;
@@ -87,17 +93,22 @@ static struct log run(const struct example *c, const char *rows, const char *agg
 
 static const struct example examples[] = {
     { "with room", "", "'replicas': { 'per_card': 1 }", NULL, NULL, NULL, 40, 900, 200, 3000 },
-    { "small cache", ", 'kv_blocks': 400", "'replicas': { 'min': 1 }", NULL, NULL, NULL, 120, 300, 250, 1500 },
-    { "tiny cache, evictions all the time", ", 'kv_blocks': 330, 'max_seqs': 64", "'replicas': { 'min': 1 }", NULL, NULL,
-      NULL, 20, 40, 400, 1500 },
-    { "few sequences", ", 'max_seqs': 3", "'replicas': { 'per_card': 1 }, 'route': 'shortest_queue'", NULL, NULL, NULL, 300, 600, 150, 1000 },
-    { "long prompts in small chunks", ", 'max_tokens': 256, 'max_seqs': 32, 'prefix_hit': 0.3", "'replicas': { 'min': 1 }", NULL, NULL, NULL,
-      300, 4000, 40, 800 },
-    { "blocks of 7, sessions, timeouts", ", 'block': 7, 'max_seqs': 4", "'replicas': { 'min': 2 }, 'route': 'affinity', 'timeout': '2 s'",
-      NULL, NULL, NULL, 150, 500, 120, 2000 },
-    { "one at a time, answers of one token", ", 'max_seqs': 1", "'replicas': { 'min': 1 }", NULL, NULL, NULL, 60, 300, 1, 1000 },
-    { "on a slice", ", 'host': '2 ms'", "'replicas': { 'min': 2 }, 'need': { 'gpu': 0.5 }", "'kind': 'mig'",
-      "'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 1", NULL, 400, 500, 100, 800 },
+    { "small cache", ", 'kv_blocks': 400", "'replicas': { 'min': 1 }", NULL, NULL, NULL, 120, 300,
+      250, 1500 },
+    { "tiny cache, evictions all the time", ", 'kv_blocks': 330, 'max_seqs': 64",
+      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 20, 40, 400, 1500 },
+    { "few sequences", ", 'max_seqs': 3",
+      "'replicas': { 'per_card': 1 }, 'route': 'shortest_queue'", NULL, NULL, NULL, 300, 600, 150,
+      1000 },
+    { "long prompts in small chunks", ", 'max_tokens': 256, 'max_seqs': 32, 'prefix_hit': 0.3",
+      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 300, 4000, 40, 800 },
+    { "blocks of 7, sessions, timeouts", ", 'block': 7, 'max_seqs': 4",
+      "'replicas': { 'min': 2 }, 'route': 'affinity', 'timeout': '2 s'", NULL, NULL, NULL, 150, 500,
+      120, 2000 },
+    { "one at a time, answers of one token", ", 'max_seqs': 1", "'replicas': { 'min': 1 }", NULL,
+      NULL, NULL, 60, 300, 1, 1000 },
+    { "on a slice", ", 'host': '2 ms'", "'replicas': { 'min': 2 }, 'need': { 'gpu': 0.5 }",
+      "'kind': 'mig'", "'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 1", NULL, 400, 500, 100, 800 },
 };
 
 static void same_times(void **state)
@@ -113,12 +124,14 @@ static void same_times(void **state)
         for (size_t k = 0; k < a.n; k++) {
             assert_int_equal(a.end[k].fate, b.end[k].fate);
             const int64_t end = llabs(a.end[k].end - b.end[k].end),
-                          first = a.end[k].first == JOB_NO_TIME ? 0 : llabs(a.end[k].first - b.end[k].first);
+                          first = a.end[k].first == JOB_NO_TIME
+                                      ? 0
+                                      : llabs(a.end[k].first - b.end[k].first);
             if (end > worst) worst = end;
             if (first > worst) worst = first;
         }
-        print_message("%-40s %8llu events for %8llu, furthest apart %lld ns\n", c->name, (unsigned long long)few,
-                      (unsigned long long)many, (long long)worst);
+        print_message("%-40s %8llu events for %8llu, furthest apart %lld ns\n", c->name,
+                      (unsigned long long)few, (unsigned long long)many, (long long)worst);
         if (worst > 1000) fail_msg("%s: a request is %lld ns off", c->name, (long long)worst);
         free(a.end);
         free(b.end);
@@ -129,10 +142,16 @@ static void same_times(void **state)
 /* Beside jobs that take turns with it: stretches pass through changes of speed. */
 static void beside_jobs(void **state)
 {
-    static const struct example c = { "beside jobs", "", "'replicas': { 'min': 1 }, 'need': { 'gpu': 0.25 }",
+    static const struct example c = { "beside jobs",
+                                      "",
+                                      "'replicas': { 'min': 1 }, 'need': { 'gpu': 0.25 }",
                                       "'kind': 'timeslice', 'slots': 4, 'memory': 'unchecked'",
                                       "'gpu': 'h100-sxm5-80gb', 'gpus_per_node': 1",
-                                      ", { 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }", 100, 400, 100, 400 };
+                                      ", { 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }",
+                                      100,
+                                      400,
+                                      100,
+                                      400 };
     char *rows = requests(&c);
     uint64_t few, many;
     (void)state;
@@ -149,6 +168,7 @@ static void beside_jobs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_times), cmocka_unit_test(beside_jobs) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_times),
+                                        cmocka_unit_test(beside_jobs) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

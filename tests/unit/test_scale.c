@@ -16,17 +16,21 @@ static int64_t look(struct scaler *s, int64_t current, double busy, double prese
 /* Two requests a replica. More at once; fewer when fewer have been wanted for 45 s: four looks. */
 static void by_queue(void **state)
 {
-    const struct service_replicas r = { .min = 1, .max = 10, .scale_on = SCALE_QUEUE, .target = 2,
-                                        .interval = 15 * SIM_SECOND, .down_after = 45 * SIM_SECOND };
+    const struct service_replicas r = { .min = 1,
+                                        .max = 10,
+                                        .scale_on = SCALE_QUEUE,
+                                        .target = 2,
+                                        .interval = 15 * SIM_SECOND,
+                                        .down_after = 45 * SIM_SECOND };
     struct scaler *s = scaler_create(&r);
     (void)state;
     assert_int_equal(look(s, 1, NAN, 8), 4);
-    assert_int_equal(look(s, 4, 1, 8.5), 4);  /* within a tenth */
-    assert_int_equal(look(s, 4, 1, 8.9), 5);  /* 4 x 1.11, rounded up */
-    assert_int_equal(look(s, 5, 1, 2), 5);    /* 1 is wanted; 4, 4, 5 were */
+    assert_int_equal(look(s, 4, 1, 8.5), 4); /* within a tenth */
+    assert_int_equal(look(s, 4, 1, 8.9), 5); /* 4 x 1.11, rounded up */
+    assert_int_equal(look(s, 5, 1, 2), 5);   /* 1 is wanted; 4, 4, 5 were */
     assert_int_equal(look(s, 5, 1, 2), 5);
     assert_int_equal(look(s, 5, 1, 2), 5);
-    assert_int_equal(look(s, 5, 1, 5), 3);    /* the 5 is gone: 3 now, 1 before */
+    assert_int_equal(look(s, 5, 1, 5), 3); /* the 5 is gone: 3 now, 1 before */
     assert_int_equal(look(s, 3, 1, 0), 3);
     assert_int_equal(look(s, 3, 1, 1000), 10);
     scaler_destroy(s);
@@ -34,8 +38,12 @@ static void by_queue(void **state)
 
 static void by_utilization(void **state)
 {
-    const struct service_replicas r = { .min = 2, .max = 8, .scale_on = SCALE_UTILIZATION, .target = 0.6,
-                                        .interval = 15 * SIM_SECOND, .down_after = 0 };
+    const struct service_replicas r = { .min = 2,
+                                        .max = 8,
+                                        .scale_on = SCALE_UTILIZATION,
+                                        .target = 0.6,
+                                        .interval = 15 * SIM_SECOND,
+                                        .down_after = 0 };
     struct scaler *s = scaler_create(&r);
     (void)state;
     assert_int_equal(look(s, 4, 0.9, 0), 6);
@@ -49,7 +57,9 @@ static void by_utilization(void **state)
 
 static void by_hour(void **state)
 {
-    struct service_replicas r = { .min = 1, .max = 24, .scale_on = SCALE_SCHEDULE, .interval = SIM_HOUR };
+    struct service_replicas r = {
+        .min = 1, .max = 24, .scale_on = SCALE_SCHEDULE, .interval = SIM_HOUR
+    };
     (void)state;
     for (int h = 0; h < 24; h++) r.hour[h] = h + 1;
     struct scaler *s = scaler_create(&r);
@@ -63,7 +73,8 @@ static void by_hour(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(by_queue), cmocka_unit_test(by_utilization),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(by_queue),
+                                        cmocka_unit_test(by_utilization),
                                         cmocka_unit_test(by_hour) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

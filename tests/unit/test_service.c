@@ -36,14 +36,16 @@ static void run(struct tiny *t, const char *fleet, const char *share, const char
 {
     char text[2000];
     const struct sim_file files[] = { { "requests.csv", requests }, { NULL, NULL } };
-    snprintf(text, sizeof text,
-             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', %s } ],"
-             "  'profiles': { 'all': { 'compute': 1, 'sm_width': 1, 'bw_width': 1 } },"
-             "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'profile': 'all', %s } %s ],"
-             "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
-             fleet, service, more_work, share);
+    snprintf(
+        text, sizeof text,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', %s } ],"
+        "  'profiles': { 'all': { 'compute': 1, 'sm_width': 1, 'bw_width': 1 } },"
+        "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'profile': 'all', %s } %s ],"
+        "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
+        fleet, service, more_work, share);
     memset(t, 0, sizeof *t);
-    sim_load(&t->r, sim_write(text, "job_id,submit_s,duration_s,gpus,profile\nj,1,10,0.5,all\n", files));
+    sim_load(&t->r,
+             sim_write(text, "job_id,submit_s,duration_s,gpus,profile\nj,1,10,0.5,all\n", files));
     const struct sink sink = { .self = &t->seen, .request = on_request };
     sim_policy_run(&t->r, 0, &sink, &t->p);
 }
@@ -59,7 +61,8 @@ static void left(const struct tiny *t, size_t i, double arrival_s, double began_
     assert_true(i < t->seen.n);
     assert_close((double)q->arrival / 1e9, arrival_s, 1e-12);
     const double began = q->began == JOB_NO_TIME ? -1 : (double)q->began / 1e9;
-    if (fabs(began - began_s) > 2e-9) fail_msg("request %zu began at %.9f, expected %.9f", i, began, began_s);
+    if (fabs(began - began_s) > 2e-9)
+        fail_msg("request %zu began at %.9f, expected %.9f", i, began, began_s);
     if (fabs((double)q->end / 1e9 - end_s) > 2e-9)
         fail_msg("request %zu left at %.9f, expected %.9f", i, (double)q->end / 1e9, end_s);
 }
@@ -145,7 +148,8 @@ static void full_queues(void **state)
     assert_int_equal(t.p.service[0].refused, 2);
     fini(&t);
     /* A wait of 1.5 s is allowed for, one of 2.5 s is not. */
-    run(&t, ONE, WHOLE, "'timeout': '1.6 s', 'slo': { 'latency_p99': '3 s', 'wait_mean': '1 s' }", "", FOUR);
+    run(&t, ONE, WHOLE, "'timeout': '1.6 s', 'slo': { 'latency_p99': '3 s', 'wait_mean': '1 s' }",
+        "", FOUR);
     const struct service_result *v = &t.p.service[0];
     assert_int_equal(v->timed_out, 1);
     left(&t, 1, 0.5, -1, 2.1);
@@ -258,7 +262,8 @@ static void repeats(void **state)
     simulate_with(&b, text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, 2);
     assert_string_equal(a.result_json, b.result_json);
     assert_true(a.run.result.policy[0].service[0].requests > 1500);
-    assert_int_equal(a.run.result.policy[0].service[0].requests, a.run.result.policy[1].service[0].requests);
+    assert_int_equal(a.run.result.policy[0].service[0].requests,
+                     a.run.result.policy[1].service[0].requests);
     simulated_fini(&a);
     simulated_fini(&b);
 }
@@ -267,30 +272,37 @@ static void repeats(void **state)
  * ms; at 18 ms four of five go at once: to 32; the last has waited its 5 ms long ago: to 43 ms. */
 static void batches(void **state)
 {
-    static const char rows[] = "arrival_s,size\n0,0.001\n0.001,0.001\n0.002,0.001\n0.006,0.001\n0.007,0.001\n"
-                               "0.008,0.001\n0.009,0.001\n0.010,0.001\n";
+    static const char rows[] =
+        "arrival_s,size\n0,0.001\n0.001,0.001\n0.002,0.001\n0.006,0.001\n0.007,0.001\n"
+        "0.008,0.001\n0.009,0.001\n0.010,0.001\n";
     struct tiny t;
     (void)state;
-    run(&t, ONE, WHOLE, "'serve': { 'kind': 'dynamic', 'max': 4, 'delay': '5 ms', 'floor': '10 ms' }", "", rows);
+    run(&t, ONE, WHOLE,
+        "'serve': { 'kind': 'dynamic', 'max': 4, 'delay': '5 ms', 'floor': '10 ms' }", "", rows);
     for (size_t i = 0; i < 3; i++) left(&t, i, 0.001 * (double)i, 0.005, 0.018);
     for (size_t i = 3; i < 7; i++) left(&t, i, 0.003 + 0.001 * (double)i, 0.018, 0.032);
     left(&t, 7, 0.010, 0.032, 0.043);
     fini(&t);
     /* Two are worth beginning at once: at 1 ms, 12 ms long; then 2, 6 .. 8 ms at 13 ms. */
-    run(&t, ONE, WHOLE, "'serve': { 'kind': 'dynamic', 'max': 4, 'preferred': 2, 'delay': '5 ms', 'floor': '10 ms' }", "", rows);
+    run(&t, ONE, WHOLE,
+        "'serve': { 'kind': 'dynamic', 'max': 4, 'preferred': 2, 'delay': '5 ms', 'floor': '10 ms' }",
+        "", rows);
     left(&t, 1, 0.001, 0.001, 0.013);
     left(&t, 2, 0.002, 0.013, 0.027);
     left(&t, 7, 0.010, 0.027, 0.039);
     fini(&t);
     /* Threes: 2 ms, then at 15 ms; the last two go when nobody else will come. bend 2 of 10 ms and 3 ms. */
-    run(&t, ONE, WHOLE, "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'bend': 2 }", "", rows);
-    const double three = sqrt(0.010 * 0.010 + 0.003 * 0.003), two = sqrt(0.010 * 0.010 + 0.002 * 0.002);
+    run(&t, ONE, WHOLE, "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'bend': 2 }", "",
+        rows);
+    const double three = sqrt(0.010 * 0.010 + 0.003 * 0.003),
+                 two = sqrt(0.010 * 0.010 + 0.002 * 0.002);
     left(&t, 0, 0, 0.002, 0.002 + three);
     left(&t, 3, 0.006, 0.002 + three, 0.002 + 2 * three);
     left(&t, 7, 0.010, 0.002 + 2 * three, 0.002 + 2 * three + two);
     fini(&t);
     /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest twice. */
-    run(&t, ONE, "'kind': 'mps', 'slots': 7", "'need': { 'gpu': 0.1 }, 'serve': { 'kind': 'fixed', 'size': 2, 'floor': '10 ms', 'pad': true }",
+    run(&t, ONE, "'kind': 'mps', 'slots': 7",
+        "'need': { 'gpu': 0.1 }, 'serve': { 'kind': 'fixed', 'size': 2, 'floor': '10 ms', 'pad': true }",
         "", "arrival_s,size\n0,0.001\n0,0.003\n");
     assert_close((double)t.seen.end[0].end / 1e9, 0.010 + 7 * 0.006, 1e-6);
     fini(&t);
@@ -306,7 +318,8 @@ static void scaling(void **state)
     (void)state;
     run(&t, "'nodes': 4, 'gpus_per_node': 1", WHOLE,
         "'start_up': '2 s', 'replicas': { 'min': 1, 'max': 5, 'scale_on': 'queue', 'interval': '4 s', 'down_after': '8 s' }",
-        "", "arrival_s,size\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n60,1\n");
+        "",
+        "arrival_s,size\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n0,10\n60,1\n");
     const struct service_result *v = &t.p.service[0];
     /* the first at 2, the others at 6; 12, 16; 22, 26; and 60 on the one that stayed */
     left(&t, 0, 0, 2, 12);
@@ -349,21 +362,28 @@ static void scaling(void **state)
  * tokens in 16. e (45 ms, 12 in): 8 tokens in the first step, 4 in the second: its first token at 65. */
 static void language_model(void **state)
 {
-    static const char model[] = "{'format': 'gpusim-llm/1', 'layers': 1, 'hidden': 1, 'heads': 1, 'kv_heads': 1,"
-                                " 'head_dim': 1, 'params': 1000, 'context': 1000}",
-                      rows[] = "arrival_s,input_tokens,output_tokens\n0,6,3\n0.001,4,2\n0.002,5,1\n0.003,13,4\n0.045,12,1\n";
+    static const char model
+        [] = "{'format': 'gpusim-llm/1', 'layers': 1, 'hidden': 1, 'heads': 1, 'kv_heads': 1,"
+             " 'head_dim': 1, 'params': 1000, 'context': 1000}",
+   rows[] =
+        "arrival_s,input_tokens,output_tokens\n0,6,3\n0.001,4,2\n0.002,5,1\n0.003,13,4\n0.045,12,1\n";
     char *json = strdup(model);
     for (char *c = json; *c; c++)
         if (*c == '\'') *c = '"';
-    const struct sim_file files[] = { { "requests.csv", rows }, { "model.json", json }, { NULL, NULL } };
+    const struct sim_file files[] = { { "requests.csv", rows },
+                                      { "model.json", json },
+                                      { NULL, NULL } };
     struct tiny t = { 0 };
     (void)state;
-    sim_load(&t.r, sim_write("{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': 1 } ],"
-                             "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'model': 'model.json',"
-                             "    'slo': { 'ttft_p99': '35 ms', 'tpot_mean': '10.1 ms' },"
-                             "    'serve': { 'kind': 'continuous', 'host': '10 ms', 'max_seqs': 2, 'max_tokens': 8, 'block': 4, 'kv_blocks': 4 } } ],"
-                             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
-                             "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+    sim_load(
+        &t.r,
+        sim_write(
+            "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': 1 } ],"
+            "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'model': 'model.json',"
+            "    'slo': { 'ttft_p99': '35 ms', 'tpot_mean': '10.1 ms' },"
+            "    'serve': { 'kind': 'continuous', 'host': '10 ms', 'max_seqs': 2, 'max_tokens': 8, 'block': 4, 'kv_blocks': 4 } } ],"
+            "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+            "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
     const struct sink sink = { .self = &t.seen, .request = on_request };
     sim_policy_run(&t.r, 0, &sink, &t.p);
     static const struct {
@@ -376,8 +396,10 @@ static void language_model(void **state)
         /* 25 us for the layer, 0.1 us a sequence: three parts in a thousand */
         assert_int_equal(q->output_tokens, want[i].out);
         assert_close((double)q->end / 1e6, want[i].end_ms, 0.004);
-        if (want[i].first_ms > 0) assert_close((double)q->first / 1e6, want[i].first_ms, 0.004);
-        else assert_int_equal(q->fate, REQUEST_UNSERVABLE);
+        if (want[i].first_ms > 0)
+            assert_close((double)q->first / 1e6, want[i].first_ms, 0.004);
+        else
+            assert_int_equal(q->fate, REQUEST_UNSERVABLE);
     }
     const struct service_result *v = &t.p.service[0];
     assert_int_equal(v->unservable, 1);
@@ -395,13 +417,14 @@ static void language_model(void **state)
 
 static void refusals(void **state)
 {
-#define HEAD                                                                                       \
-    "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '9 s', 'fleet': [ { 'name': 'a', 'gpu': '%s', "    \
-    "'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'service', %s } ],"                  \
+#define HEAD                                                                                                  \
+    "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '9 s', 'fleet': [ { 'name': 'a', 'gpu': '%s', " \
+    "'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'service', %s } ],"                             \
     " 'policies': [ { 'name': 'p', 'share': { %s } } ] }"
 #define POISSON "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'size': '1 s'"
-#define TOKENS  "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'input_tokens': 5, 'output_tokens': 5"
-#define LLAMA   TOKENS ", 'model': 'llama.json', 'serve': { 'kind': 'continuous' }"
+#define TOKENS                                                                                     \
+    "'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'input_tokens': 5, 'output_tokens': 5"
+#define LLAMA TOKENS ", 'model': 'llama.json', 'serve': { 'kind': 'continuous' }"
     char *model = read_file("scenarios/workloads/llm/llama-3.1-8b.json");
     const struct sim_file files[] = { { "llama.json", model }, { NULL, NULL } };
     static const struct {
@@ -412,12 +435,15 @@ static void refusals(void **state)
         { "generic", "'users': 3, 'size': '1 s'", WHOLE, "\"think\"" },
         { "generic", "'users': 3, 'think': '1 s'", WHOLE, "\"size\", or" },
         { "generic", POISSON ", 'input_tokens': 3, 'output_tokens': 3", WHOLE, "\"size\", or" },
-        { "generic", "'requests': 'x.csv', 'size': '1 s'", WHOLE, "does not go with requests from a trace" },
+        { "generic", "'requests': 'x.csv', 'size': '1 s'", WHOLE,
+          "does not go with requests from a trace" },
         { "generic", POISSON ", 'only': 'x'", WHOLE, "does not go with" },
         { "generic", POISSON ", 'need': { 'gpu': 1.5 }", WHOLE, "thousandths" },
         { "generic", POISSON ", 'need': { 'gpu': 3 }", WHOLE, "more cards than the fleet has" },
-        { "a100-sxm4-80gb", POISSON ", 'need': { 'memory': '90 GiB' }", WHOLE, "more memory than the card has" },
-        { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE, "stands instead of" },
+        { "a100-sxm4-80gb", POISSON ", 'need': { 'memory': '90 GiB' }", WHOLE,
+          "more memory than the card has" },
+        { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE,
+          "stands instead of" },
         { "generic", POISSON ", 'speed_on': { 'genric': 2 }", WHOLE, "no such card" },
         { "generic", POISSON ", 'speed_on': { 'generic': 0 }", WHOLE, "expected a factor" },
         { "generic", POISSON ", 'replicas': { 'min': 2, 'max': 1 }", WHOLE, "smaller than" },
@@ -426,15 +452,19 @@ static void refusals(void **state)
         { "generic", POISSON ", 'slo': { 'latency_p98': '1 s' }", WHOLE, "no such target" },
         { "generic", POISSON ", 'route': 'sharde'", WHOLE, "expected a way of routing" },
         { "generic", POISSON ", 'serve': { 'kind': 'one' }", WHOLE, "expected a way of serving" },
-        { "generic", POISSON ", 'serve': { 'kind': 'dynamic', 'max': 2, 'preferred': 3 }", WHOLE, "larger than" },
+        { "generic", POISSON ", 'serve': { 'kind': 'dynamic', 'max': 2, 'preferred': 3 }", WHOLE,
+          "larger than" },
         { "generic", POISSON ", 'profile': 'nobody'", WHOLE, "no such work profile" },
-        { "generic", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mps', 'slots': 4", "how service w scales" },
-        { "a100-sxm4-80gb", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mig'", "how service w scales" },
+        { "generic", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mps', 'slots': 4",
+          "how service w scales" },
+        { "a100-sxm4-80gb", POISSON ", 'need': { 'gpu': 0.25 }", "'kind': 'mig'",
+          "how service w scales" },
         { "generic", TOKENS ", 'serve': { 'kind': 'continuous' }", WHOLE, "needs a \"model\"" },
         { "generic", POISSON ", 'model': 'm.json'", WHOLE, "serves no language model" },
         { "h100-sxm5-80gb", LLAMA ", 'route': 'shared'", WHOLE, "does not go with it" },
         { "h100-sxm5-80gb", LLAMA ", 'profile': 'nobody'", WHOLE, "no such work profile" },
-        { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'", "takes 13.98 GiB of weights, and 9" },
+        { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'",
+          "takes 13.98 GiB of weights, and 9" },
         { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'", "on 1g.10gb" },
         { "t4", LLAMA, WHOLE, "no published rate in bf16" },
         { "generic", "'arrivals': { 'kind': 'replay', 'trace': 'trace.csv' }, 'size': '1 s'", WHOLE,
@@ -444,15 +474,19 @@ static void refusals(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(text, sizeof text, HEAD, bad[i].gpu, bad[i].service, bad[i].share);
-        if (sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files, said, sizeof said) == 0)
+        if (sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files, said,
+                         sizeof said) == 0)
             fail_msg("passed: %s", bad[i].service);
-        if (!strstr(said, bad[i].expected)) fail_msg("%s: no '%s' in: %s", bad[i].service, bad[i].expected, said);
+        if (!strstr(said, bad[i].expected))
+            fail_msg("%s: no '%s' in: %s", bad[i].service, bad[i].expected, said);
     }
-    snprintf(text, sizeof text,
-             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
-             "  'work': [ { 'name': 'w', 'kind': 'service', " POISSON " } ],"
-             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
-    assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said, sizeof said) > 0);
+    snprintf(
+        text, sizeof text,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'service', " POISSON " } ],"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }");
+    assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said,
+                             sizeof said) > 0);
     assert_non_null(strstr(said, "requests without an end"));
     free(model);
 }
@@ -466,20 +500,25 @@ static void bad_requests(void **state)
         { "arrival_s,size\n0,1\nnan,1\n", ":3:1", "arrival_s" },
         { "arrival_s,size\n0,-1\n", ":2:3", "size" },
         { "arrival_s,size\n5,1\n4,1\n", ":3:1", "sorted" },
-        { "arrival_s,input_tokens,output_tokens\n0,1,1\n", "requests.csv", "expected requests with a size" },
+        { "arrival_s,input_tokens,output_tokens\n0,1,1\n", "requests.csv",
+          "expected requests with a size" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct runner r = { 0 };
         struct err e = { 0 };
         const struct sim_file files[] = { { "requests.csv", bad[i].rows }, { NULL, NULL } };
-        sim_load(&r, sim_write("{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
-                               "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv' } ],"
-                               "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
-                               "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+        sim_load(
+            &r,
+            sim_write(
+                "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+                "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv' } ],"
+                "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+                "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
         assert_int_equal(runner_run(&r, NULL, 1, &e), ERR_INPUT);
         if (!strstr(e.where, bad[i].where)) fail_msg("at %s: %s", e.where, e.msg);
-        if (!strstr(e.msg, bad[i].expected) && !strstr(e.hint, bad[i].expected)) fail_msg("%s", e.msg);
+        if (!strstr(e.msg, bad[i].expected) && !strstr(e.hint, bad[i].expected))
+            fail_msg("%s", e.msg);
         runner_fini(&r);
     }
 }
@@ -487,10 +526,12 @@ static void bad_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_come),  cmocka_unit_test(routes),
-        cmocka_unit_test(full_queues), cmocka_unit_test(measured_speed), cmocka_unit_test(start_up),
-        cmocka_unit_test(batches), cmocka_unit_test(scaling), cmocka_unit_test(language_model), cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
-        cmocka_unit_test(repeats),     cmocka_unit_test(refusals),
+        cmocka_unit_test(first_come),        cmocka_unit_test(routes),
+        cmocka_unit_test(full_queues),       cmocka_unit_test(measured_speed),
+        cmocka_unit_test(start_up),          cmocka_unit_test(batches),
+        cmocka_unit_test(scaling),           cmocka_unit_test(language_model),
+        cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
+        cmocka_unit_test(repeats),           cmocka_unit_test(refusals),
         cmocka_unit_test(bad_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
