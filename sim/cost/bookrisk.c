@@ -14,6 +14,7 @@ struct option {
 
 struct ranges {
     struct option *option;
+    int replication; /* its input; -1: there is one */
 };
 
 static double cost_of(const void *ctx, size_t option, const double *u)
@@ -27,7 +28,16 @@ static double cost_of(const void *ctx, size_t option, const double *u)
         if (o->input_of[i] >= 0) item[i].amount.mode = amount_at(&item[i].amount, u[o->input_of[i]]);
     }
     book.item = item;
-    const double eac = tco_price(o->use.usage, o->use.share, &book, NULL).eac_usd;
+    const size_t n = o->use.n_usage;
+    const double at = r->replication < 0 ? 0 : u[r->replication];
+    double eac = 0;
+    if (at < 0) { /* the mean of all */
+        for (size_t k = 0; k < n; k++)
+            eac += tco_price(o->use.usage[k], o->use.share, &book, NULL).eac_usd / (double)n;
+    } else {
+        const size_t k = (size_t)(at * (double)n);
+        eac = tco_price(o->use.usage[k < n ? k : n - 1], o->use.share, &book, NULL).eac_usd;
+    }
     free(item);
     return eac;
 }
@@ -50,7 +60,7 @@ static void reduce(struct option *o, const struct priced_use *use, struct mc_inp
     o->book.n_items = 0;
     for (size_t i = 0; i < use->book->n_items; i++) {
         const struct price_item *it = &use->book->item[i];
-        if (!tco_concerns(use->usage, use->share, it)) continue;
+        if (!tco_concerns(use->usage[0], use->share, it)) continue;
         int k = -1;
         if (amount_ranged(&it->amount)) {
             k = find_input(in, *n, it->name);
@@ -70,11 +80,20 @@ struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct ar
     size_t items = 0, n_inputs = 0;
     const char **name = arena_array(a, n, sizeof *name);
     for (size_t i = 0; i < n; i++) items += use[i].book->n_items;
-    struct mc_input *in = arena_array(a, items, sizeof *in);
+    struct mc_input *in = arena_array(a, items + 1, sizeof *in);
     r->option = arena_array(a, n, sizeof *r->option);
     for (size_t i = 0; i < n; i++) {
         reduce(&r->option[i], &use[i], in, &n_inputs, a);
         name[i] = use[i].name;
+    }
+    r->replication = -1;
+    if (n > 0 && use[0].n_usage > 1) {
+        const double runs = (double)use[0].n_usage;
+        r->replication = (int)n_inputs;
+        in[n_inputs++] = (struct mc_input){
+            "replication", NULL,
+            { .low = 1, .mode = (1 + runs) / 2, .high = runs, .shape = AMOUNT_UNIFORM }
+        };
     }
     return (struct mc_model){ in, name, n_inputs, n, cost_of, r };
 }

@@ -1,5 +1,7 @@
 /* cost/bookrisk.h - what the ranges of a price book do to the cost of runs: each policy is an option,
- * each item with a range that some policy pays for is an input, found by its name in all books.
+ * each item with a range that some policy pays for is an input, found by its name in all books. With
+ * replications of the simulation "replication" is one more input: a draw prices all policies on the same
+ * one, so prices and chance of the work vary together; at the modes the mean over all counts.
  *
  * Ownership: the arena. Threads: the model's cost function is pure. O(items the fleet pays for) each. */
 #ifndef GPUSIM_COST_BOOKRISK_H
@@ -10,7 +12,8 @@
 
 struct priced_use {
     const char *name, *share; /* policy and its sharing kind */
-    const struct usage *usage;
+    const struct usage *const *usage; /* n_usage >= 1 of them: one per replication */
+    size_t n_usage;
     const struct price_book *book;
 };
 

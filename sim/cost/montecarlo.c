@@ -4,6 +4,7 @@
 #include "base/rng.h"
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_qrng.h>
 #include <gsl/gsl_roots.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
@@ -49,26 +50,33 @@ static void count_cheapest(const double *cost, struct mc_option *o, size_t n)
 }
 
 /* cost[i * n_options + option] of all samples. */
-static void draw(const struct mc_model *m, size_t samples, uint64_t seed, double *cost)
+static void draw(const struct mc_model *m, const struct mc_options *opt, double *cost)
 {
+    const size_t sobol = !opt->quasi ? 0 : m->n_inputs < MC_SOBOL_MOST ? m->n_inputs : MC_SOBOL_MOST;
+    gsl_qrng *q = sobol > 0 ? gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)sobol) : NULL;
+    double point[MC_SOBOL_MOST], shift[MC_SOBOL_MOST];
     gsl_rng **rng = xcalloc(m->n_inputs + 1, sizeof *rng);
     double *u = xcalloc(m->n_inputs + 1, sizeof *u);
-    for (size_t k = 0; k < m->n_inputs; k++) rng[k] = rng_create(seed, 0, m->input[k].name);
-    for (size_t i = 0; i < samples; i++) {
-        for (size_t k = 0; k < m->n_inputs; k++) u[k] = gsl_rng_uniform(rng[k]);
+    for (size_t k = 0; k < m->n_inputs; k++) rng[k] = rng_create(opt->seed, 0, m->input[k].name);
+    for (size_t k = 0; k < sobol; k++) shift[k] = gsl_rng_uniform(rng[k]);
+    for (size_t i = 0; i < opt->samples; i++) {
+        if (q) gsl_qrng_get(q, point);
+        for (size_t k = 0; k < sobol; k++) u[k] = fmod(point[k] + shift[k], 1);
+        for (size_t k = sobol; k < m->n_inputs; k++) u[k] = gsl_rng_uniform(rng[k]);
         for (size_t o = 0; o < m->n_options; o++) cost[i * m->n_options + o] = cost_of(m, o, u);
     }
     for (size_t k = 0; k < m->n_inputs; k++) gsl_rng_free(rng[k]);
+    if (q) gsl_qrng_free(q);
     free(rng);
     free(u);
 }
 
-static void sample(const struct mc_model *m, size_t samples, uint64_t seed, size_t best,
+static void sample(const struct mc_model *m, const struct mc_options *opt, size_t best,
                    struct mc_option *o)
 {
-    const size_t n = m->n_options;
+    const size_t n = m->n_options, samples = opt->samples;
     double *cost = xcalloc(samples * n, sizeof *cost), *x = xcalloc(samples, sizeof *x);
-    draw(m, samples, seed, cost);
+    draw(m, opt, cost);
     for (size_t i = 0; i < samples; i++) count_cheapest(&cost[i * n], o, n);
     for (size_t k = 0; k < n; k++) {
         o[k].p_cheapest /= (double)samples;
@@ -187,7 +195,7 @@ static int by_swing(const void *a, const void *b)
     return x->input < y->input ? -1 : x->input > y->input;
 }
 
-void mc_run(struct mc_result *out, const struct mc_model *m, size_t samples, uint64_t seed,
+void mc_run(struct mc_result *out, const struct mc_model *m, const struct mc_options *opt,
             struct arena *a)
 {
     struct mc_option *o = arena_array(a, m->n_options, sizeof *o);
@@ -201,9 +209,9 @@ void mc_run(struct mc_result *out, const struct mc_model *m, size_t samples, uin
     }
     struct probe p = { m, u, 0, best };
     if (m->n_options > 1) lead(&p, &runner_up);
-    sample(m, samples, seed, best, o);
+    sample(m, opt, best, o);
     for (p.input = 0; p.input < m->n_inputs; p.input++) s[p.input] = swing_of(&p, runner_up, a);
     if (m->n_inputs > 0) qsort(s, m->n_inputs, sizeof *s, by_swing);
     free(u);
-    *out = (struct mc_result){ samples, best, o, s };
+    *out = (struct mc_result){ opt->samples, best, o, s };
 }

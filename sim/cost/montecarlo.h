@@ -63,8 +63,14 @@ struct mc_result {
     const struct mc_swing *swing; /* largest first, one per input */
 };
 
-/* `samples` >= 1. */
-void mc_run(struct mc_result *out, const struct mc_model *m, size_t samples, uint64_t seed,
+struct mc_options {
+    size_t samples; /* >= 1 */
+    uint64_t seed;
+    bool quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
+};
+enum { MC_SOBOL_MOST = 40 };
+
+void mc_run(struct mc_result *out, const struct mc_model *m, const struct mc_options *o,
             struct arena *a);
 
 #endif

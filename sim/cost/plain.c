@@ -452,6 +452,17 @@ struct plain_cost plain_price(const struct plain_fleet *f, size_t option)
     return c;
 }
 
+void plain_at_use(const struct plain_fleet *f, size_t option, double use, double *own, double *rent)
+{
+    struct drawn x = drawn_at(f, option, f->rate.mode);
+    for (int k = 0; k < PLAIN_KEYS; k++) x.v[k] = x.o->value[k].mode;
+    x.v[PLAIN_work_cards] = NAN;
+    x.v[PLAIN_use] = use;
+    const struct plain_cost c = price(&x);
+    *own = x.o->owned ? c.eac_usd : NAN;
+    *rent = rent_per_year(&x, &c, use);
+}
+
 struct cash_plan plain_cash(const struct plain_fleet *f, size_t option)
 {
     struct drawn x = drawn_at(f, option, f->rate.mode);

@@ -185,11 +185,11 @@ static double charged_usd(const struct tco_result *t, const char *service)
     return NAN;
 }
 
-void service_stats_price(const struct plan *plan, struct policy_result *out)
+void service_stats_price(struct policy_result *out)
 {
     struct service_result *list = (struct service_result *)(uintptr_t)out->service;
     if (!out->tco.priced) return;
-    for (size_t k = 0; k < plan->n_services; k++) {
+    for (size_t k = 0; k < out->n_services; k++) {
         struct service_result *v = &list[k];
         const double usd = charged_usd(&out->tco, v->name);
         const bool aims = v->n_targets > 0;

@@ -20,6 +20,6 @@ void service_stats_add(struct service_stats *s, size_t k, const struct request_e
 void service_stats_result(struct service_stats *s, const struct sim_totals *t, struct arena *a,
                           struct policy_result *out);
 /* After pricing: cost of a million requests and tokens within target. */
-void service_stats_price(const struct plan *plan, struct policy_result *out);
+void service_stats_price(struct policy_result *out);
 
 #endif

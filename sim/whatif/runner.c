@@ -278,7 +278,7 @@ static int run_one(void *ctx, size_t i)
     if (rc == 0 && plan->priced)
         t->result[i].tco =
             tco_price(&t->result[i].usage, plan->share->name, &plan->prices, plan->arena);
-    if (rc == 0) service_stats_price(plan, &t->result[i]);
+    if (rc == 0) service_stats_price(&t->result[i]);
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
     services_csv_fini(&services);

@@ -2,6 +2,8 @@
  * newsvendor case of the reference, owned bases, spares, racks, spot, carbon. */
 #include "support/support.h"
 
+#include "cost/against.h"
+#include "cost/bookrisk.h"
 #include "cost/quantity.h"
 #include "cost/tco.h"
 
@@ -242,6 +244,67 @@ static void refused(void **state)
     assert_non_null(strstr(e.msg, "no number of spares"));
 }
 
+/* A12: a node for 300,000, idle draw 30 % of 10.2 kW, against 2.50 an hour on demand: 65.99 % of use;
+ * with constant power 67.89 %. Against a reservation there is none. Doubling the rent halves it. */
+static void buy_or_rent(void **state)
+{
+    (void)state;
+    const struct gpu_spec h100 = { .name = "h100", .tdp_W = 700 };
+    const struct price_item own_items[] = { item("node", PRICE_node, PER_ONCE, 300000),
+                                            item("energy", PRICE_kwh, PER_USE, 0.12),
+                                            item("operations", PRICE_constant, PER_YEAR, 30000) };
+    struct price_item rent_item = item("rent", PRICE_allocated_gpu_hour, PER_USE, 2.5);
+    struct price_book own = book_of(own_items, 3), rent = book_of(&rent_item, 1);
+    own.pue = 1.3;
+    own.rate = 0;
+    const double full = 10.2 * 8760, hours = 8 * 8760.0;
+    struct usage_group g = { .gpu = &h100, .nodes = 1, .cards = 8, .allocated_h = 0.7 * hours,
+                             .free_h = 0.3 * hours, .energy_kwh = 0.3 * full + 0.7 * 0.7 * full,
+                             .idle_energy_kwh = 0.3 * full };
+    const struct usage u = { .hours = 8760, .group = &g, .n_groups = 1 };
+    struct against x = tco_against(&u, NULL, &own, &rent);
+    assert_close(x.use, 0.7, 1e-12);
+    assert_true(fabs(x.breakeven_use - 0.6599) < 0.00005);
+    g.energy_kwh = g.idle_energy_kwh = full;
+    x = tco_against(&u, NULL, &own, &rent);
+    assert_true(fabs(x.own_eac_usd - 118938.91) < 0.005);
+    assert_true(fabs(x.breakeven_use - 0.6789) < 0.00005);
+    assert_close(x.breakeven_price_usd, x.own_eac_usd / (hours * 0.7), 1e-12);
+    /* capital / (rent - opex) a month */
+    assert_close(x.breakeven_months, 300000 / ((0.7 * hours * 2.5 - 43938.912) / 12), 1e-6);
+    const double once = x.breakeven_use;
+    rent_item.amount = amount_known(5);
+    assert_close(tco_against(&u, NULL, &own, &rent).breakeven_use, once / 2, 1e-9);
+    rent_item.driver = PRICE_gpu_hour;
+    assert_true(isnan(tco_against(&u, NULL, &own, &rent).breakeven_use));
+}
+
+/* Two replications, one dear and one cheap: half of the draws price each, the modes their mean. */
+static void replications(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    const struct price_item items[] = { item("rent", PRICE_allocated_gpu_hour, PER_USE, 2) };
+    const struct price_book b = book_of(items, 1);
+    const struct usage_group g[] = {
+        { .gpu = &l40s, .nodes = 1, .cards = 1, .allocated_h = 10, .free_h = 90 },
+        { .gpu = &l40s, .nodes = 1, .cards = 1, .allocated_h = 30, .free_h = 70 },
+    };
+    const struct usage u[] = { { .hours = 8760, .group = &g[0], .n_groups = 1 },
+                               { .hours = 8760, .group = &g[1], .n_groups = 1 } };
+    const struct usage *both[] = { &u[0], &u[1] };
+    const struct priced_use use = { "p", NULL, both, 2, &b };
+    const struct mc_model m = bookrisk_model(&use, 1, a);
+    struct mc_result r;
+    assert_int_equal(m.n_inputs, 1);
+    mc_run(&r, &m, &(struct mc_options){ 1024, 3, true }, a);
+    assert_close(r.option[0].at_modes, 40, 1e-9);
+    assert_close(r.option[0].cost.p10, 20, 1e-9);
+    assert_close(r.option[0].cost.p90, 60, 1e-9);
+    assert_close(r.option[0].cost.mean, 40, 0.02);
+    arena_destroy(a);
+}
+
 /* Doubling every price doubles every cost, whatever the driver; a base stays where it is. */
 static void doubling(void **state)
 {
@@ -288,6 +351,7 @@ int main(void)
         cmocka_unit_test(rent_by_the_hour), cmocka_unit_test(spares_racks_network),
         cmocka_unit_test(carbon),           cmocka_unit_test(classes_and_teams),
         cmocka_unit_test(refused),          cmocka_unit_test(doubling),
+        cmocka_unit_test(buy_or_rent),      cmocka_unit_test(replications),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
