@@ -2,33 +2,30 @@
 #include "cli/command.h"
 #include "plots/report.h"
 
-#include <string.h>
-
 struct report_options {
-    const char *lang;
+    int lang;
 };
 
 static const struct opt opts[] = {
     { .name = "lang",
-      .type = OPT_TEXT,
+      .type = OPT_CHOICE,
       .offset = offsetof(struct report_options, lang),
       .arg = "LANG",
-      .help = "language of the page: en" },
+      .help = "language of the page",
+      .choices = lang_names },
     { 0 },
 };
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-    struct report_options o = { .lang = "en" };
+    struct report_options o = { .lang = LANG_EN };
     char **operands;
     int n, rc = opt_parse(self, argc, argv, &o, &operands, &n, e);
     if (rc != 0) return rc == OPT_HELP_SHOWN ? 0 : rc;
     if (n != 1)
         rc = err_set(e, ERR_USAGE, NULL, "expected one folder, found %d", n);
-    else if (strcmp(o.lang, "en") != 0)
-        rc = err_set(e, ERR_USAGE, NULL, "no report in the language \"%s\" yet, only en", o.lang);
     else
-        rc = report_build(operands[0], e);
+        rc = report_build(operands[0], (enum lang)o.lang, e);
     opt_fini(self->opts, &o);
     return rc;
 }

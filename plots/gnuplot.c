@@ -19,12 +19,34 @@
 
 enum { PATH_BYTES = 4096 };
 
-int gnuplot_template(const char *dir, const char *file, struct err *e)
+void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out)
+{
+    struct strbuf english = { 0 };
+    for (const char *s = script; *s;) {
+        if (*s == '#') { /* comments stay as they are */
+            size_t len = strcspn(s, "\n");
+            strbuf_add(out, s, len);
+            s += len;
+            continue;
+        }
+        strbuf_addc(out, *s);
+        if (*s++ != '"') continue;
+        size_t len = strcspn(s, "\"\n");
+        strbuf_clear(&english);
+        strbuf_add(&english, s, len);
+        strbuf_addz(out, len ? word_of(lang, english.s) : "");
+        s += len;
+        if (*s == '"') strbuf_addc(out, *s++);
+    }
+    strbuf_fini(&english);
+}
+
+int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e)
 {
     /* installed beside the scenarios, or in the source tree beside the folder of scenarios */
     static const char *const places[] = { "plots/", "../plots/templates/" };
     char name[256], from[PATH_BYTES];
-    struct strbuf text = { 0 }, to = { 0 };
+    struct strbuf text = { 0 }, to = { 0 }, said = { 0 };
     int rc = -1;
     for (size_t i = 0; i < sizeof places / sizeof *places && rc != 0; i++) {
         snprintf(name, sizeof name, "%s%s", places[i], file);
@@ -37,8 +59,10 @@ int gnuplot_template(const char *dir, const char *file, struct err *e)
         goto out;
     }
     strbuf_addf(&to, "%s/%s", dir, file);
-    rc = outfile_write(to.s, text.s, text.len, e);
+    gnuplot_translate(text.s ? text.s : "", lang, &said);
+    rc = outfile_write(to.s, said.s, said.len, e);
 out:
+    strbuf_fini(&said);
     strbuf_fini(&text);
     strbuf_fini(&to);
     return rc;
@@ -158,6 +182,9 @@ static int run(const char *dir, const char *name, enum gnuplot_fate *fate, struc
                    said);
 }
 
+#define FONTS                                                                                      \
+    "system-ui,Noto Sans CJK SC,Noto Sans SC,PingFang SC,Microsoft YaHei,Droid Sans Fallback,sans-serif"
+
 /* Replacements inside tags: {what gnuplot writes, before the name, after it}. */
 static const struct {
     const char *from, *to;
@@ -171,6 +198,7 @@ static const struct {
     { " color=\"black\"", " color=\"inherit\"", false },
     { "fill=\"black\"", "fill=\"currentColor\"", false },
     { "fill = \"black\"", "fill = \"currentColor\"", false },
+    { "font-family=\"sans-serif\"", "font-family=\"" FONTS "\"", false },
     { "fill=\"rgb(0,0,0)\"", "fill=\"currentColor\"", false },
     { "stroke=\"black\"", "stroke=\"currentColor\"", false },
     { "stroke='black'", "stroke='currentColor'", false },
@@ -200,12 +228,34 @@ static const char *skip_element(const char *p, const char *open, const char *clo
     return *end == '\n' ? end + 1 : end;
 }
 
+/* "<g onmousemove=... 'text')" onmouseout=...><title> </title>" of a hypertext label: its text as a title
+ * of its own. Past it, or NULL for anything else. */
+static const char *hypertext(const char *p, struct strbuf *out)
+{
+    static const char open[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'",
+                      end[] = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
+    if (!str_starts(p, open)) return NULL;
+    const char *text = p + strlen(open), *stop = strstr(text, end);
+    if (!stop) return NULL;
+    strbuf_addz(out, "<g class=\"v\"><title>");
+    for (; text < stop; text++) {
+        if (*text == '<')
+            strbuf_addz(out, "&lt;");
+        else
+            strbuf_addc(out, *text);
+    }
+    strbuf_addz(out, "</title>");
+    return stop + strlen(end);
+}
+
 void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out)
 {
     bool in_tag = false, titled = false;
     const char *next;
     for (const char *p = svg; *p;) {
-        if ((next = skip_element(p, "<title>", "</title>"))) { /* a tool tip, or the plot's name */
+        if (!in_tag && (next = hypertext(p, out))) {
+            p = next;
+        } else if ((next = skip_element(p, "<title>", "</title>"))) { /* a tool tip, or the plot's name */
             if (!titled) {
                 strbuf_addz(out, "<title>");
                 html_text(out, alt);

@@ -3,18 +3,24 @@
  * A picture NAME lives in one folder as NAME.gp (what to draw), NAME.tsv (the numbers) and NAME.svg;
  * gnuplot runs in that folder without the user's start-up files, so the same data give the same
  * picture. The SVG is then made fit for inlining: no version or date of gnuplot, ids that begin with
- * NAME, black replaced by the surrounding text colour, and a title for screen readers.
+ * NAME, black replaced by the surrounding text colour, a title for screen readers, and what `labels
+ * hypertext` says as a title of its point (class v), which needs no script.
  * Threads: any, on different folders. */
 #ifndef GPUSIM_PLOTS_GNUPLOT_H
 #define GPUSIM_PLOTS_GNUPLOT_H
 
 #include "base/err.h"
 #include "base/str.h"
+#include "plots/words.h"
 
 #include <stdbool.h>
 
-/* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`. 0 or ERR_IO. */
-int gnuplot_template(const char *dir, const char *file, struct err *e);
+/* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`, its texts in `lang`:
+ * each "..." that the table of words has in English. 0 or ERR_IO. */
+int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e);
+
+/* A script with its texts in another language. Pure. */
+void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out);
 
 enum gnuplot_fate {
     GNUPLOT_RAN, /* and drew, or said why not */

@@ -14,59 +14,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static int card_time(const struct result *r, const char *dir, const char *path, struct err *e)
-{
-    (void)dir;
-    return report_card_time(r, path, e);
-}
-
-static int cost(const struct result *r, const char *dir, const char *path, struct err *e)
-{
-    (void)dir;
-    return report_cost(r, path, e);
-}
-
-static int with_csv(int (*fn)(const struct result *, const char *, const char *, struct err *),
-                    const struct result *r, const char *dir, const char *csv, const char *path,
-                    struct err *e)
-{
-    char *from = xasprintf("%s/%s", dir, csv);
-    int rc = fn(r, from, path, e);
-    free(from);
-    return rc;
-}
-
-static int wait_cdf(const struct result *r, const char *dir, const char *path, struct err *e)
-{
-    return with_csv(report_wait_cdf, r, dir, "jobs.csv", path, e);
-}
-
-static int load(const struct result *r, const char *dir, const char *path, struct err *e)
-{
-    return with_csv(report_load, r, dir, "series.csv", path, e);
-}
-
-/* The pictures in the order of the page. To add one: a template, a line here, its data function. */
-static const struct page {
-    const char *name, *heading, *caption, *absent;
-    int (*data)(const struct result *r, const char *dir, const char *path, struct err *e);
+/* Every picture. To add one: a template, a line here, its data function, a page_picture() in the page. */
+static const struct page_spec {
+    const char *name;
+    enum word heading, caption, absent;
+    bool below;
+    int (*data)(const struct source *s, const char *path, struct err *e);
 } pages[] = {
-    { "card_time", "Where the card time goes",
-      "Share of all card time after warm-up. Allocated is what policies hold for jobs; only the part "
-      "with active SMs does work.",
-      "The result holds no policy.", card_time },
-    { "wait_cdf", "How long jobs wait",
-      "Share of started jobs that waited at most so long. Jobs that did not wait stand at the left "
-      "edge, marked 0; rejected jobs are not counted.",
-      "There is no jobs.csv with started jobs in this folder (output.jobs).", wait_cdf },
-    { "load", "Allocation and queue over time",
-      "Mean allocation and most jobs waiting in each of at most 200 intervals; all panels of a column "
-      "have the same axes.",
-      "There is no series.csv in this folder.", load },
-    { "cost", "What the run costs",
-      "Straight line: capital over its useful life, running cost as it falls due, for the length of "
-      "the run.",
-      "The scenario names no price book, or its cards cost nothing.", cost },
+    { "differences", W_H_DIFFERENCES, W_C_DIFFERENCES, W_NONE, true, data_differences },
+    { "pareto", W_H_PARETO, W_C_PARETO, W_NONE, false, data_pareto },
+    { "card_time", W_H_CARD_TIME, W_C_CARD_TIME, W_A_NO_POLICY, false, data_card_time },
+    { "card_time_series", W_H_CARD_TIME_SERIES, W_C_CARD_TIME_SERIES, W_NONE, true,
+      data_card_time_series },
+    { "use", W_H_USE, W_FOUR_USES, W_NONE, true, data_use },
+    { "fragments", W_H_FRAGMENTS, W_C_FRAGMENTS, W_NONE, true, data_fragments },
+    { "wait_cdf", W_H_WAIT, W_C_WAIT, W_A_NO_JOBS, false, data_wait_cdf },
+    { "turnaround_cdf", W_H_TURNAROUND, W_C_TURNAROUND, W_NONE, true, data_turnaround_cdf },
+    { "class_wait_cdf", W_H_CLASS_WAIT, W_C_CLASS, W_NONE, true, data_class_wait_cdf },
+    { "class_turnaround_cdf", W_H_CLASS_TURNAROUND, W_C_CLASS, W_NONE, true,
+      data_class_turnaround_cdf },
+    { "load", W_H_LOAD, W_C_LOAD, W_A_NO_SERIES, false, data_load },
+    { "mig_map", W_H_MIG_MAP, W_C_MIG_MAP, W_NONE, false, data_mig_map },
+    { "latency", W_H_LATENCY, W_C_LATENCY, W_NONE, true, data_latency },
+    { "service_load", W_H_SERVICE_LOAD, W_C_SERVICE_LOAD, W_NONE, true, data_service_load },
+    { "cost", W_H_COST, W_C_COST, W_A_NO_PRICES, false, data_cost },
+    { "payers", W_H_PAYERS, W_C_PAYERS, W_NONE, true, data_payers },
+    { "power", W_H_POWER, W_C_POWER, W_NONE, true, data_power },
+    { "precision", W_H_PRECISION, W_C_PRECISION, W_NONE, false, data_precision },
 };
 enum { PICTURES = sizeof pages / sizeof *pages };
 
@@ -115,9 +89,9 @@ static void remove_strangers(const char *plots)
 }
 
 /* One picture. A failure to draw is kept in *drawing and is not this function's failure. */
-static int make_picture(struct report_picture *p, const struct page *page, const struct result *r,
-                        const char *dir, const char *plots, bool *hangs, struct err *drawing,
-                        struct err *e)
+static int make_picture(struct report_picture *p, const struct page_spec *page,
+                        const struct source *src, const char *plots, bool *hopeless,
+                        struct err *drawing, struct err *e)
 {
     char *tsv = xasprintf("%s/%s.tsv", plots, page->name);
     char *gp = xasprintf("%s.gp", page->name), *svg = xasprintf("%s/%s.svg", plots, page->name);
@@ -125,16 +99,17 @@ static int make_picture(struct report_picture *p, const struct page *page, const
     *p = (struct report_picture){ .name = page->name,
                                   .heading = page->heading,
                                   .caption = page->caption,
-                                  .absent = page->absent };
-    int rc = page->data(r, dir, tsv, e);
+                                  .absent = page->absent,
+                                  .below = page->below };
+    int rc = page->data(src, tsv, e);
     if (rc == 0) remove_old(plots, page->name);
     if (rc <= 0) goto out;
     p->has_data = true;
     rc = 0;
     unlink(svg); /* of other data */
-    if (gnuplot_template(plots, gp, drawing) != 0 || *hangs) goto out;
-    if (gnuplot_draw(plots, page->name, page->heading, &fate, drawing) != 0) {
-        *hangs = fate == GNUPLOT_HUNG; /* it would do so again */
+    if (gnuplot_template(plots, gp, src->lang, drawing) != 0 || *hopeless) goto out;
+    if (gnuplot_draw(plots, page->name, word(src->lang, page->heading), &fate, drawing) != 0) {
+        *hopeless = fate != GNUPLOT_RAN; /* not there, or it would hang again */
         if (fate == GNUPLOT_ABSENT)
             err_hint(drawing,
                      "install gnuplot and run `gpusim report`; data and scripts are in plots/");
@@ -149,21 +124,36 @@ out:
     return rc;
 }
 
-static int build(const char *dir, const struct result *r, struct err *e)
+/* What importers found in the traces, where the run kept it (DIR/import.json). */
+static int read_imports(struct json_doc *doc, const char *dir, struct err *e)
+{
+    char *path = xasprintf("%s/import.json", dir);
+    int rc = access(path, R_OK) == 0 ? json_doc_load(doc, path, e) : 0;
+    free(path);
+    return rc;
+}
+
+static int build(const char *dir, const struct result *r, enum lang lang, struct err *e)
 {
     struct report_picture pictures[PICTURES] = { 0 };
     struct err drawing = { 0 };
-    bool hangs = false;
+    bool hopeless = false;
     struct strbuf page = { 0 };
+    struct digest d = { 0 };
+    struct json_doc imports = { 0 };
+    const struct source src = { r, &d, lang };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     int rc = outfile_mkdirs(plots, e);
     unlink(html); /* if this fails half-way, no page of other results may stay */
     remove_strangers(plots);
-    if (rc == 0) gnuplot_template(plots, "style.gp", &drawing);
+    if (rc == 0) rc = digest_read(&d, r, dir, e);
+    if (rc == 0) rc = read_imports(&imports, dir, e);
+    if (rc == 0) gnuplot_template(plots, "style.gp", lang, &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
-        rc = make_picture(&pictures[i], &pages[i], r, dir, plots, &hangs, &drawing, e);
+        rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
-        report_page(r, pictures, PICTURES, &page);
+        const struct report_look look = { .lang = lang, .imports = imports.root };
+        report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
     }
     if (rc == 0 && drawing.code != ERR_OK) {
@@ -172,12 +162,14 @@ static int build(const char *dir, const struct result *r, struct err *e)
     }
     for (size_t i = 0; i < PICTURES; i++) strbuf_fini(&pictures[i].svg);
     strbuf_fini(&page);
+    digest_fini(&d);
+    json_doc_fini(&imports);
     free(plots);
     free(html);
     return rc;
 }
 
-int report_build(const char *dir, struct err *e)
+int report_build(const char *dir, enum lang lang, struct err *e)
 {
     struct arena *a = arena_create();
     struct json_doc doc = { 0 };
@@ -192,7 +184,7 @@ int report_build(const char *dir, struct err *e)
     }
     result_read(&r, a, &doc, &d);
     rc = diag_result(&d, e);
-    if (rc == 0) rc = build(dir, &r, e);
+    if (rc == 0) rc = build(dir, &r, lang, e);
 out:
     diag_fini(&d);
     json_doc_fini(&doc);

@@ -1,8 +1,8 @@
 /* plots/report.h - the report of a run: one self-contained page from the stored files.
  *
  * Reads DIR/result.json, DIR/jobs.csv and DIR/series.csv (the CSVs may be absent), writes the data,
- * scripts and pictures to DIR/plots/ and DIR/report.html. The page needs no network, script or
- * font, reads on light and dark screens and on paper, and holds no date, path or host name: same
+ * scripts and pictures to DIR/plots/ and DIR/report.html. The page needs no network and no
+ * font, reads without its script, on light and dark screens and on paper, and holds no date, path or host name: same
  * files, same bytes. Everything is made anew: pictures of an earlier page that this one does not
  * show are deleted, and so is the old page, also when the new one cannot be made.
  * Threads: any, on different folders. Memory: bounded by the result, not by the CSVs. */
@@ -12,32 +12,37 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "model/result.h"
+#include "plots/words.h"
 
 #include <stdbool.h>
 
 /* 0; ERR_INPUT for a result that cannot be read; ERR_IO for files, and when a picture could not be
  * drawn (no gnuplot): data and scripts are then in DIR/plots and the page is written without it. */
-int report_build(const char *dir, struct err *e);
+int report_build(const char *dir, enum lang lang, struct err *e);
 
-/* ---- between report.c and report_page.c ---- */
+/* ---- between report.c and the page ---- */
 
 struct report_picture {
     const char *name; /* DIR/plots/NAME.{tsv,gp,svg} */
-    const char *heading, *caption;
-    const char *absent; /* what to say when there are no data */
+    enum word heading, caption;
+    enum word absent; /* what to say when there are no data; W_NONE: nothing, not even the heading */
+    bool below;       /* part of the section before it */
     bool has_data, drawn;
     struct strbuf svg;
 };
 
+struct report_look {
+    enum lang lang;
+    json_t *imports; /* what importers found in the traces; NULL: not known. Borrowed */
+};
+
 /* How far the models of this run's policies are off published measurements. Reads
  * scenarios/measured/errors.csv; says so where that is missing. */
-void report_validation(const struct result *r, struct strbuf *out);
-
-/* A table for each service; nothing without any. Pure. */
-void report_services(const struct result *r, struct strbuf *out);
+struct page;
+void report_validation(struct page *p);
 
 /* The page. Pure, but for report_validation(). */
 void report_page(const struct result *r, const struct report_picture *pictures, size_t n,
-                 struct strbuf *out);
+                 const struct report_look *look, struct strbuf *out);
 
 #endif

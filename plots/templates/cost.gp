@@ -21,4 +21,6 @@ tone(i) = items < 2 ? 4 : 1 + int(9.0 * (i - 1) / (items - 1) + 0.5) # spread ov
 plot for [c = 2:items + 1] data using (sum [k = 2:c] column(k)):0:\
         ((sum [k = 2:c] column(k)) - column(c)):(sum [k = 2:c] column(k)):\
         ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone(c - 1)] \
-        title columnheader(c)
+        title columnheader(c), \
+     for [c = 2:items + 1] data using ((sum [k = 2:c] column(k)) - column(c) / 2):0:(sprintf("%s: %.0f USD", columnhead(c), column(c))) \
+        with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

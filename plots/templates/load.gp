@@ -23,7 +23,7 @@ set xtics autofreq
 set style fill solid 0.8 noborder
 set key at graph 0, 1.32 left Left reverse noenhanced samplen 1 height 0
 set label 1 at graph 1, 1.14 right
-set label 2 "time since the start of the run (".(days ? "days" : "h").")" at screen 0.5, 10 / height center
+set label 2 (days ? "time since the start of the run (days)" : "time since the start of the run (hours)") at screen 0.5, 10 / height center
 set multiplot
 do for [b = 0:blocks - 1] {
     bottom = (height - above - row * b - panel) / height

@@ -27,8 +27,10 @@ struct options {
     const char *seed;
     struct opt_list set, policy;
     bool no_report, resolved, quiet;
-    int format;
+    int format, lang;
 };
+
+static const char *const lang_codes[] = { "en", "zh", NULL }; /* of the report */
 
 static const struct opt opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
@@ -41,6 +43,8 @@ static const struct opt opts[] = {
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
+    { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the report",
+      lang_codes },
     { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
       "print the scenario with every default filled in, and stop", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
@@ -157,13 +161,14 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
 }
 
 /* plots/ is not ours to call: the report is the command of that name. */
-static int build_report(const char *dir, struct err *e)
+static int build_report(const char *dir, int lang, struct err *e)
 {
     for (size_t i = 0; cmd_all[i]; i++) {
         if (strcmp(cmd_all[i]->name, "report") != 0) continue;
-        char name[] = "report";
-        char *argv[] = { name, (char *)(uintptr_t)dir, NULL };
-        return cmd_all[i]->run(cmd_all[i], 2, argv, e);
+        char name[] = "report", flag[] = "--lang", code[8];
+        char *argv[] = { name, flag, code, (char *)(uintptr_t)dir, NULL };
+        snprintf(code, sizeof code, "%s", lang_codes[lang]);
+        return cmd_all[i]->run(cmd_all[i], 4, argv, e);
     }
     return 0;
 }
@@ -254,7 +259,7 @@ static int replay(struct runner *r, const struct options *o, struct err *e)
     if (rc != 0) return rc;
     warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
     print_comparison(&r->result, o->format);
-    if (!o->no_report) rc = build_report(dir, e);
+    if (!o->no_report) rc = build_report(dir, o->lang, e);
     if (rc < 0) return rc;
     log_info("wrote %s/%s", dir, o->no_report ? "result.json" : "report.html");
     return rc;

@@ -9,7 +9,7 @@
 
 const char jobs_csv_header[] =
     "policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s,turnaround_s,slowdown,gpus,cards,"
-    "attempts,cost_usd,energy_kwh,reason\n";
+    "attempts,cost_usd,energy_kwh,reason,class\n";
 const char series_csv_header[] =
     "policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W,"
     "fragmentation\n";
@@ -98,7 +98,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');
     if (j->reason) add_text(b, j->reason);
-    strbuf_addc(b, '\n');
+    strbuf_addf(b, ",%s\n", job_class_names[j->row.klass]);
     if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
     return err_set(e, ERR_IO, NULL, "cannot write jobs.csv: %s", strerror(errno));
 }

@@ -7,6 +7,7 @@
 #include "base/outfile.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
+#include "plots/page.h"
 #include "plots/report.h"
 #include "plots/report_data.h"
 #include "support/fake_result.h"
@@ -56,7 +57,7 @@ static void write_csvs(const struct result *r, const char *dir)
          *series = fopen(path_in(dir, "series.csv"), "w");
     assert_non_null(jobs);
     assert_non_null(series);
-    fputs("policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s\n", jobs);
+    fputs("policy,job_id,state,submit_s,start_s,end_s,wait_s,run_s,turnaround_s\n", jobs);
     fputs("policy,t_s,allocated,duty,sm_active,memory,stranded,free,down,queued,running,power_W\n",
           series);
     for (size_t p = 0; p < r->n_policies; p++) {
@@ -66,10 +67,10 @@ static void write_csvs(const struct result *r, const char *dir)
             double wait = u < 0.3 ? 0 : (double)(p + 1) * 20 * pow(u / (1.001 - u), 1.6);
             put_csv_name(jobs, r->policy[p].name);
             if (i % 100 == 99)
-                fprintf(jobs, "j%d,rejected,%d,,,,\n", i, i * 700);
+                fprintf(jobs, "j%d,rejected,%d,,,,,\n", i, i * 700);
             else
-                fprintf(jobs, "j%d,completed,%d,%.3f,%.3f,%.3f,100\n", i, i * 700, i * 700 + wait,
-                        i * 700 + wait + 100, wait);
+                fprintf(jobs, "j%d,completed,%d,%.3f,%.3f,%.3f,100,%.3f\n", i, i * 700,
+                        i * 700 + wait, i * 700 + wait + 100, wait, wait + 100);
         }
         for (int t = 1; t <= 2016; t++) {
             double day = sin(t * 2 * 3.14159265 / 288 - 1.5), held = r->policy[p].gpu.allocated;
@@ -128,31 +129,33 @@ static void page_has_everything(void **state)
         "at most ",
         "TOPS"
     };
-    static const char *const never[] = { "<script", "<b>more",  "http://fonts", "src=",
+    static const char *const never[] = { "<script>alert", "<b>more",  "http://fonts", "src=",
                                          "@import", "url(http", "GNUPLOT",      "utilization" };
     struct arena *a = arena_create();
     struct result r;
     struct err e = { 0 };
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir = make_dir(&r, a);
-    if (report_build(dir, &e) != 0) fail_msg("%s %s", e.where, e.msg);
+    if (report_build(dir, LANG_EN, &e) != 0) fail_msg("%s %s", e.where, e.msg);
     char *page = read_file(path_in(dir, "report.html"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(page, parts[i]);
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strstr(page, never[i])) fail_msg("the page holds %s", never[i]);
     size_t pictures = 0;
     for (const char *p = page; (p = strstr(p, "<svg role=\"img\"")); p++) pictures++;
-    assert_int_equal(pictures, 4);
+    assert_int_equal(pictures, 12);
     assert_null(strstr(page, dir));
     free(page);
 
-    static const char *const names[] = { "card_time", "wait_cdf", "load", "cost" };
+    static const char *const names[] = { "card_time", "card_time_series", "use", "pareto",
+                                         "wait_cdf",  "turnaround_cdf",   "load", "cost",
+                                         "payers",    "power",            "precision", "latency" };
     static const char *const ends[] = { ".svg", ".gp", ".tsv" };
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {
             char name[64];
             snprintf(name, sizeof name, "plots/%s%s", names[i], ends[k]);
-            assert_true(there(dir, name));
+            if (!there(dir, name)) fail_msg("no %s", name);
         }
     assert_true(there(dir, "plots/style.gp"));
     assert_false(there(dir, "plots/cost.svg.tmp"));
@@ -169,9 +172,9 @@ static void same_files_same_bytes(void **state)
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *one = make_dir(&r, a);
     char *kept = xstrdup(one);
-    assert_int_equal(report_build(kept, &e), 0);
+    assert_int_equal(report_build(kept, LANG_EN, &e), 0);
     const char *two = make_dir(&again, a);
-    assert_int_equal(report_build(two, &e), 0);
+    assert_int_equal(report_build(two, LANG_EN, &e), 0);
     char *x = read_file(path_in(kept, "report.html")), *y = read_file(path_in(two, "report.html"));
     assert_string_equal(x, y);
     free(x);
@@ -199,18 +202,18 @@ static void what_is_stale_goes(void **state)
     outfile_write(path_in(dir, "plots/old.tsv"), "1\n", 2, &e);
     outfile_write(path_in(dir, "plots/mine.gp"), mine, strlen(mine), &e);
     outfile_write(path_in(dir, "plots/mine.svg"), "<svg/>", 6, &e);
-    assert_int_equal(report_build(dir, &e), 0);
+    assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     assert_false(there(dir, "plots/old.gp") || there(dir, "plots/old.svg") ||
                  there(dir, "plots/old.tsv"));
     assert_true(there(dir, "plots/mine.gp") && there(dir, "plots/mine.svg"));
     assert_true(there(dir, "plots/load.svg") && there(dir, "report.html"));
     outfile_write(path_in(dir, "jobs.csv"), "", 0, &e);
     unlink(path_in(dir, "series.csv"));
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     assert_false(there(dir, "report.html")); /* the page of the files before */
     unlink(path_in(dir, "jobs.csv"));
     e = (struct err){ 0 };
-    assert_int_equal(report_build(dir, &e), 0);
+    assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     assert_false(there(dir, "plots/load.svg") || there(dir, "plots/wait_cdf.tsv"));
     fake_result_fini(&r);
     arena_destroy(a);
@@ -262,8 +265,10 @@ static void notes_stand_beside_the_figures(void **state)
     r.n_policies = 2;
     r.comparison = rows;
     r.n_comparisons = 2;
-    const struct report_picture waits = { .name = "wait_cdf", .heading = "w", .absent = "none" };
-    report_page(&r, &waits, 1, &page);
+    const struct report_look look = { .lang = LANG_EN };
+    const struct report_picture waits = { .name = "wait_cdf", .heading = W_H_WAIT,
+                                          .absent = W_A_NO_JOBS };
+    report_page(&r, &waits, 1, &look, &page);
     char *text = read_file(temp_file(".html", page.s));
     for (char *q; (q = strstr(text, "</span>"));) memmove(q, q + 7, strlen(q + 7) + 1);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -279,7 +284,9 @@ static void notes_stand_beside_the_figures(void **state)
 static char *validation_of(const struct result *r)
 {
     struct strbuf page = { 0 };
-    report_validation(r, &page);
+    struct page p = { .out = &page, .r = r, .a = arena_create() };
+    report_validation(&p);
+    arena_destroy(p.a);
     char *text = read_file(temp_file(".html", page.s));
     strbuf_fini(&page);
     return text;
@@ -304,7 +311,8 @@ static void errors_of_the_models(void **state)
     r.n_policies = 3;
     char *text = validation_of(&r);
     assert_contains(text, "training speed on MIG slices, from counters of the whole card</th>");
-    assert_contains(text, "<td class=\"text\">mig</td><td>82</td><td>7.1</td>");
+    assert_contains(text, "<td class=\"text\">mig</td><td data-v=\"82\">82</td>");
+    assert_contains(text, ">7.1</td>");
     assert_contains(text, "Held to no published measurement: whole.</p>");
     assert_null(strstr(text, "interception"));
     free(text);
@@ -322,8 +330,9 @@ static void errors_of_the_models(void **state)
     assert_int_equal(
         outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e), 0);
     text = validation_of(&r);
-    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text\">remote mig</td><td>3</td>"
-                          "<td>12.5</td><td>50.0</td><td>n/a</td>");
+    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text\">remote mig</td><td data-v=\"3\">3"
+                          "</td><td data-v=\"12.5\">12.5</td><td data-v=\"50\">50.0</td><td "
+                          "data-v=\"\">n/a</td>");
     assert_null(strstr(text, "other"));
     free(text);
     before ? setenv("GPUSIM_DATA", before, 1) : unsetenv("GPUSIM_DATA");
@@ -344,7 +353,7 @@ static void pictures_are_drawn_by_hand_too(void **state)
     char command[8192];
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir = make_dir(&r, a);
-    assert_int_equal(report_build(dir, &e), 0);
+    assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     snprintf(command, sizeof command,
              "cd '%s/plots' && gnuplot -e \"data='wait_cdf.tsv'; out='mine.svg'\" wait_cdf.gp",
              dir);
@@ -365,7 +374,7 @@ static void without_gnuplot_the_page_stays(void **state)
     outfile_mkdirs(path_in(dir, "plots"), &e);
     outfile_write(path_in(dir, "plots/cost.svg"), "<svg>old</svg>", 14, &e); /* of another run */
     setenv("PATH", "/nonexistent", 1);
-    int rc = report_build(dir, &e);
+    int rc = report_build(dir, LANG_EN, &e);
     setenv("PATH", path, 1);
     free(path);
     assert_int_equal(rc, ERR_IO);
@@ -400,7 +409,7 @@ static void missing_parts_are_said(void **state)
     r.n_advice = 0;
     r.n_comparisons = 0;
     write_result(&r, dir);
-    assert_int_equal(report_build(dir, &e), 0);
+    assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     char *page = read_file(path_in(dir, "report.html"));
     assert_contains(page, "no advice");
     assert_contains(page, "There is no jobs.csv");
@@ -419,29 +428,29 @@ static void bad_folders_are_refused(void **state)
     (void)state;
     struct err e = { 0 };
     const char *dir = temp_dir();
-    assert_int_equal(report_build(dir, &e), ERR_IO);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_IO);
     assert_contains(e.hint, "gpusim run");
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "result.json"), "{\"format\": 1}", 13, &e);
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
 
     struct arena *a = arena_create();
     struct result r;
     dir = make_dir(&r, a);
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "jobs.csv"), "policy,wait_s\nwhole,1\n", 22, &e);
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     assert_contains(e.msg, "submit_s");
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "jobs.csv"), "policy,submit_s,wait_s\nwhole,1,x\n", 33, &e);
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "jobs.csv"), "", 0, &e);
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     e = (struct err){ 0 }; /* cut behind what the report wants */
     outfile_write(path_in(dir, "jobs.csv"), "policy,submit_s,wait_s,end_s\nwhole,1,2,3\nwhole,1,2",
                   50, &e);
-    assert_int_equal(report_build(dir, &e), ERR_INPUT);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     assert_contains(e.msg, "expected 4 fields");
     assert_contains(e.where, "jobs.csv:3");
     fake_result_fini(&r);
@@ -455,12 +464,16 @@ static void wait_curve_by_hand(void **state)
     struct policy_result p = { .name = "#1 \"a\"\tb", .end_s = 100 };
     struct result r = { .policy = &p, .n_policies = 1 };
     struct err e = { 0 };
-    const char *csv =
-        temp_file(".csv", "policy,submit_s,wait_s\n\"#1 \"\"a\"\"\tb\",1,500\n"
-                          "\"#1 \"\"a\"\"\tb\",70,0\n\"#1 \"\"a\"\"\tb\",80,9.9\nother,90,1\n");
+    struct digest d;
+    const char *dir = temp_dir();
+    const char csv[] = "policy,submit_s,wait_s\n\"#1 \"\"a\"\"\tb\",1,500\n"
+                       "\"#1 \"\"a\"\"\tb\",70,0\n\"#1 \"\"a\"\"\tb\",80,9.9\nother,90,1\n";
     const char *out = path_in(temp_dir(), "w.tsv");
+    outfile_write(path_in(dir, "jobs.csv"), csv, strlen(csv), &e);
     r.scenario = json_pack("{s:s}", "warmup", "1 min");
-    assert_int_equal(report_wait_cdf(&r, csv, out, &e), 1);
+    assert_int_equal(digest_read(&d, &r, dir, &e), 0);
+    const struct source src = { &r, &d, LANG_EN };
+    assert_int_equal(data_wait_cdf(&src, out, &e), 1);
     char *text = read_file(out);
     double x, share;
     assert_int_equal(strncmp(text,
@@ -474,8 +487,9 @@ static void wait_curve_by_hand(void **state)
     assert_close(strtod(last, NULL), 1, 1e-9);
     free(text);
     json_decref(r.scenario);
-    assert_int_equal(report_wait_cdf(&r, "/nonexistent", out, &e), 0);
-    assert_int_equal(report_load(&r, "/nonexistent", out, &e), 0);
+    assert_int_equal(data_turnaround_cdf(&src, out, &e), 0); /* no such column */
+    assert_int_equal(data_load(&src, out, &e), 0);           /* no such file */
+    digest_fini(&d);
 }
 
 static void many_cost_items_are_added_up(void **state)
@@ -492,14 +506,14 @@ static void many_cost_items_are_added_up(void **state)
     }
     p.tco = (struct tco_result){ .priced = true, .total_usd = 91, .item = items, .n_items = 14 };
     const char *out = path_in(temp_dir(), "c.tsv");
-    assert_int_equal(report_cost(&r, out, &e), 1);
+    assert_int_equal(data_cost(&(struct source){ &r, NULL, LANG_EN }, out, &e), 1);
     char *text = read_file(out);
     assert_string_equal(text, "policy\ti5\ti6\ti7\ti8\ti9\ti10\ti11\ti12\ti13\tother\n"
                               "own\t5\t6\t7\t8\t9\t10\t11\t12\t13\t10\n");
     free(text);
     p.tco.priced = false;
     p.tco.n_items = 0;
-    assert_int_equal(report_cost(&r, out, &e), 0);
+    assert_int_equal(data_cost(&(struct source){ &r, NULL, LANG_EN }, out, &e), 0);
 }
 
 static void svg_is_cleaned(void **state)
@@ -580,9 +594,10 @@ static void services(void **state)
     struct arena *a = arena_create();
     struct strbuf out = { 0 };
     struct result r = { 0 };
+    struct page p = { .out = &out, .r = &r, .a = a };
     (void)state;
     fake_result(&r, a);
-    report_services(&r, &out);
+    page_services(&p);
     assert_contains(out.s, "<h3>chat &amp; &lt;co&gt;</h3>");
     assert_contains(out.s, "5,231");
     assert_contains(out.s, "ttft_p99: ");
@@ -594,7 +609,7 @@ static void services(void **state)
     struct policy_result plain = { .name = "p", .kind = "whole" };
     r.policy = &plain;
     r.n_policies = 1;
-    report_services(&r, &out);
+    page_services(&p);
     assert_int_equal(out.len, 0);
     strbuf_fini(&out);
     arena_destroy(a);

@@ -1,0 +1,108 @@
+/* plots/page.h - inside the report: what its sections share. Each page_*.c writes one group of
+ * sections; all of them append to page->out and read nothing but page->r, unless said otherwise.
+ * Threads: one page, one thread. */
+#ifndef GPUSIM_PLOTS_PAGE_H
+#define GPUSIM_PLOTS_PAGE_H
+
+#include "base/arena.h"
+#include "plots/report.h"
+
+#include <stddef.h>
+
+struct page {
+    struct strbuf *out;
+    const struct result *r;
+    enum lang lang;
+    json_t *imports; /* NULL: not known */
+    struct arena *a; /* short texts, until the page is done */
+    const struct report_picture *picture;
+    size_t n_pictures;
+};
+
+/* ---- text ---- */
+
+const char *page_word(const struct page *p, enum word w);
+/* A text with its places filled; the arguments are HTML already. */
+void page_say(struct page *p, enum word w, const char *const *arg, size_t n);
+#define SAY(p, w, ...)                                                                             \
+    page_say(p, w, (const char *const[]){ __VA_ARGS__ },                                           \
+             sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+void page_put(struct page *p, enum word w); /* as it is */
+void page_heading(struct page *p, const char *id, enum word w);
+void page_subheading(struct page *p, const char *id, enum word w);
+void page_note(struct page *p, enum word w);
+
+/* HTML in the page's arena, for SAY. */
+const char *html_of(struct page *p, const char *s);
+const char *html_of_count(struct page *p, uint64_t n);
+const char *html_of_policy(struct page *p, size_t i); /* its colour and its name */
+void page_policy(struct page *p, size_t i);
+
+/* ---- tables ----
+ *
+ * A table has a caption for screen readers, column heads that sort (script in page_style.c) and a
+ * link that downloads the same figures unrounded as CSV. */
+
+enum kind { COUNT, PERCENT, SECONDS, FIGURE, MONEY, PRICE };
+
+struct grid {
+    struct page *p;
+    const char *id;
+    struct strbuf group, head, body, csv;
+    const char *group_name; /* of the columns that come next, for the CSV */
+    bool any_group, first;
+    int columns;
+};
+
+void grid_open(struct grid *t, struct page *p, const char *id, enum word caption);
+/* The next `span` columns stand together under `name` (plain text; NULL: under nothing). */
+void grid_group(struct grid *t, const char *name, int span);
+/* `head` is plain text, unless `policy` says it is that policy's name. `unit` NULL, not
+ * a text column: durations, each cell says its unit and the CSV has seconds. */
+void grid_column(struct grid *t, const char *head, const char *unit, bool text);
+void grid_policy_column(struct grid *t, size_t policy, const char *unit);
+void grid_row(struct grid *t, bool sum);  /* begins one; sums stay at the bottom */
+void grid_name(struct grid *t, const char *name, const char *unit); /* head of the row */
+void grid_policy(struct grid *t, size_t policy);                    /* likewise */
+void grid_number(struct grid *t, double x, enum kind kind);
+void grid_count(struct grid *t, uint64_t n);
+void grid_text(struct grid *t, const char *s);
+/* A cell of own making: its HTML, and its figure for sorting and CSV. */
+void grid_html(struct grid *t, const char *html, double value, enum kind kind);
+void grid_close(struct grid *t); /* writes it all, frees */
+
+void page_number(struct strbuf *out, double x, enum kind kind);
+
+/* A column of a table with one row a policy. */
+struct column {
+    enum word group, head, unit; /* unit W_NONE: each cell says its own */
+    enum kind kind;
+    size_t offset; /* in struct policy_result: uint64_t for COUNT, else double */
+    bool priced;   /* n/a without prices */
+};
+#define AT(member) offsetof(struct policy_result, member)
+
+void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
+                       const struct column *c, size_t n);
+
+/* ---- sections ---- */
+
+void page_head(struct page *p);   /* up to <main> */
+void page_script(struct page *p); /* sorting, and values under the pointer */
+void page_answer(struct page *p); /* page_answer.c: decision, warnings */
+void page_comparison(struct page *p);
+void page_picture(struct page *p, const char *name);
+bool page_has_picture(const struct page *p, const char *name); /* data, or a word on their absence */
+void page_classes(struct page *p);
+void page_services(struct page *p);
+void page_money(struct page *p);
+void page_energy(struct page *p);
+void page_precision(struct page *p);
+void page_assumptions(struct page *p); /* reads scenarios/measured/errors.csv */
+void page_data_quality(struct page *p);
+void page_reproduce(struct page *p);
+
+/* Jobs without a user or class are "" in some files and "(none)" in others. */
+bool page_unnamed(const char *name);
+
+#endif

@@ -1,0 +1,152 @@
+/* plots/page_answer.c - what to do, and what stands against it. */
+#include "plots/page.h"
+
+#include "plots/html.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Jobs that the end of the run cut off cost money and bring nothing: the reader must know how many. */
+static void unfinished(struct page *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct job_counts *n = &p->r->policy[i].jobs;
+        if (n->running == 0 && n->queued == 0) continue;
+        if (!any) {
+            strbuf_addz(p->out, "<p class=\"warn\">");
+            page_put(p, W_AT_END);
+        }
+        strbuf_addz(p->out, any ? "; " : " ");
+        any = true;
+        SAY(p, W_AT_END_ONE, html_of_policy(p, i), html_of_count(p, n->running),
+            html_of_count(p, n->queued));
+    }
+    if (any) strbuf_addf(p->out, "%s</p>\n", page_word(p, W_AT_END_MEANS));
+}
+
+/* The advice compares only policies that serve at least 99 jobs in a hundred. */
+static void not_compared(struct page *p)
+{
+    for (size_t i = 0; i < p->r->n_policies && p->r->n_policies > 1; i++) {
+        const struct job_counts *n = &p->r->policy[i].jobs;
+        uint64_t lost = n->failed + n->killed + n->rejected;
+        if ((double)lost <= 0.01 * (double)n->submitted) continue;
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_NOT_SERVED, html_of_policy(p, i), html_of_count(p, lost),
+            html_of_count(p, n->submitted), html_of_count(p, n->failed),
+            html_of_count(p, n->killed), html_of_count(p, n->rejected));
+        strbuf_addz(p->out, "</p>\n");
+    }
+}
+
+static const char *reason_of(const struct page *p, const struct policy_result *x)
+{
+    return x->rejected_reason ? x->rejected_reason : page_word(p, W_NOT_STORED);
+}
+
+/* One line for all policies: they meet the same work, so they mostly reject the same jobs. */
+static void rejections(struct page *p)
+{
+    const struct policy_result *first = NULL;
+    const struct result *r = p->r;
+    bool same = true;
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *x = &r->policy[i];
+        if (x->jobs.rejected == 0) continue;
+        if (!first) first = x;
+        same = same && strcmp(reason_of(p, x), reason_of(p, first)) == 0;
+    }
+    if (!first) return;
+    strbuf_addf(p->out, "<p class=\"warn\">%s", page_word(p, W_REJECTED_JOBS));
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *x = &r->policy[i];
+        if (x->jobs.rejected == 0) continue;
+        strbuf_addz(p->out, x == first ? " " : "; ");
+        SAY(p, W_OF_JOBS, html_of_policy(p, i), html_of_count(p, x->jobs.rejected),
+            html_of_count(p, x->jobs.submitted));
+        if (same) continue;
+        strbuf_addz(p->out, " (");
+        html_text(p->out, reason_of(p, x));
+        strbuf_addc(p->out, ')');
+    }
+    strbuf_addz(p->out, same ? page_word(p, W_COMMONEST_REASON) : ".");
+    if (same) html_text(p->out, reason_of(p, first));
+    strbuf_addz(p->out, "</p>\n");
+}
+
+static void unstable(struct page *p)
+{
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct policy_result *x = &p->r->policy[i];
+        if (x->stable) continue;
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_UNSTABLE, html_of_policy(p, i),
+            html_of(p, x->unstable_reason ? x->unstable_reason : page_word(p, W_NOT_STORED)));
+        strbuf_addz(p->out, "</p>\n");
+    }
+}
+
+static void targets_missed(struct page *p)
+{
+    for (size_t i = 0; i < p->r->n_policies; i++)
+        for (size_t k = 0; k < p->r->policy[i].n_services; k++) {
+            const struct service_result *v = &p->r->policy[i].service[k];
+            size_t missed = 0;
+            for (size_t t = 0; t < v->n_targets; t++) missed += !v->target[t].met;
+            if (missed == 0) continue;
+            strbuf_addz(p->out, "<p class=\"warn\">");
+            SAY(p, W_TARGETS_MISSED, html_of_policy(p, i), html_of(p, v->name),
+                html_of_count(p, missed), html_of_count(p, v->n_targets));
+            strbuf_addz(p->out, "</p>\n");
+        }
+}
+
+/* Sections in their order, for people who jump. */
+static void contents(struct page *p)
+{
+    static const struct {
+        const char *id, *picture; /* NULL: always there */
+        enum word name;
+    } part[] = {
+        { "comparison", NULL, W_COMPARISON },     { "differences", "differences", W_H_DIFFERENCES },
+        { "pareto", "pareto", W_H_PARETO },       { "card_time", NULL, W_H_CARD_TIME },
+        { "wait_cdf", NULL, W_H_WAIT },           { "load", NULL, W_H_LOAD },
+        { "mig_map", "mig_map", W_H_MIG_MAP },    { "services", "latency", W_H_SERVICES },
+        { "cost", NULL, W_H_COST },               { "energy", NULL, W_H_ENERGY },
+        { "precision", "precision", W_H_PRECISION }, { "assumptions", NULL, W_ASSUMPTIONS },
+        { "limits", NULL, W_LIMITS },             { "reproduce", NULL, W_REPRODUCE },
+    };
+    strbuf_addf(p->out, "<nav aria-label=\"%s\"><ul>", page_word(p, W_CONTENTS));
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        if (part[i].picture && !page_has_picture(p, part[i].picture)) continue;
+        strbuf_addf(p->out, "<li><a href=\"#%s\">%s</a></li>", part[i].id,
+                    page_word(p, part[i].name));
+    }
+    strbuf_addz(p->out, "</ul></nav>\n");
+}
+
+void page_answer(struct page *p)
+{
+    const struct result *r = p->r;
+    strbuf_addz(p->out, "<header><h1>");
+    html_text(p->out, r->scenario_name);
+    strbuf_addz(p->out, "</h1>\n<p class=\"soft\">");
+    SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
+    strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
+    html_text(p->out, r->n_advice ? r->advice[0] : page_word(p, W_NO_ADVICE));
+    strbuf_addz(p->out, "</p>\n");
+    unfinished(p);
+    not_compared(p);
+    if (r->n_advice > 1) strbuf_addz(p->out, "<ul>\n");
+    for (size_t i = 1; i < r->n_advice; i++) {
+        strbuf_addz(p->out, "<li>");
+        html_text(p->out, r->advice[i]);
+        strbuf_addz(p->out, "</li>\n");
+    }
+    if (r->n_advice > 1) strbuf_addz(p->out, "</ul>\n");
+    unstable(p);
+    targets_missed(p);
+    rejections(p);
+    contents(p);
+}

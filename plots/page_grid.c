@@ -1,0 +1,219 @@
+/* plots/page_grid.c - tables that sort, read aloud and download. */
+#include "plots/page.h"
+
+#include "plots/html.h"
+
+#include <math.h>
+#include <string.h>
+
+static void csv_text(struct strbuf *out, const char *s)
+{
+    strbuf_addc(out, '"');
+    for (; s && *s; s++) {
+        if (*s == '"') strbuf_addc(out, '"');
+        strbuf_addc(out, *s == '\n' ? ' ' : *s);
+    }
+    strbuf_addc(out, '"');
+}
+
+static void csv_next(struct grid *t)
+{
+    if (!t->first) strbuf_addc(&t->csv, ',');
+    t->first = false;
+}
+
+void grid_open(struct grid *t, struct page *p, const char *id, enum word caption)
+{
+    *t = (struct grid){ .p = p, .id = id, .first = true };
+    strbuf_addf(p->out,
+                "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s-c\">"
+                "<table id=\"%s\" class=\"sort\"><caption id=\"%s-c\">%s</caption><thead>",
+                id, id, id, page_word(p, caption));
+}
+
+void grid_group(struct grid *t, const char *name, int span)
+{
+    t->group_name = name;
+    if (!name) {
+        strbuf_addf(&t->group, "<td colspan=\"%d\"></td>", span);
+        return;
+    }
+    t->any_group = true;
+    strbuf_addf(&t->group, "<th class=\"group\" colspan=\"%d\" scope=\"colgroup\">", span);
+    html_text(&t->group, name);
+    strbuf_addz(&t->group, "</th>");
+}
+
+static void unit_of(struct strbuf *out, const char *unit)
+{
+    if (!unit || !*unit) return;
+    strbuf_addz(out, "<br><span class=\"unit\">");
+    html_text(out, unit);
+    strbuf_addz(out, "</span>");
+}
+
+/* Head of a column: `html` on the page, `name` in the CSV. */
+static void column(struct grid *t, const char *html, const char *name, const char *unit, bool text)
+{
+    struct strbuf label = { 0 };
+    strbuf_addf(&t->head, "<th scope=\"col\"%s>%s", text ? " class=\"text\"" : "", html);
+    unit_of(&t->head, unit);
+    strbuf_addz(&t->head, "</th>");
+    if (t->group_name) strbuf_addf(&label, "%s: ", t->group_name);
+    strbuf_addz(&label, name);
+    if (unit && *unit)
+        strbuf_addf(&label, " (%s)", unit);
+    else if (!unit && !text)
+        strbuf_addz(&label, " (s)");
+    csv_next(t);
+    csv_text(&t->csv, label.s);
+    strbuf_fini(&label);
+    t->columns++;
+}
+
+void grid_column(struct grid *t, const char *head, const char *unit, bool text)
+{
+    column(t, html_of(t->p, head), head, unit, text);
+}
+
+void grid_policy_column(struct grid *t, size_t policy, const char *unit)
+{
+    column(t, html_of_policy(t->p, policy), t->p->r->policy[policy].name, unit, false);
+}
+
+void grid_row(struct grid *t, bool sum)
+{
+    if (t->body.len) strbuf_addz(&t->body, "</tr>\n");
+    strbuf_addz(&t->body, sum ? "<tr class=\"sum\">" : "<tr>");
+    strbuf_addz(&t->csv, "\r\n");
+    t->first = true;
+}
+
+void grid_name(struct grid *t, const char *name, const char *unit)
+{
+    strbuf_addz(&t->body, "<th scope=\"row\">");
+    html_text(&t->body, name);
+    if (unit && *unit) {
+        strbuf_addz(&t->body, " <span class=\"unit\">");
+        html_text(&t->body, unit);
+        strbuf_addz(&t->body, "</span>");
+    }
+    strbuf_addz(&t->body, "</th>");
+    csv_next(t);
+    csv_text(&t->csv, name);
+}
+
+void grid_policy(struct grid *t, size_t policy)
+{
+    strbuf_addf(&t->body, "<th scope=\"row\">%s</th>", html_of_policy(t->p, policy));
+    csv_next(t);
+    csv_text(&t->csv, t->p->r->policy[policy].name);
+}
+
+void grid_html(struct grid *t, const char *html, double value, enum kind kind)
+{
+    char raw[40] = "";
+    if (isfinite(value)) snprintf(raw, sizeof raw, "%.9g", kind == PERCENT ? 100 * value : value);
+    strbuf_addf(&t->body, "<td data-v=\"%s\">%s</td>", raw, html);
+    csv_next(t);
+    strbuf_addz(&t->csv, raw);
+}
+
+void grid_number(struct grid *t, double x, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    page_number(&b, x, kind);
+    grid_html(t, b.s, x, kind);
+    strbuf_fini(&b);
+}
+
+void grid_count(struct grid *t, uint64_t n)
+{
+    struct strbuf b = { 0 };
+    html_count(&b, n);
+    grid_html(t, b.s, (double)n, COUNT);
+    strbuf_fini(&b);
+}
+
+void grid_text(struct grid *t, const char *s)
+{
+    strbuf_addz(&t->body, "<td class=\"text\">");
+    html_text(&t->body, s);
+    strbuf_addz(&t->body, "</td>");
+    csv_next(t);
+    csv_text(&t->csv, s);
+}
+
+/* The CSV as the address of a link: what is not plain is written %XX. */
+static void data_url(struct strbuf *out, const char *s)
+{
+    static const char plain[] = "-_.~!*(),:;=/ ";
+    static const char hex[] = "0123456789ABCDEF";
+    strbuf_addz(out, "data:text/csv;charset=utf-8,%EF%BB%BF");
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        bool word = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (c != ' ' && (word || strchr(plain, *s))) {
+            strbuf_addc(out, *s);
+        } else {
+            strbuf_addc(out, '%');
+            strbuf_addc(out, hex[c >> 4]);
+            strbuf_addc(out, hex[c & 15]);
+        }
+    }
+}
+
+void grid_close(struct grid *t)
+{
+    struct strbuf *out = t->p->out;
+    if (t->any_group) strbuf_addf(out, "<tr>%s</tr>", t->group.s);
+    strbuf_addf(out, "<tr>%s</tr></thead><tbody>\n%s%s</tbody></table></div>\n", t->head.s,
+                t->body.s ? t->body.s : "", t->body.s ? "</tr>\n" : "");
+    strbuf_addz(&t->csv, "\r\n");
+    strbuf_addf(out, "<p class=\"get\"><a download=\"%s.csv\" href=\"", t->id);
+    data_url(out, t->csv.s);
+    strbuf_addz(out, "\">");
+    page_put(t->p, W_DOWNLOAD);
+    strbuf_addz(out, "</a></p>\n");
+    strbuf_fini(&t->group);
+    strbuf_fini(&t->head);
+    strbuf_fini(&t->body);
+    strbuf_fini(&t->csv);
+}
+
+static void put_value(struct grid *t, const struct policy_result *x, const struct column *c)
+{
+    const char *at = (const char *)x + c->offset;
+    if (c->kind == COUNT)
+        grid_count(t, *(const uint64_t *)(const void *)at);
+    else
+        grid_number(t, c->priced && !x->tco.priced ? NAN : *(const double *)(const void *)at,
+                     c->kind);
+}
+
+void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
+                       const struct column *c, size_t n)
+{
+    struct grid t;
+    bool groups = false;
+    for (size_t i = 0; i < n; i++) groups = groups || c[i].group != W_NONE;
+    if (note != W_NONE) page_note(p, note);
+    grid_open(&t, p, id, caption);
+    if (groups) grid_group(&t, NULL, 1);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    for (size_t i = 0; i < n; i++) {
+        int span = 1;
+        while (i + (size_t)span < n && c[i + (size_t)span].group == c[i].group) span++;
+        if (groups && (i == 0 || c[i].group != c[i - 1].group))
+            grid_group(&t, c[i].group ? page_word(p, c[i].group) : NULL, span);
+        const char *unit = c[i].unit       ? page_word(p, c[i].unit)
+                           : c[i].kind == SECONDS ? NULL : "";
+        grid_column(&t, page_word(p, c[i].head), unit, false);
+    }
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        grid_row(&t, false);
+        grid_policy(&t, i);
+        for (size_t k = 0; k < n; k++) put_value(&t, &p->r->policy[i], &c[k]);
+    }
+    grid_close(&t);
+}

@@ -1,0 +1,90 @@
+/* plots/page_jobs.c - pictures; waits by class; services. */
+#include "plots/page.h"
+
+#include "plots/html.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct report_picture *find(const struct page *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_pictures; i++)
+        if (strcmp(p->picture[i].name, name) == 0) return &p->picture[i];
+    return NULL;
+}
+
+bool page_has_picture(const struct page *p, const char *name)
+{
+    const struct report_picture *x = find(p, name);
+    return x && (x->has_data || x->absent != W_NONE);
+}
+
+void page_picture(struct page *p, const char *name)
+{
+    const struct report_picture *x = find(p, name);
+    if (!x || !page_has_picture(p, name)) return;
+    if (x->below)
+        page_subheading(p, x->name, x->heading);
+    else
+        page_heading(p, x->name, x->heading);
+    if (!x->has_data) {
+        strbuf_addf(p->out, "<p class=\"soft\">%s</p>\n", page_word(p, x->absent));
+        return;
+    }
+    strbuf_addz(p->out, "<figure>\n");
+    if (x->drawn) {
+        const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
+        strbuf_addf(p->out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+                    page_word(p, x->heading));
+        strbuf_addz(p->out, svg ? svg : "");
+        strbuf_addz(p->out, "</div>\n");
+    } else {
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_NOT_DRAWN, x->name);
+        strbuf_addz(p->out, "</p>\n");
+    }
+    strbuf_addf(p->out, "<figcaption>%s</figcaption>\n</figure>\n", page_word(p, x->caption));
+}
+
+/* ---- per class ---- */
+
+static const struct job_group_result *find_group(const struct job_group_result *g, size_t n,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(g[i].name, name) == 0) return &g[i];
+    return NULL;
+}
+
+/* The classes are those of the first policy: all policies meet the same jobs. */
+void page_classes(struct page *p)
+{
+    const struct result *r = p->r;
+    struct grid t;
+    if (r->n_policies == 0 || r->policy[0].n_classes == 0) return;
+    const struct policy_result *first = &r->policy[0];
+    page_subheading(p, "by_class", W_WAITS_BY_CLASS);
+    grid_open(&t, p, "classes", W_WAITS_BY_CLASS);
+    grid_group(&t, NULL, 1);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    for (size_t k = 0; k < first->n_classes; k++) {
+        const char *name = first->by_class[k].name;
+        grid_group(&t, page_unnamed(name) ? page_word(p, W_NO_CLASS) : name, 3);
+        grid_column(&t, page_word(p, W_COMPLETED), page_word(p, W_JOBS), false);
+        grid_column(&t, page_word(p, W_WAIT_P50), NULL, false);
+        grid_column(&t, page_word(p, W_WAIT_P95), NULL, false);
+    }
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct policy_result *x = &r->policy[i];
+        grid_row(&t, false);
+        grid_policy(&t, i);
+        for (size_t k = 0; k < first->n_classes; k++) {
+            const struct job_group_result *g =
+                find_group(x->by_class, x->n_classes, first->by_class[k].name);
+            grid_count(&t, g ? g->count.completed : 0);
+            grid_number(&t, g ? g->stats.wait_s.p50 : NAN, SECONDS);
+            grid_number(&t, g ? g->stats.wait_s.p95 : NAN, SECONDS);
+        }
+    }
+    grid_close(&t);
+}

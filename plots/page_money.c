@@ -1,0 +1,272 @@
+/* plots/page_money.c - what it costs, by item, and who pays; energy. */
+#include "plots/page.h"
+
+#include "base/mem.h"
+#include "model/price.h"
+#include "plots/html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void policy_columns(struct grid *t)
+{
+    for (size_t i = 0; i < t->p->r->n_policies; i++)
+        grid_policy_column(t, i, page_word(t->p, W_USD));
+}
+
+/* The same item of another policy: same name and source. NULL: that policy does not pay for it. */
+static const struct cost_item_result *find_item(const struct tco_result *t,
+                                                const struct cost_item_result *like)
+{
+    for (size_t i = 0; i < t->n_items; i++)
+        if (strcmp(t->item[i].name, like->name) == 0 &&
+            strcmp(t->item[i].driver, like->driver) == 0)
+            return &t->item[i];
+    return NULL;
+}
+
+/* What one unit of a cost is, for a stored driver. */
+static const char *driver_words(const struct page *p, const char *driver)
+{
+    for (size_t i = 0; i < PRICE_DRIVERS; i++)
+        if (strcmp(price_driver_names[i], driver) == 0)
+            return word_of(p->lang, price_driver_help[i]);
+    return driver;
+}
+
+static void item_row(struct grid *t, const struct cost_item_result *it)
+{
+    const struct page *p = t->p;
+    grid_row(t, false);
+    grid_name(t, it->name, NULL);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct tco_result *x = &p->r->policy[i].tco;
+        const struct cost_item_result *same = find_item(x, it);
+        grid_number(t, same ? same->usd : x->priced ? 0 : NAN, MONEY);
+    }
+    grid_text(t, driver_words(p, it->driver));
+    grid_text(t, it->source);
+    grid_text(t, it->date);
+    grid_text(t, word_of(p->lang, it->confidence));
+}
+
+/* Whether some item of the cost is known in this way. */
+static bool confident(const struct result *r, const char *how)
+{
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].tco.n_items; k++)
+            if (strcmp(r->policy[i].tco.item[k].confidence, how) == 0) return true;
+    return false;
+}
+
+/* The words of the last column that occur, against those for device parameters further below. */
+static void confidence(struct page *p)
+{
+    static const enum word words[][2] = {
+        { W_READ, W_READ_MEANS },           { W_QUOTED, W_QUOTED_MEANS },
+        { W_COMMUNITY, W_COMMUNITY_MEANS }, { W_SUSPECT, W_SUSPECT_MEANS },
+        { W_UNVERIFIED, W_UNVERIFIED_MEANS }, { W_ASSUMED, W_ASSUMED_MEANS },
+        { W_NOT_STATED, W_NOT_STATED_MEANS },
+    };
+    strbuf_addf(p->out, "<p class=\"note\">%s ", page_word(p, W_TRUST_A_PRICE));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (confident(p->r, word(LANG_EN, words[i][0])))
+            strbuf_addf(p->out, "<b>%s</b>: %s; ", page_word(p, words[i][0]),
+                        page_word(p, words[i][1]));
+    strbuf_addf(p->out, "%s</p>\n", page_word(p, W_NO_PRICE_MEASURED));
+}
+
+static void sums(struct grid *t)
+{
+    grid_row(t, true);
+    grid_name(t, page_word(t->p, W_TOTAL), NULL);
+    for (size_t i = 0; i < t->p->r->n_policies; i++) {
+        const struct tco_result *x = &t->p->r->policy[i].tco;
+        grid_number(t, x->priced ? x->total_usd : NAN, MONEY);
+    }
+}
+
+static void items(struct page *p)
+{
+    const struct result *r = p->r;
+    struct grid t;
+    page_note(p, W_ITEMS_NOTE);
+    grid_open(&t, p, "items", W_ITEMS);
+    grid_column(&t, page_word(p, W_ITEM), NULL, true);
+    policy_columns(&t);
+    grid_column(&t, page_word(p, W_PAID_FOR), NULL, true);
+    grid_column(&t, page_word(p, W_SOURCE), NULL, true);
+    grid_column(&t, page_word(p, W_DATE), NULL, true);
+    grid_column(&t, page_word(p, W_CONFIDENCE), NULL, true);
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct tco_result *x = &r->policy[i].tco;
+        for (size_t k = 0; k < x->n_items; k++) {
+            bool shown = false;
+            for (size_t before = 0; before < i && !shown; before++)
+                shown = find_item(&r->policy[before].tco, &x->item[k]) != NULL;
+            if (!shown) item_row(&t, &x->item[k]);
+        }
+    }
+    sums(&t);
+    for (int i = 0; i < 4; i++) grid_text(&t, "");
+    grid_close(&t);
+    confidence(p);
+}
+
+/* ---- chargeback ---- */
+
+/* One line of the chargeback: a tenant, or one of "(idle)", "(stranded)", "(down)". */
+struct payer {
+    const char *name;
+    double most; /* over the policies */
+};
+
+static const struct charge *find_charge(const struct tco_result *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_charges; i++)
+        if (strcmp(t->charge[i].name, name) == 0) return &t->charge[i];
+    return NULL;
+}
+
+static double charged(const struct tco_result *t, const char *name)
+{
+    const struct charge *c = find_charge(t, name);
+    return !t->priced ? NAN : c ? c->usd : 0;
+}
+
+static const char *const waste[] = { "(idle)", "(stranded)", "(down)" };
+
+static bool is_waste(const char *name)
+{
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(name, waste[i]) == 0) return true;
+    return false;
+}
+
+static int by_amount(const void *a, const void *b)
+{
+    const struct payer *x = a, *y = b;
+    if (x->most != y->most) return x->most < y->most ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static void charge_row(struct grid *t, const char *name, double *sum)
+{
+    const struct page *p = t->p;
+    grid_row(t, false);
+    grid_name(t, page_unnamed(name) ? page_word(p, W_NO_USER) : word_of(p->lang, name), NULL);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        double usd = charged(&p->r->policy[i].tco, name);
+        sum[i] += usd;
+        grid_number(t, usd, MONEY);
+    }
+}
+
+/* What the tenants that are not shown pay together: the total less what was listed and the waste. */
+static void other_row(struct grid *t, size_t hidden, const double *sum)
+{
+    struct page *p = t->p;
+    char *name = xasprintf("%s %s", html_of_count(p, hidden), page_word(p, W_OTHERS));
+    grid_row(t, false);
+    grid_name(t, name, NULL);
+    free(name);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct tco_result *x = &p->r->policy[i].tco;
+        double rest = x->total_usd - sum[i];
+        for (size_t k = 0; k < 3; k++) rest -= charged(x, waste[k]);
+        grid_number(t, x->priced ? rest : NAN, MONEY);
+    }
+}
+
+static void chargeback(struct page *p)
+{
+    enum { SHOWN = 20 };
+    const struct result *r = p->r;
+    const struct tco_result *first = NULL;
+    struct grid t;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n_policies && !first; i++)
+        if (r->policy[i].tco.priced) first = &r->policy[i].tco;
+    if (!first) return;
+    struct payer *payer = xcalloc(first->n_charges + 1, sizeof *payer);
+    double *sum = xcalloc(r->n_policies, sizeof *sum);
+    for (size_t i = 0; i < first->n_charges; i++)
+        if (!is_waste(first->charge[i].name))
+            payer[n++] = (struct payer){ first->charge[i].name, first->charge[i].usd };
+    qsort(payer, n, sizeof *payer, by_amount);
+    page_subheading(p, "who_pays", W_WHO_PAYS);
+    page_note(p, W_WHO_PAYS_NOTE);
+    grid_open(&t, p, "chargeback", W_WHO_PAYS);
+    grid_column(&t, page_word(p, W_USER), NULL, true);
+    policy_columns(&t);
+    for (size_t i = 0; i < n && i < SHOWN; i++) charge_row(&t, payer[i].name, sum);
+    if (n > SHOWN) other_row(&t, n - SHOWN, sum);
+    for (size_t i = 0; i < 3; i++) charge_row(&t, waste[i], sum);
+    sums(&t);
+    grid_close(&t);
+    free(payer);
+    free(sum);
+}
+
+void page_money(struct page *p)
+{
+    static const struct column columns[] = {
+        { W_THIS_RUN, W_TOTAL, W_USD, MONEY, AT(tco.total_usd), true },
+        { W_THIS_RUN, W_A_YEAR, W_USD, MONEY, AT(tco.usd_per_year), true },
+        { W_THIS_RUN, W_ENERGY, W_USD, MONEY, AT(tco.energy_usd), true },
+        { W_OVER_THE_TERM, W_NPV, W_USD, MONEY, AT(tco.npv_usd), true },
+        { W_OVER_THE_TERM, W_EAC, W_USD_A_YEAR, MONEY, AT(tco.eac_usd), true },
+        { W_PRICE_OF_WORK, W_PER_PROVISIONED, W_USD, PRICE, AT(tco.usd_per_gpu_hour), true },
+        { W_PRICE_OF_WORK, W_PER_USEFUL, W_USD, PRICE, AT(tco.usd_per_useful_gpu_hour), true },
+        { W_PRICE_OF_WORK, W_PER_COMPLETED, W_USD, PRICE, AT(tco.usd_per_job), true },
+    };
+    bool priced = false;
+    page_picture(p, "cost");
+    for (size_t i = 0; i < p->r->n_policies; i++) priced = priced || p->r->policy[i].tco.priced;
+    if (!priced) return;
+    page_policy_table(p, "money", W_H_COST, W_MONEY_NOTE, columns,
+                      sizeof columns / sizeof *columns);
+    items(p);
+    page_picture(p, "tornado");
+    page_picture(p, "breakeven");
+    chargeback(p);
+    page_picture(p, "payers");
+}
+
+/* ---- energy ---- */
+
+static double of_usage(const struct policy_result *x, bool idle)
+{
+    double kwh = 0;
+    for (size_t g = 0; g < x->usage.n_groups; g++)
+        kwh += idle ? x->usage.group[g].idle_energy_kwh : x->usage.group[g].energy_kwh;
+    return kwh;
+}
+
+void page_energy(struct page *p)
+{
+    struct grid t;
+    page_heading(p, "energy", W_H_ENERGY);
+    page_note(p, W_ENERGY_NOTE);
+    grid_open(&t, p, "energy-table", W_H_ENERGY);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    grid_column(&t, page_word(p, W_AT_BOARD), page_word(p, W_KWH), false);
+    grid_column(&t, page_word(p, W_OF_IDLE_CARDS), page_word(p, W_KWH), false);
+    grid_column(&t, page_word(p, W_MEAN_POWER), page_word(p, W_KW), false);
+    grid_column(&t, page_word(p, W_PER_USEFUL), page_word(p, W_KWH), false);
+    grid_column(&t, page_word(p, W_ENERGY_COST), page_word(p, W_USD), false);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct policy_result *x = &p->r->policy[i];
+        grid_row(&t, false);
+        grid_policy(&t, i);
+        grid_number(&t, x->gpu.energy_kwh, FIGURE);
+        grid_number(&t, x->usage.n_groups ? of_usage(x, true) : NAN, FIGURE);
+        grid_number(&t, x->window_s > 0 ? x->gpu.energy_kwh / (x->window_s / 3600) : NAN, FIGURE);
+        grid_number(&t, x->useful_gpu_hours > 0 ? x->gpu.energy_kwh / x->useful_gpu_hours : NAN,
+                     FIGURE);
+        grid_number(&t, x->tco.priced ? x->tco.energy_usd : NAN, MONEY);
+    }
+    grid_close(&t);
+    page_picture(p, "power");
+}

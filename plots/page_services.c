@@ -1,0 +1,116 @@
+/* plots/page_services.c - the services of a run: a table for each, one row a policy. */
+#include "plots/page.h"
+
+#include "plots/html.h"
+
+#include <string.h>
+
+#define OF(member) offsetof(struct service_result, member)
+static const struct service_column {
+    enum word head, unit;
+    enum kind kind;
+    size_t offset;
+    bool tokens; /* only of language models */
+} columns[] = {
+    { W_REQUESTS, W_NONE, COUNT, OF(requests), false },
+    { W_COMPLETED, W_NONE, COUNT, OF(completed), false },
+    { W_DROPPED, W_NONE, COUNT, OF(dropped), false },
+    { W_UNSERVABLE, W_NONE, COUNT, OF(unservable), true },
+    { W_WAIT_P99, W_MS, FIGURE, OF(wait_ms.p99), false },
+    { W_LATENCY_MEAN, W_MS, FIGURE, OF(latency_ms.mean), false },
+    { W_LATENCY_P99, W_MS, FIGURE, OF(latency_ms.p99), false },
+    { W_TTFT_P99, W_MS, FIGURE, OF(ttft_ms.p99), true },
+    { W_TPOT_P99, W_MS, FIGURE, OF(tpot_ms.p99), true },
+    { W_WITHIN_ALL, W_PERCENT, PERCENT, OF(attainment), false },
+    { W_GOODPUT, W_PER_S, FIGURE, OF(goodput_per_s), false },
+    { W_REPLICAS_MEAN, W_NONE, FIGURE, OF(replicas_mean), false },
+    { W_BUSY, W_PERCENT, PERCENT, OF(busy), false },
+    { W_HELD, W_GPU_HOURS, FIGURE, OF(gpu_hours), false },
+    { W_PER_MILLION_REQUESTS, W_USD, FIGURE, OF(usd_per_million_requests), false },
+    { W_PER_MILLION_TOKENS, W_USD, FIGURE, OF(usd_per_million_tokens), true },
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static const struct service_result *service_of(const struct policy_result *p, const char *name)
+{
+    for (size_t k = 0; k < p->n_services; k++)
+        if (strcmp(p->service[k].name, name) == 0) return &p->service[k];
+    return NULL;
+}
+
+static bool serves_tokens(const struct result *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct service_result *v = service_of(&r->policy[i], name);
+        if (v && (v->ttft_ms.n > 0 || v->unservable > 0)) return true;
+    }
+    return false;
+}
+
+/* "latency_p99: 374 of 500 ms, met" */
+static void targets(struct grid *t, const struct service_result *v)
+{
+    const struct page *p = t->p;
+    struct strbuf out = { 0 };
+    for (size_t i = 0; i < v->n_targets; i++) {
+        const struct target_result *x = &v->target[i];
+        strbuf_addf(&out, "%s%s: ", i ? "; " : "", x->name);
+        html_figure(&out, x->value_ms);
+        strbuf_addf(&out, " %s ", page_word(p, W_OF));
+        html_figure(&out, x->target_ms);
+        strbuf_addf(&out, " ms, %s", page_word(p, x->met ? W_MET : W_MISSED));
+    }
+    if (!v->stable)
+        strbuf_addf(&out, "%s%s: %s", v->n_targets ? "; " : "", page_word(p, W_IS_UNSTABLE),
+                    v->unstable_reason ? v->unstable_reason : page_word(p, W_NOT_STORED));
+    grid_text(t, out.s ? out.s : "");
+    strbuf_fini(&out);
+}
+
+static void row(struct grid *t, size_t policy, const struct service_result *v, bool tokens)
+{
+    grid_row(t, false);
+    grid_policy(t, policy);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        const void *at = (const char *)v + columns[c].offset;
+        if (columns[c].tokens && !tokens) continue;
+        if (columns[c].kind == COUNT)
+            grid_count(t, *(const uint64_t *)at);
+        else
+            grid_number(t, *(const double *)at, columns[c].kind);
+    }
+    targets(t, v);
+}
+
+static void one_service(struct page *p, size_t k, const char *name)
+{
+    const bool tokens = serves_tokens(p->r, name);
+    struct grid t;
+    const char *id = arena_printf(p->a, "service-%zu", k + 1);
+    strbuf_addz(p->out, "<h3>");
+    html_text(p->out, name);
+    strbuf_addz(p->out, "</h3>\n");
+    grid_open(&t, p, id, W_H_SERVICES);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (tokens || !columns[c].tokens)
+            grid_column(&t, page_word(p, columns[c].head), page_word(p, columns[c].unit), false);
+    grid_column(&t, page_word(p, W_TARGETS), NULL, true);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct service_result *v = service_of(&p->r->policy[i], name);
+        if (v) row(&t, i, v, tokens);
+    }
+    grid_close(&t);
+}
+
+void page_services(struct page *p)
+{
+    const struct result *r = p->r;
+    if (r->n_policies == 0 || r->policy[0].n_services == 0) return;
+    page_heading(p, "services", W_H_SERVICES);
+    page_note(p, W_SERVICES_NOTE);
+    for (size_t k = 0; k < r->policy[0].n_services; k++)
+        one_service(p, k, r->policy[0].service[k].name);
+    page_picture(p, "latency");
+    page_picture(p, "service_load");
+}

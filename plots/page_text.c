@@ -1,0 +1,100 @@
+/* plots/page_text.c - words, numbers and names on the page. */
+#include "plots/page.h"
+
+#include "plots/html.h"
+
+#include <string.h>
+
+/* Policy k has the colour of line type k in templates/style.gp. */
+static const char *const colours[] = { "#0072B2", "#E69F00", "#009E73", "#D55E00",
+                                       "#56B4E9", "#CC79A7", "#8A8A8A", "#B8A800" };
+
+const char *page_word(const struct page *p, enum word w)
+{
+    return word(p->lang, w);
+}
+
+void page_put(struct page *p, enum word w)
+{
+    strbuf_addz(p->out, page_word(p, w));
+}
+
+void page_say(struct page *p, enum word w, const char *const *arg, size_t n)
+{
+    for (const char *s = page_word(p, w); *s;) {
+        if (s[0] == '{' && s[1] >= '0' && s[1] <= '9' && s[2] == '}') {
+            size_t i = (size_t)(s[1] - '0');
+            if (i < n) strbuf_addz(p->out, arg[i]);
+            s += 3;
+        } else {
+            strbuf_addc(p->out, *s++);
+        }
+    }
+}
+
+void page_heading(struct page *p, const char *id, enum word w)
+{
+    strbuf_addf(p->out, "<h2 id=\"%s\">%s</h2>\n", id, page_word(p, w));
+}
+
+void page_subheading(struct page *p, const char *id, enum word w)
+{
+    strbuf_addf(p->out, "<h3 id=\"%s\">%s</h3>\n", id, page_word(p, w));
+}
+
+void page_note(struct page *p, enum word w)
+{
+    strbuf_addf(p->out, "<p class=\"note\">%s</p>\n", page_word(p, w));
+}
+
+static const char *keep(struct page *p, struct strbuf *b)
+{
+    const char *s = arena_strdup(p->a, b->s ? b->s : "");
+    strbuf_fini(b);
+    return s;
+}
+
+const char *html_of(struct page *p, const char *s)
+{
+    struct strbuf b = { 0 };
+    html_text(&b, s);
+    return keep(p, &b);
+}
+
+const char *html_of_count(struct page *p, uint64_t n)
+{
+    struct strbuf b = { 0 };
+    html_count(&b, n);
+    return keep(p, &b);
+}
+
+const char *html_of_policy(struct page *p, size_t i)
+{
+    struct strbuf b = { 0 };
+    strbuf_addf(&b, "<span class=\"chip\" style=\"background:%s\">&#8288;</span>",
+                colours[i % (sizeof colours / sizeof *colours)]);
+    html_text(&b, p->r->policy[i].name);
+    return keep(p, &b);
+}
+
+void page_policy(struct page *p, size_t i)
+{
+    strbuf_addz(p->out, html_of_policy(p, i));
+}
+
+bool page_unnamed(const char *name)
+{
+    return *name == '\0' || strcmp(name, "(none)") == 0;
+}
+
+void page_number(struct strbuf *out, double x, enum kind kind)
+{
+    switch (kind) {
+    case PERCENT: html_percent(out, x); break;
+    case SECONDS: html_duration(out, x); break;
+    case MONEY: html_money(out, x); break;
+    case COUNT:
+    case FIGURE:
+    case PRICE: html_figure(out, x); break;
+    }
+}

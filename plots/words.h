@@ -1,0 +1,24 @@
+/* plots/words.h - every text of the report, once, in each language: the table words.def.
+ *
+ * A text may hold simple markup of its own (<code>, &amp;) and places {0}, {1}, ... that page_say() fills.
+ * Texts that templates and stored results bring along in English are looked up by that English, so a
+ * template stays a script that runs by hand. Pure. */
+#ifndef GPUSIM_PLOTS_WORDS_H
+#define GPUSIM_PLOTS_WORDS_H
+
+enum lang { LANG_EN, LANG_ZH, LANGS };
+extern const char *const lang_names[LANGS + 1]; /* "en", "zh", NULL */
+
+enum word {
+    W_NONE,
+#define W(name, en, zh) W_##name,
+#include "plots/words.def"
+#undef W
+    WORDS
+};
+
+const char *word(enum lang lang, enum word w); /* W_NONE: "" */
+/* The text that is this in English, in `lang`; the English itself when the table lacks it. O(WORDS). */
+const char *word_of(enum lang lang, const char *english);
+
+#endif
