@@ -149,9 +149,9 @@ mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
 mutant service-idle-neighbour-felt unit/test_service sim/engine/residents.c \
     's/return x->active && x->job->as;/return x->active;/'
-mutant service-timeout-not-kept unit/test_service sim/engine/service.c \
+mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
     's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'
-mutant service-routes-to-the-fullest unit/test_service sim/engine/service.c \
+mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
 mutant service-start-up-forgotten unit/test_service sim/engine/sim.c \
     's/ready = later\(ready, services_start_up\(j\)\);/ready = later(ready, 0);/'
@@ -163,7 +163,7 @@ mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
     's/if \(s->wanted\[i\] > most\) most = s->wanted\[i\];/continue;/'
 if [ "${LONG-}" ]; then # tens of seconds
     mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'
-    mutant service-frees-a-slot-early oracle/test_services sim/engine/service.c \
+    mutant service-frees-a-slot-early oracle/test_services sim/engine/service_work.c \
         's/work < 9\.2e18 \? llround\(work\)/work < 9.2e18 ? llround(work \/ (double)v->n_up)/'
     mutant service-random-is-one-queue oracle/test_services sim/policy/route_random.c \
         's/\.pick = pick,/.shared = true, .pick = pick,/'
