@@ -4,7 +4,7 @@
  * Seconds from the trace's start, with noise digits. An empty creation (and scheduling) time means
  * that the instance existed before the trace, an empty deletion that it outlived it: both are
  * clamped to the trace window [0, end], which is what the trace knows of them. The end is the last
- * time in the file (a pass of its own), or --window-end (needed for standard input).
+ * time in the file (a pass of its own), or --window-end.
  * submit = creation, duration = deletion - scheduling. The app is the group; CN and HN parts of an
  * app carry no link, so they are jobs of their own. RDMA, disk and the spread limit have no place in
  * the native trace. */
@@ -115,10 +115,6 @@ static int dlrm_open(void **state, const char *path, const void *options, struct
         rc = err_set(e, ERR_USAGE, NULL, "--window-end: expected 0 to 9.2e9 seconds");
     else if (o->window_end > 0)
         s->end = (simtime)(o->window_end * 1e9 + 0.5);
-    else if (strcmp(path, "-") == 0)
-        rc = err_set(e, ERR_USAGE, NULL,
-                     "dlrm on standard input needs --window-end: where the trace ends cannot be "
-                     "known beforehand");
     else
         rc = find_end(path, &s->end, e);
     if (rc == 0) rc = table_open(&s->t, path, ',', "dlrm", columns, REQUIRED, COLUMNS, e);

@@ -206,9 +206,6 @@ static int open_csv(struct sacct *s, const char *path, struct err *e)
         return complain(s, e, "this is the table for people, whose columns are cut",
                         "export with --parsable2");
     if (s->delimiter == '|') return 0;
-    if (strcmp(path, "-") == 0) /* it can be read only once, and was opened for '|' */
-        return complain(s, e, "expected '|' between the columns on standard input",
-                        "give the file by its name, or export with --parsable2");
     const struct csv_format fmt = { .delimiter = s->delimiter, .quotes = s->delimiter == ',' };
     csv_close(s->csv);
     s->csv = NULL;

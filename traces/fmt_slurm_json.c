@@ -406,7 +406,7 @@ static int slurm_json_open(void **state, const char *path, const void *options,
     int rc = slurm_file_open(&s->slurm, o, names, info, e);
     if (rc == 0 && o->nodes) rc = read_nodes(o, NULL, &gpus, e);
     info->capacity_milli = gpus * 1000;
-    if (rc == 0 && strcmp(path, "-") != 0) rc = find_snapshot(path, &when, e);
+    if (rc == 0) rc = find_snapshot(path, &when, e);
     if (rc == 0) rc = json_items_open(&s->items, path, "jobs", e);
     if (rc < 0) {
         if (!e->hint[0])

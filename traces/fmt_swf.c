@@ -192,7 +192,6 @@ static int find_delimiter(const char *path, char *delimiter, struct err *e)
     const char *s;
     size_t len, n;
     *delimiter = ' ';
-    if (strcmp(path, "-") == 0) return 0; /* read once only: blanks */
     int rc = csv_open(&c, path, &probe, e);
     if (rc < 0) return rc;
     rc = csv_peek(c, &s, &len, e);

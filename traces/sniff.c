@@ -176,8 +176,6 @@ static int no_format(const char *path, const char *head, size_t len, struct err 
 int format_sniff(const struct trace_format **out, const char *path, struct err *e)
 {
     *out = NULL;
-    if (strcmp(path, "-") == 0)
-        return err_set(e, ERR_USAGE, NULL, "standard input cannot be sniffed; name its format");
     char *head = xmalloc(HEAD_BYTES);
     size_t len;
     int rc = read_head(path, head, &len, e);
@@ -193,7 +191,7 @@ void format_explain(const struct trace_format *f, const char *path, struct err *
 {
     static const char said[] = "; the file looks like ";
     size_t len, at = e ? strlen(e->msg) : 0;
-    if (!e || e->code != ERR_INPUT || strcmp(path, "-") == 0 || strstr(e->msg, said)) return;
+    if (!e || e->code != ERR_INPUT || strstr(e->msg, said)) return;
     char *head = xmalloc(HEAD_BYTES);
     if (read_head(path, head, &len, NULL) == 0) {
         const struct trace_format *is = surest(head, len);
