@@ -320,7 +320,7 @@ int table_open(struct table *t, const char *path, char delimiter, const char *fo
     if (rc > 0) return table_adopt(t, csv, &header, delimiter, format, names, required, n, e);
     if (rc == 0) {
         const struct loc at = { .file = csv_file(csv) };
-        rc = err_set(e, ERR_INPUT, &at, "expected a %s trace, found an empty file", format);
+        rc = err_set(e, ERR_INPUT, &at, "expected a trace (%s), found an empty file", format);
     }
     csv_close(csv);
     return rc;

@@ -35,7 +35,7 @@ int tabjobs_open(struct tabjobs *t, const char *path, const char *format, size_t
     rc = csv_next(t->csv, &t->row, e);
     if (rc == 0) {
         const struct loc at = { .file = csv_file(t->csv) };
-        rc = err_set(e, ERR_INPUT, &at, "expected a %s trace, found an empty file", format);
+        rc = err_set(e, ERR_INPUT, &at, "expected a trace (%s), found an empty file", format);
     } else if (rc > 0 && t->row.n != a && t->row.n != b) {
         char or_b[40] = "";
         if (b) snprintf(or_b, sizeof or_b, " or %zu", b);
