@@ -122,6 +122,7 @@ static void read_jobs(struct simulated *s)
         j.cost_usd = number(&at);
         j.energy_kwh = number(&at);
         j.reason = cell(&at);
+        j.klass = cell(&at);
         vec_push(&list, j);
     }
     s->job = list.v;

@@ -14,7 +14,7 @@
 
 /* A row of jobs.csv; NAN where a cell is empty. */
 struct sim_job {
-    const char *policy, *id, *state, *cards, *reason;
+    const char *policy, *id, *state, *cards, *reason, *klass;
     double submit_s, start_s, end_s, wait_s, run_s, turnaround_s, slowdown, gpus, attempts,
         cost_usd, energy_kwh;
 };
