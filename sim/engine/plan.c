@@ -1,14 +1,10 @@
-#include "engine/plan.h"
+#include "engine/plan_inside.h"
 
 #include "base/datadir.h"
-#include "base/str.h"
-#include "engine/shape.h"
 #include "model/sheet.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { POINTER = 300 };
 
 /* ---- world: the catalogue and the shipped work signatures ---- */
 
@@ -47,46 +43,6 @@ void world_fini(struct world *w)
 }
 
 /* ---- plan ---- */
-
-struct builder {
-    struct plan *p;
-    struct diag *d;
-    const struct json_doc *doc;
-};
-
-static struct err *problem_at(struct builder *b, const char *base, const char *key,
-                              const char *what, const char *found)
-{
-    char at[POINTER];
-    return json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, base, key),
-                        "%s, found \"%s\"", what, found);
-}
-
-/* Look a name up in a registry of structs that begin with their name; else a problem with the
- * nearest and the valid ones. */
-#define FIND_IN(b, registry, wanted, base, key, what, out)                                         \
-    do {                                                                                           \
-        const char *names_[64];                                                                    \
-        size_t n_ = 0;                                                                             \
-        (out) = NULL;                                                                              \
-        for (size_t i_ = 0; (registry)[i_] && n_ < 64; i_++) {                                     \
-            names_[n_++] = (registry)[i_]->name;                                                   \
-            if (strcmp((registry)[i_]->name, (wanted)) == 0) (out) = (registry)[i_];               \
-        }                                                                                          \
-        if (!(out)) unknown_name((b), (base), (key), (what), (wanted), names_, n_);                \
-    } while (0)
-
-static void unknown_name(struct builder *b, const char *base, const char *key, const char *what,
-                         const char *wanted, const char *const *names, size_t n)
-{
-    char list[200];
-    const char *near = str_nearest(wanted, names, n);
-    struct err *e = problem_at(b, base, key, what, wanted);
-    if (near)
-        err_hint(e, "did you mean \"%s\"?", near);
-    else
-        err_hint(e, "valid: %s", str_list(list, sizeof list, names, n));
-}
 
 static void resolve_backfill(struct builder *b)
 {
@@ -455,274 +411,6 @@ static void resolve_signatures(struct builder *b)
     b->p->n_named = s->n_signatures;
 }
 
-/* ---- services ---- */
-
-static void resolve_serve(struct builder *b, struct plan_service *x)
-{
-    static const char *const more[] = { "kind" };
-    json_t *obj = x->spec->serve_json;
-    char at[POINTER];
-    const char *kind = obj ? json_string_value(json_object_get(obj, "kind")) : "single";
-    json_pointer_key(at, sizeof at, x->spec->pointer, "serve");
-    if (!kind) {
-        json_problem(b->d, b->doc, at, "expected an object with \"kind\": a way of serving "
-                                       "(`gpusim list schedulers`)");
-        return;
-    }
-    FIND_IN(b, serve_all, kind, at, "kind", "expected a way of serving", x->serve);
-    if (!x->serve) return;
-    const size_t before = b->d->count;
-    x->serve_params = arena_alloc(b->p->arena, x->serve->params_size);
-    cfg_read(x->serve->fields, x->serve->fields_n, x->serve_params, b->p->arena, b->doc, obj, at, more, 1,
-             b->d);
-    const char *why = b->d->count == before && x->serve->check ? x->serve->check(x->serve_params) : NULL;
-    if (why) json_problem(b->d, b->doc, at, "%s", why);
-}
-
-/* The model of a service that serves tokens; both or neither. */
-static void resolve_model(struct builder *b, struct plan_service *x)
-{
-    struct json_doc doc = { 0 };
-    struct err e = { 0 };
-    char at[POINTER];
-    if (!x->serve) return;
-    if (x->serve->tokens != (x->spec->model != NULL)) {
-        json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, x->spec->pointer, "model"),
-                     x->serve->tokens ? "serve \"%s\" needs a \"model\": a language model"
-                                      : "serve \"%s\" serves no language model", x->serve->name);
-        return;
-    }
-    if (!x->spec->model) return;
-    struct llm_model *model = arena_alloc(b->p->arena, sizeof *model);
-    if (json_doc_load(&doc, x->spec->model, &e) == 0)
-        llm_model_read(model, b->p->arena, &doc, b->d);
-    else
-        diag_add_err(b->d, &e);
-    json_doc_fini(&doc);
-    x->model = model;
-}
-
-/* What a step at work looks like to neighbours: its parts by the formula, on the first card that is there. */
-static struct signature step_signature(const struct llm_cost *c, const struct llm_step *s, double launches,
-                                       int precision)
-{
-    const double all = llm_step_ms(c, s), kv = s->kv * (s->pairs > 0 ? c->k_mixed : c->k);
-    const double host = c->c0 + c->c_b * s->seqs + c->c_n * s->tokens;
-    const double stream = fmin(c->w, all - host - kv - s->pairs * c->q);
-    struct signature sig = signature_default();
-    sig.host = host / all;
-    sig.memory = (stream + kv) / all;
-    sig.compute = 1.0 - sig.host - sig.memory;
-    sig.sm_width = sig.bw_width = 1.0;
-    sig.launches_per_s = launches / (all / 1e3);
-    sig.precision = precision;
-    return sig;
-}
-
-/* Decode of 16 sequences of 1,024 tokens, and a step full of a prompt of 2,048. */
-static void add_step_signatures(struct builder *b, struct plan_service *x, struct named_work *list, size_t *n)
-{
-    const struct llm_step decode = { .tokens = 16, .seqs = 16, .kv = 16384 },
-                          fill = { .tokens = 2064, .seqs = 16, .kv = 16384, .pairs = 2048.0 * 1024 };
-    const struct plan_group *g = &b->p->group[0];
-    if (!x->model || b->d->count > 0 || !g->type.gpu) return;
-    const struct llm_shape shape = llm_shape_of(x->model);
-    const struct llm_card card = { g->type.gpu->mem_Bps, g->type.gpu->peak[x->model->precision].dense_ops, 1, 1 };
-    const struct llm_card_steps *known = llm_steps_find(&b->p->world->steps, g->type.gpu->name);
-    struct llm_constants constants = known ? known->constants : llm_constants_default();
-    x->serve->constants(x->serve_params, &constants);
-    if (isnan(card.peak_flops)) {
-        json_problem(b->d, b->doc, x->spec->pointer, "%s has no published rate in %s, the format of %s",
-                     g->type.gpu->name, precision_names[x->model->precision], x->model->name);
-        return;
-    }
-    const struct llm_cost cost = llm_cost_of(&shape, &card, &constants, 1);
-    const double launches = x->serve->kernels(x->serve_params, (double)x->model->layers);
-    x->decode = arena_printf(b->p->arena, "service:%s", x->spec->name);
-    x->fill = arena_printf(b->p->arena, "service:%s:fill", x->spec->name);
-    list[(*n)++] = (struct named_work){ x->decode, step_signature(&cost, &decode, launches, x->model->precision) };
-    list[(*n)++] = (struct named_work){ x->fill, step_signature(&cost, &fill, launches, x->model->precision) };
-}
-
-static void resolve_services(struct builder *b)
-{
-    struct plan *p = b->p;
-    const struct scenario *s = p->scenario;
-    struct plan_service *list = arena_array(p->arena, s->n_services + 1, sizeof *list);
-    for (size_t i = 0; i < s->n_work; i++) {
-        const struct service_spec *spec = s->work[i].service;
-        if (!spec) continue;
-        struct plan_service *x = &list[p->n_services++];
-        x->spec = spec;
-        x->replicas = spec->replicas.per_card != CFG_NO_INT ? spec->replicas.per_card * p->cards
-                                                            : spec->replicas.min;
-        if (spec->replicas.scale_on == SCALE_SCHEDULE) x->replicas = spec->replicas.hour[0];
-        x->most = spec->replicas.per_card != CFG_NO_INT ? x->replicas : spec->replicas.max;
-        resolve_serve(b, x);
-        const bool tokens = x->serve && x->serve->tokens;
-        FIND_IN(b, route_all, spec->route ? spec->route : tokens ? "least_outstanding" : "shared",
-                spec->pointer, "route", "expected a way of routing", x->route);
-        if (tokens && x->route && x->route->shared)
-            json_problem(b->d, b->doc, spec->pointer,
-                         "serve \"%s\" has a waiting list in each replica: route \"shared\" does not go with it",
-                         x->serve->name);
-        resolve_model(b, x);
-        add_step_signatures(b, x, (struct named_work *)(uintptr_t)p->named, &p->n_named);
-        if (spec->profile && !plan_signature(p, spec->profile)) {
-            const char *near = plan_signature_nearest(p, spec->profile);
-            struct err *e = problem_at(b, spec->pointer, "profile",
-                                       "no such work profile in the scenario or the library", spec->profile);
-            if (near) err_hint(e, "did you mean \"%s\"?", near);
-        }
-    }
-    p->service = list;
-}
-
-void plan_replica_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row)
-{
-    const struct service_spec *s = p->service[service].spec;
-    char name[128];
-    job_row_init(row);
-    snprintf(name, sizeof name, "service:%s", s->name);
-    row->user = row->group = symtab_addz(names, name);
-    row->id = symtab_name(names, row->user);
-    row->id_len = strlen(row->id);
-    row->duration = SIM_NEVER / 2;
-    row->gpus_milli = s->gpus_milli;
-    row->gpu_mem_bytes = s->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : s->bytes;
-    row->klass = CLASS_inference;
-    const char *profile = s->profile ? s->profile : p->service[service].decode;
-    row->profile = profile ? symtab_addz(names, profile) : 0;
-    row->gpu_model = s->gpu_model ? symtab_addz(names, s->gpu_model) : 0;
-}
-
-void plan_filling_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row)
-{
-    plan_replica_row(p, service, names, row);
-    if (p->service[service].fill) row->profile = symtab_addz(names, p->service[service].fill);
-}
-
-/* What a replica has of a card of group g, and how many tokens it can hold. NULL, or why it cannot work. */
-static const char *part_of(const struct plan *p, const struct plan_service *x, size_t g, const struct fit *fit,
-                           struct serve_part *out)
-{
-    const struct gpu_spec *gpu = p->group[g].type.gpu;
-    const struct demand *d = &fit->demand;
-    const struct llm_shape shape = llm_shape_of(x->model);
-    const struct llm_card_steps *known = llm_steps_find(&p->world->steps, gpu->name);
-    struct llm_constants constants = known ? known->constants : llm_constants_default();
-    struct llm_card card = { gpu->mem_Bps, gpu->peak[x->model->precision].dense_ops, 1, 1 };
-    const bool slice = d->mig_profile >= 0, stated = x->spec->bytes != CFG_NO_BYTES;
-    const int tp = d->cards > 1 ? d->cards : 1;
-    const double bytes = stated  ? (double)x->spec->bytes
-                         : slice ? (double)gpu->mig->profile[d->mig_profile].usable_bytes
-                                 : (double)d->alloc_bytes;
-    if (slice) {
-        card.sm_share = mig_sm_share(gpu, d->mig_profile, NULL);
-        card.bw_share = mig_bw_share(gpu, d->mig_profile);
-    } else if (p->share->spatial_cap) {
-        card.sm_share = d->core_cap;
-    }
-    if (isnan(card.peak_flops))
-        return arena_printf(p->arena, "%s has no published rate in %s", gpu->name,
-                            precision_names[x->model->precision]);
-    x->serve->constants(x->serve_params, &constants);
-    *out = (struct serve_part){ .cost = llm_cost_of(&shape, &card, &constants, tp),
-                                .kv_tokens = x->serve->kv_tokens(x->serve_params, &shape, bytes, stated, tp),
-                                .context = x->model->context };
-    if (out->kv_tokens >= 1 && bytes >= llm_weight_bytes(&shape) / tp) return NULL;
-    return arena_printf(p->arena,
-                        "%s in %s takes %.2f GiB of weights%s, and %.2f GiB are there%s%s: with what the engine "
-                        "leaves and keeps for itself no KV cache (%.0f kB a token) is left",
-                        x->model->name, precision_names[x->model->precision],
-                        llm_weight_bytes(&shape) / tp / 0x1p30, tp > 1 ? " on each card" : "", bytes / 0x1p30,
-                        slice ? " on " : "", slice ? gpu->mig->profile[d->mig_profile].name : "",
-                        llm_kv_bytes(&shape) / 1e3);
-}
-
-/* The parts of all groups; false after a problem. */
-static bool resolve_parts(struct builder *b, struct plan_service *x, const struct shape *shape)
-{
-    struct plan *p = b->p;
-    struct serve_part *part = arena_array(p->arena, p->n_groups, sizeof *part);
-    double longest = (double)x->model->context;
-    for (size_t g = 0; g < p->n_groups; g++) {
-        if (!shape->fit[g].feasible) continue;
-        const char *why = part_of(p, x, g, &shape->fit[g], &part[g]);
-        if (why) {
-            json_problem(b->d, b->doc, x->spec->pointer, "policy %s: service %s: %s", p->spec->name,
-                         x->spec->name, why);
-            return false;
-        }
-        longest = fmin(longest, part[g].kv_tokens);
-    }
-    x->part = part;
-    x->longest = (int64_t)longest;
-    return true;
-}
-
-/* Measured speeds by card, by group of the fleet. */
-static void resolve_speeds(struct builder *b, struct plan_service *x)
-{
-    const struct plan *p = b->p;
-    json_t *obj = x->spec->speed_on_json, *v;
-    const char *name;
-    char at[POINTER], one[POINTER], found[80];
-    x->slower = arena_array(p->arena, p->n_groups, sizeof *x->slower);
-    for (size_t g = 0; g < p->n_groups; g++) x->slower[g] = NAN;
-    json_pointer_key(at, sizeof at, x->spec->pointer, "speed_on");
-    if (obj && !json_is_object(obj))
-        json_problem(b->d, b->doc, at, "expected an object: card to speed, found %s",
-                     json_found(found, sizeof found, obj));
-    json_object_foreach(obj, name, v)
-    {
-        const char *near = NULL;
-        const struct gpu_spec *gpu = gpu_find(p->world->gpus, name, &near);
-        const double speed = json_number_value(v);
-        json_pointer_key(one, sizeof one, at, name);
-        if (!gpu)
-            err_hint(json_problem(b->d, b->doc, one, "no such card in the catalogue: \"%s\"", name),
-                     near ? "did you mean \"%s\"?" : "`gpusim list gpus` shows them", near);
-        else if (!json_is_number(v) || !(speed >= 1e-6 && speed <= 1e6))
-            json_problem(b->d, b->doc, one, "expected a factor from 1e-06 to 1000000, found %s",
-                         json_found(found, sizeof found, v));
-        for (size_t g = 0; gpu && g < p->n_groups; g++)
-            if (strcmp(p->group[g].type.gpu->name, gpu->name) == 0) x->slower[g] = 1.0 / speed;
-    }
-}
-
-/* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
-static void check_services(struct builder *b)
-{
-    struct plan *p = b->p;
-    struct symtab *names = symtab_create();
-    struct shape_table *shapes = shape_table_create(p, names);
-    for (size_t k = 0; k < p->n_services; k++) {
-        struct plan_service *x = (struct plan_service *)(uintptr_t)&p->service[k];
-        struct job_row row;
-        struct unknown_name unknown = { 0 };
-        resolve_speeds(b, x);
-        plan_replica_row(p, k, names, &row);
-        const struct shape *shape = shape_of(shapes, &row, &unknown);
-        if (!shape)
-            json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);
-        else if (shape->rejected)
-            json_problem(b->d, b->doc, x->spec->pointer,
-                         "policy %s can never run a replica of service %s: %s", p->spec->name,
-                         x->spec->name, shape->reason);
-        else if (x->model && !resolve_parts(b, x, shape))
-            continue;
-        else if (!x->model && !x->spec->profile && (p->share->instances || p->share->spatial_cap))
-            err_hint(json_problem(b->d, b->doc, x->spec->pointer,
-                                  "policy %s cuts cards up, and how service %s scales on a part of a card "
-                                  "is not said", p->spec->name, x->spec->name),
-                     "give it a \"profile\" with \"sm_width\" and \"bw_width\": slices and whole cards "
-                     "rank one way or the other by them");
-    }
-    shape_table_destroy(shapes);
-    symtab_destroy(names);
-}
-
 /* Measured pairs, for each kind of card of the fleet. */
 static void resolve_pairs(struct builder *b)
 {
@@ -790,10 +478,10 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     resolve_accounts(&b);
     resolve_elastic(&b);
     resolve_signatures(&b);
-    resolve_services(&b);
+    plan_resolve_services(&b);
     resolve_prices(&b);
     resolve_pairs(&b);
-    if (d->count == 0) check_services(&b);
+    if (d->count == 0) plan_check_services(&b);
     if (d->count == 0) note_params(out);
 }
 
