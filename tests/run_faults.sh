@@ -190,6 +190,51 @@ no_memory() {
     case $status in *0) ;; *) wrong "none of these limits was enough:$status" ;; esac
 }
 
+# ---- input without end ----
+
+# within KIB STATUS SAYS COMMAND...: with little memory, so that what is read cannot all be kept
+within() {
+    local kib=$1 status=$2 text=$3; shift 3
+    [ -z "$sanitized" ] || kib=unlimited
+    ends "$status" bash -c 'ulimit -v $0; exec timeout 60 "$@"' "$kib" "$@" >/dev/null
+    says "$text"
+}
+endless() { # one line of 2 GiB
+    yes aaaaaaaaaaaaaaa 2>/dev/null | tr -d '\n' | head -c "${1:-2147483648}"
+}
+endless_line() {
+    within 300000 1 'more than 16 MiB' "$gpusim" check /dev/stdin < <(echo job_id,submit_s,duration_s,gpus; endless)
+    within 300000 3 'more than 16 MiB' "$gpusim" import native - < <(echo job_id,submit_s,duration_s,gpus; endless)
+    within 300000 3 'more than 16 MiB' "$gpusim" import helios - < <(endless)
+}
+endless_json() {
+    head -c 70000000 /dev/zero | tr '\000' '[' >"$tmp/d/deep.json"
+    within 600000 3 'larger than 64 MiB' "$gpusim" run "$tmp/d/deep.json"
+    head -c 1000000 /dev/zero | tr '\000' '[' >"$tmp/d/deep.json"
+    within 300000 3 'maximum parsing depth' "$gpusim" run "$tmp/d/deep.json"
+    { printf '{"format": "gpusim-scenario/1", "name": "'; head -c 9000000 /dev/zero | tr '\000' x; printf '"}'; } >"$tmp/d/long.json"
+    within 300000 3 'expected a member "fleet"' "$gpusim" run "$tmp/d/long.json"
+}
+zip_bomb() { # 1 GiB in 1 MiB: lines of no end, or documents that must be read whole
+    { echo job_id,submit_s,duration_s,gpus; endless 1073741824; } | gzip -1 >"$tmp/d/bomb.csv.gz"
+    within 300000 1 'more than 16 MiB' "$gpusim" check "$tmp/d/bomb.csv.gz"
+    { echo '[{"jobid": "'; endless 1073741824; } | gzip -1 >"$tmp/d/bomb.json.gz"
+    within 900000 3 'MiB' "$gpusim" import philly "$tmp/d/bomb.json.gz"
+}
+no_shell() { # names are names: nothing is run, nothing outside the folder is written
+    cd "$tmp/d" || return
+    cat >'a; touch x & `touch y` $(touch z) | w.csv' <"$tmp/small.csv"
+    sed 's/small.csv/a; touch x \& `touch y` $(touch z) | w.csv/; s/"whole", "share"/"q$(touch p)", "share"/' "$tmp/small.json" >s.json
+    ends 3 "$gpusim" run s.json -o out; says '/policies/0/name'
+    sed 's/small.csv/a; touch x \& `touch y` $(touch z) | w.csv/; s/"pool"/"pool$(touch n)"/' "$tmp/small.json" >s.json
+    "$gpusim" run s.json -q -o 'o; touch q' >/dev/null 2>"$tmp/err" || says 'expected'
+    "$gpusim" import native 'a; touch x & `touch y` $(touch z) | w.csv' -o 'b; touch r' >/dev/null 2>&1
+    awk 'NR > 1 { sub(/^j/, "$(touch u)`touch v`\\\"\x27"); } { print }' "$tmp/small.csv" >small.csv; cp "$tmp/small.json" .
+    "$gpusim" run small.json -q -o out >/dev/null 2>"$tmp/err" || says gnuplot
+    absent x y z w p q n r u v out/u out/plots/u out/v out/plots/v
+    cd - >/dev/null || return
+}
+
 # ---- gnuplot ----
 
 fake() { mkdir -p "$tmp/d/bin"; printf '#!/bin/sh\n%s\n' "$1" >"$tmp/d/bin/gnuplot"; chmod +x "$tmp/d/bin/gnuplot"; }
@@ -240,6 +285,10 @@ fault 'interrupted from the keyboard' signal INT 130
 fault 'asked to end' signal TERM 143
 fault 'killed' signal KILL 137
 fault 'memory runs out' no_memory
+fault 'a line without end' endless_line
+fault 'JSON without end' endless_json
+fault 'a zip bomb' zip_bomb
+fault 'names that a shell would run' no_shell
 fault 'gnuplot is missing' pictures '' 'gnuplot is not installed'
 fault 'gnuplot fails' pictures 'echo no such terminal >&2; exit 3' 'no such terminal'
 fault 'gnuplot crashes' pictures 'kill -SEGV $$' 'gnuplot failed'

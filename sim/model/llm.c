@@ -60,6 +60,9 @@ void llm_model_read(struct llm_model *out, struct arena *a, const struct json_do
     if (out->kv_heads > out->heads)
         json_problem(d, doc, "/kv_heads", "%lld heads are cached and only %lld ask",
                      (long long)out->kv_heads, (long long)out->heads);
+    else if (out->heads % out->kv_heads != 0)
+        json_problem(d, doc, "/kv_heads", "%lld heads cannot be divided among %lld that are cached",
+                     (long long)out->heads, (long long)out->kv_heads);
     if (llm_bytes_of((enum precision)out->precision) > 4)
         json_problem(d, doc, "/precision", "no engine serves weights in fp64");
     if (llm_bytes_of((enum precision)out->kv_precision) > 4)

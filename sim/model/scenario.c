@@ -448,7 +448,9 @@ static void read_top(struct reader *r)
     s->seed = top.seed;
     s->horizon = top.horizon;
     s->warmup = top.warmup;
-    if (s->horizon != CFG_NO_TIME && s->warmup >= s->horizon)
+    if (s->horizon == 0)
+        json_problem(r->d, &s->doc, "/horizon", "expected a horizon above 0; leave it out to run to the last job's end");
+    else if (s->horizon != CFG_NO_TIME && s->warmup >= s->horizon)
         json_problem(r->d, &s->doc, "/warmup", "expected a warm-up shorter than the horizon");
     read_table(r, output_fields, N(output_fields), &output, top.output, "/output");
     s->sample = output.sample;
