@@ -76,7 +76,22 @@ enum dev_kernel {
     DEV_TRIAD, /* (dev_ptr a, dev_ptr b, dev_ptr c, float s, uint64_t n): a = b + s c; n floats */
     DEV_CHECK, /* (dev_ptr a, float s, uint64_t n, dev_ptr bad): adds the wrong elements to *bad */
     DEV_SPIN,  /* (uint64_t ns): one thread, busy by the global timer */
+    DEV_COMPUTE, /* (dev_ptr sink, uint64_t iters): each thread that many dependent multiply-adds */
+    DEV_READ, /* (dev_ptr from, uint64_t n, uint64_t reps, dev_ptr sink): n x 16 bytes, past the L1 */
+    DEV_LOG, /* (dev_ptr out, uint64_t cap, uint64_t ns, uint64_t least): see kernels_base.cu */
     DEV_KERNELS
+};
+
+/* Matrix products by the vendor's library: D = A B, n x n x n. */
+enum dev_gemm {
+    GEMM_FP64,
+    GEMM_FP32,
+    GEMM_TF32,
+    GEMM_FP16,
+    GEMM_BF16,
+    GEMM_FP8,
+    GEMM_INT8,
+    GEMM_KINDS
 };
 
 enum { DEV_EVENTS = 4, DEV_BLOCK = 256 };
@@ -108,11 +123,21 @@ struct device_ops {
     int (*event_record)(struct device *d, int event, struct err *e);
     /* Waits for the later one. */
     int (*event_ms)(struct device *d, int from, int to, double *ms, struct err *e);
+    /* A graph of so many empty kernels in a row; one at a time. Launching is asynchronous. */
+    int (*graph_open)(struct device *d, unsigned nodes, struct err *e);
+    int (*graph_launch)(struct device *d, struct err *e);
+    void (*graph_close)(struct device *d);
+    /* Get ready for products of this kind and size (n a multiple of 16), then queue one. Close is
+     * harmless when nothing is open. A card or library that cannot do it is an error that says so. */
+    int (*gemm_open)(struct device *d, enum dev_gemm kind, unsigned n, struct err *e);
+    int (*gemm_launch)(struct device *d, struct err *e);
+    void (*gemm_close)(struct device *d);
 };
 
 struct device {
     const struct device_ops *ops;
     struct device_info info; /* read-only after opening */
+    int index; /* for further processes on the same device (worker.h); -1: it has none */
 };
 
 /* Device `index` as CUDA counts (that is, after CUDA_VISIBLE_DEVICES). *out is NULL after a failure. */
@@ -129,7 +154,10 @@ struct fake_config {
     double sync_us;   /* host time from the end of the work to the return of sync */
     double empty_us;  /* run time of a kernel that does nothing */
     double alloc_us, alloc_us_per_MiB, free_us;
-    double mem_Bps, h2d_Bps, d2h_Bps;
+    double mem_Bps, h2d_Bps, d2h_Bps, l2_Bps;
+    double graph_node_us;        /* and launch_us for the graph */
+    double gemm_ops[GEMM_KINDS]; /* 0: the library refuses */
+    double clock_Hz;             /* a dependent multiply-add takes 4 cycles */
     double idle_W, context_W;
     struct context_cost context;
     double noise;            /* relative, uniform in [1, 1 + noise], seeded, same each time */

@@ -4,6 +4,7 @@
 #include "calibrate/device.h"
 #include "calibrate/nvml.h"
 
+#include <cublasLt.h>
 #include <cuda.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,6 +44,7 @@ extern const unsigned char kernels_base_fatbin[];
     X(host_free, "cuMemFreeHost", CUresult (*)(void *))                                            \
     X(copy_in, "cuMemcpyHtoDAsync_v2", CUresult (*)(CUdeviceptr, const void *, size_t, CUstream))  \
     X(copy_out, "cuMemcpyDtoHAsync_v2", CUresult (*)(void *, CUdeviceptr, size_t, CUstream))       \
+    X(memset8, "cuMemsetD8Async", CUresult (*)(CUdeviceptr, unsigned char, size_t, CUstream))      \
     X(module_load, "cuModuleLoadData", CUresult (*)(CUmodule *, const void *))                     \
     X(module_function, "cuModuleGetFunction", CUresult (*)(CUfunction *, CUmodule, const char *))  \
     X(launch, "cuLaunchKernel",                                                                    \
@@ -55,9 +57,71 @@ extern const unsigned char kernels_base_fatbin[];
     X(event_sync, "cuEventSynchronize", CUresult (*)(CUevent))                                     \
     X(event_elapsed, "cuEventElapsedTime", CUresult (*)(float *, CUevent, CUevent))
 
+/* What drivers before CUDA 11.4 lack; missing ones are NULL. */
+#define CUDA_OPTIONAL(X)                                                                           \
+    X(uuid_v2, "cuDeviceGetUuid_v2", CUresult (*)(CUuuid *, CUdevice))                             \
+    X(capture_begin, "cuStreamBeginCapture_v2", CUresult (*)(CUstream, CUstreamCaptureMode))       \
+    X(capture_end, "cuStreamEndCapture", CUresult (*)(CUstream, CUgraph *))                        \
+    X(graph_instantiate, "cuGraphInstantiateWithFlags",                                            \
+      CUresult (*)(CUgraphExec *, CUgraph, unsigned long long))                                    \
+    X(graph_launch, "cuGraphLaunch", CUresult (*)(CUgraphExec, CUstream))                          \
+    X(graph_exec_destroy, "cuGraphExecDestroy", CUresult (*)(CUgraphExec))                         \
+    X(graph_destroy, "cuGraphDestroy", CUresult (*)(CUgraph))
+
+/* cuBLASLt, loaded when the first product is asked for. */
+#define BLAS_CALLS(X)                                                                              \
+    X(create, "cublasLtCreate", cublasStatus_t (*)(cublasLtHandle_t *))                            \
+    X(destroy, "cublasLtDestroy", cublasStatus_t (*)(cublasLtHandle_t))                            \
+    X(desc_create, "cublasLtMatmulDescCreate",                                                     \
+      cublasStatus_t (*)(cublasLtMatmulDesc_t *, cublasComputeType_t, cudaDataType_t))             \
+    X(desc_destroy, "cublasLtMatmulDescDestroy", cublasStatus_t (*)(cublasLtMatmulDesc_t))         \
+    X(desc_set, "cublasLtMatmulDescSetAttribute",                                                  \
+      cublasStatus_t (*)(cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void *,       \
+                         size_t))                                                                  \
+    X(layout_create, "cublasLtMatrixLayoutCreate",                                                 \
+      cublasStatus_t (*)(cublasLtMatrixLayout_t *, cudaDataType, uint64_t, uint64_t, int64_t))     \
+    X(layout_destroy, "cublasLtMatrixLayoutDestroy", cublasStatus_t (*)(cublasLtMatrixLayout_t))   \
+    X(pref_create, "cublasLtMatmulPreferenceCreate",                                               \
+      cublasStatus_t (*)(cublasLtMatmulPreference_t *))                                            \
+    X(pref_destroy, "cublasLtMatmulPreferenceDestroy",                                             \
+      cublasStatus_t (*)(cublasLtMatmulPreference_t))                                              \
+    X(pref_set, "cublasLtMatmulPreferenceSetAttribute",                                            \
+      cublasStatus_t (*)(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,         \
+                         const void *, size_t))                                                    \
+    X(heuristic, "cublasLtMatmulAlgoGetHeuristic",                                                 \
+      cublasStatus_t (*)(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,           \
+                         cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,   \
+                         cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t[],       \
+                         int *))                                                                   \
+    X(matmul, "cublasLtMatmul",                                                                    \
+      cublasStatus_t (*)(cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *,       \
+                         cublasLtMatrixLayout_t, const void *, cublasLtMatrixLayout_t,             \
+                         const void *, const void *, cublasLtMatrixLayout_t, void *,               \
+                         cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *, void *, size_t,     \
+                         cudaStream_t))
+
+struct blas {
+    void *lib;
+    cublasLtHandle_t handle;
+#define X(member, symbol, type) __typeof__((type)0) member;
+    BLAS_CALLS(X)
+#undef X
+};
+
+/* One kind of product, ready to be launched. */
+struct product {
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t in, out;
+    cublasLtMatmulAlgo_t algo;
+    CUdeviceptr a, b, d, work;
+    bool fp64, int32; /* type of alpha and beta; else float */
+};
+
 struct cuda_api {
     void *lib;
-    CUresult (*uuid_v2)(CUuuid *, CUdevice); /* NULL before CUDA 11.4 */
+#define X(member, symbol, type) __typeof__((type)0) member;
+    CUDA_OPTIONAL(X)
+#undef X
 #define X(member, symbol, type) __typeof__((type)0) member;
     CUDA_CALLS(X)
 #undef X
@@ -67,18 +131,21 @@ struct cuda_device {
     struct device base;
     struct cuda_api api;
     struct nvml *nvml;
-    int index;
     CUdevice dev;
     CUcontext ctx; /* NULL: not open. Stream, events and module die with it. */
     CUmodule module;
     CUfunction fn[DEV_KERNELS];
     CUstream stream;
     CUevent event[DEV_EVENTS];
+    CUgraphExec graph; /* NULL: none open */
+    struct blas blas;  /* lib NULL: not loaded */
+    struct product product;
 };
 
 static const char *const kernel_names[DEV_KERNELS] = {
     [DEV_EMPTY] = "cal_empty", [DEV_FILL] = "cal_fill", [DEV_TRIAD] = "cal_triad",
-    [DEV_CHECK] = "cal_check", [DEV_SPIN] = "cal_spin",
+    [DEV_CHECK] = "cal_check", [DEV_SPIN] = "cal_spin", [DEV_COMPUTE] = "cal_compute",
+    [DEV_READ] = "cal_read",   [DEV_LOG] = "cal_log",
 };
 
 static struct cuda_device *of(struct device *d)
@@ -117,8 +184,11 @@ static int api_load(struct cuda_api *c, struct err *e)
     if (!p && !missing) missing = symbol;
     CUDA_CALLS(X)
 #undef X
-    p = dlsym(c->lib, "cuDeviceGetUuid_v2");
-    memcpy(&c->uuid_v2, &p, sizeof c->uuid_v2);
+#define X(member, symbol, type)                                                                    \
+    p = dlsym(c->lib, symbol);                                                                     \
+    memcpy(&c->member, &p, sizeof c->member);
+    CUDA_OPTIONAL(X)
+#undef X
     if (!missing) return 0;
     dlclose(c->lib);
     c->lib = NULL;
@@ -370,11 +440,185 @@ static int event_ms(struct device *dev, int from, int to, double *ms, struct err
     return rc;
 }
 
+/* ---- graphs ------------------------------------------------------------------------------------- */
+
+static void graph_close(struct device *dev)
+{
+    struct cuda_device *d = of(dev);
+    if (d->graph) d->api.graph_exec_destroy(d->graph);
+    d->graph = NULL;
+}
+
+static int graph_open(struct device *dev, unsigned nodes, struct err *e)
+{
+    struct cuda_device *d = of(dev);
+    const struct cuda_api *c = &d->api;
+    CUgraph graph = NULL;
+    if (!c->capture_begin || !c->capture_end || !c->graph_instantiate || !c->graph_launch ||
+        !c->graph_exec_destroy || !c->graph_destroy)
+        return err_set(e, ERR_IO, NULL, "the driver is too old for graphs");
+    graph_close(dev);
+    int rc = check(c, c->capture_begin(d->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                   "cuStreamBeginCapture", e);
+    if (rc) return rc;
+    for (unsigned i = 0; !rc && i < nodes; i++) rc = launch(dev, DEV_EMPTY, 1, 32, NULL, e);
+    const CUresult ended = c->capture_end(d->stream, &graph); /* whatever happened in between */
+    if (!rc) rc = check(c, ended, "cuStreamEndCapture", e);
+    if (!rc) rc = check(c, c->graph_instantiate(&d->graph, graph, 0), "cuGraphInstantiate", e);
+    if (graph) c->graph_destroy(graph);
+    if (rc) d->graph = NULL;
+    return rc;
+}
+
+static int graph_launch(struct device *dev, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    return check(&d->api, d->api.graph_launch(d->graph, d->stream), "cuGraphLaunch", e);
+}
+
+/* ---- matrix products ---------------------------------------------------------------------------- */
+
+enum { WORKSPACE = 64 << 20 };
+
+static const struct {
+    cublasComputeType_t compute;
+    cudaDataType scale, in, out;
+    size_t in_bytes, out_bytes;
+} gemm_kinds[GEMM_KINDS] = {
+    [GEMM_FP64] = { CUBLAS_COMPUTE_64F, CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, 8, 8 },
+    [GEMM_FP32] = { CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4 },
+    [GEMM_TF32] = { CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4, 4 },
+    [GEMM_FP16] = { CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, 2, 2 },
+    [GEMM_BF16] = { CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16BF, 2, 2 },
+    [GEMM_FP8] = { CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_16BF, 1, 2 },
+    [GEMM_INT8] = { CUBLAS_COMPUTE_32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_32I, 1, 4 },
+};
+
+static int blas_check(cublasStatus_t s, const char *what, struct err *e)
+{
+    return s == CUBLAS_STATUS_SUCCESS ? 0 : err_set(e, ERR_IO, NULL, "%s: status %d", what, (int)s);
+}
+
+static int blas_load(struct blas *b, struct err *e)
+{
+    static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12",
+                                         "libcublasLt.so.11", "libcublasLt.so" };
+    const char *missing = NULL;
+    if (b->lib) return 0;
+    for (size_t i = 0; !b->lib && i < sizeof names / sizeof *names; i++)
+        b->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!b->lib) return err_set(e, ERR_IO, NULL, "cuBLASLt is not installed: %s", dlerror());
+    void *p;
+#define X(member, symbol, type)                                                                    \
+    p = dlsym(b->lib, symbol);                                                                     \
+    memcpy(&b->member, &p, sizeof b->member);                                                      \
+    if (!p && !missing) missing = symbol;
+    BLAS_CALLS(X)
+#undef X
+    int rc = missing ? err_set(e, ERR_IO, NULL, "cuBLASLt lacks %s", missing)
+                     : blas_check(b->create(&b->handle), "cublasLtCreate", e);
+    if (!rc) return 0;
+    dlclose(b->lib);
+    b->lib = NULL;
+    return rc;
+}
+
+static void gemm_close(struct device *dev)
+{
+    struct cuda_device *d = of(dev);
+    struct product *p = &d->product;
+    const CUdeviceptr all[] = { p->a, p->b, p->d, p->work };
+    if (p->in) d->blas.layout_destroy(p->in);
+    if (p->out) d->blas.layout_destroy(p->out);
+    if (p->desc) d->blas.desc_destroy(p->desc);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]) d->api.mem_free(all[i]);
+    *p = (struct product){ 0 };
+}
+
+/* The library's first choice of algorithm. */
+static int gemm_choose(struct blas *b, struct product *p, struct err *e)
+{
+    cublasLtMatmulPreference_t pref = NULL;
+    cublasLtMatmulHeuristicResult_t best = { 0 };
+    const size_t work = WORKSPACE;
+    int found = 0;
+    int rc = blas_check(b->pref_create(&pref), "cublasLtMatmulPreferenceCreate", e);
+    if (!rc)
+        rc = blas_check(
+            b->pref_set(pref, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &work, sizeof work),
+            "cublasLtMatmulPreferenceSetAttribute", e);
+    if (!rc) {
+        const cublasStatus_t s =
+            b->heuristic(b->handle, p->desc, p->in, p->in, p->out, p->out, pref, 1, &best, &found);
+        if (s != CUBLAS_STATUS_SUCCESS || !found)
+            rc = err_set(e, ERR_IO, NULL, "cuBLASLt has no such product for this card (status %d)",
+                         (int)s);
+    }
+    if (pref) b->pref_destroy(pref);
+    p->algo = best.algo;
+    return rc;
+}
+
+static int gemm_open(struct device *dev, enum dev_gemm kind, unsigned n, struct err *e)
+{
+    struct cuda_device *d = of(dev);
+    struct product *p = &d->product;
+    struct blas *b = &d->blas;
+    const cublasOperation_t transposed = CUBLAS_OP_T; /* fp8 and int8 want A transposed */
+    const size_t in = gemm_kinds[kind].in_bytes * n * n, out = gemm_kinds[kind].out_bytes * n * n;
+    gemm_close(dev);
+    int rc = blas_load(b, e);
+    if (!rc)
+        rc = blas_check(b->desc_create(&p->desc, gemm_kinds[kind].compute, gemm_kinds[kind].scale),
+                        "cublasLtMatmulDescCreate", e);
+    if (!rc)
+        rc = blas_check(
+            b->desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+            "cublasLtMatmulDescSetAttribute", e);
+    if (!rc)
+        rc = blas_check(b->layout_create(&p->in, gemm_kinds[kind].in, n, n, n),
+                        "cublasLtMatrixLayoutCreate", e);
+    if (!rc)
+        rc = blas_check(b->layout_create(&p->out, gemm_kinds[kind].out, n, n, n),
+                        "cublasLtMatrixLayoutCreate", e);
+    if (!rc) rc = gemm_choose(b, p, e);
+    if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->a, in), "cuMemAlloc", e);
+    if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->b, in), "cuMemAlloc", e);
+    if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->d, out), "cuMemAlloc", e);
+    if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->work, WORKSPACE), "cuMemAlloc", e);
+    /* 0x25 repeated is a small positive number in every one of the types: no zeros, no NaN, so the
+     * card draws what it draws in earnest. */
+    if (!rc) rc = check(&d->api, d->api.memset8(p->a, 0x25, in, d->stream), "cuMemsetD8Async", e);
+    if (!rc) rc = check(&d->api, d->api.memset8(p->b, 0x25, in, d->stream), "cuMemsetD8Async", e);
+    p->fp64 = kind == GEMM_FP64;
+    p->int32 = kind == GEMM_INT8;
+    if (rc) gemm_close(dev);
+    return rc;
+}
+
+static int gemm_launch(struct device *dev, struct err *e)
+{
+    struct cuda_device *d = of(dev);
+    struct product *p = &d->product;
+    const double one64 = 1, zero64 = 0;
+    const float one = 1, zero = 0;
+    const int32_t one32 = 1, zero32 = 0;
+    const void *alpha = p->fp64 ? (const void *)&one64 : p->int32 ? (const void *)&one32 : &one;
+    const void *beta = p->fp64 ? (const void *)&zero64 : p->int32 ? (const void *)&zero32 : &zero;
+    return blas_check(d->blas.matmul(d->blas.handle, p->desc, alpha, (void *)(uintptr_t)p->a, p->in,
+                                     (void *)(uintptr_t)p->b, p->in, beta, (void *)(uintptr_t)p->d,
+                                     p->out, (void *)(uintptr_t)p->d, p->out, &p->algo,
+                                     (void *)(uintptr_t)p->work, WORKSPACE,
+                                     (cudaStream_t)d->stream),
+                      "cublasLtMatmul", e);
+}
+
 /* ---- the cost of a context: in a fresh process ---------------------------------------------------- */
 
 int device_cuda_context_child(int index)
 {
-    struct cuda_device d = { .index = index };
+    struct cuda_device d = { .base.index = index };
     struct err e = { 0 };
 
     const double t0 = monotonic_s();
@@ -438,7 +682,7 @@ static int context_cost(struct device *dev, struct context_cost *out, struct err
     FILE *from = NULL;
 
     int rc = mem_info(dev, &before, &total, e);
-    if (!rc) rc = spawn_child(d->index, &pid, &to, &from, e);
+    if (!rc) rc = spawn_child(d->base.index, &pid, &to, &from, e);
     if (rc) return rc;
 
     if (!fgets(line, sizeof line, from)) line[0] = '\0';
@@ -461,6 +705,9 @@ static int context_cost(struct device *dev, struct context_cost *out, struct err
 static void close_device(struct device *dev)
 {
     struct cuda_device *d = of(dev);
+    graph_close(dev);
+    gemm_close(dev);
+    if (d->blas.lib) d->blas.destroy(d->blas.handle);
     if (d->ctx) d->api.ctx_destroy(d->ctx);
     nvml_close(d->nvml);
     free(d); /* libcuda stays loaded: once started it has threads and exit handlers of its own */
@@ -484,6 +731,12 @@ static const struct device_ops cuda_ops = {
     .sync = sync_stream,
     .event_record = event_record,
     .event_ms = event_ms,
+    .graph_open = graph_open,
+    .graph_launch = graph_launch,
+    .graph_close = graph_close,
+    .gemm_open = gemm_open,
+    .gemm_launch = gemm_launch,
+    .gemm_close = gemm_close,
 };
 
 int device_cuda_open(struct device **out, int index, struct err *e)
@@ -491,7 +744,7 @@ int device_cuda_open(struct device **out, int index, struct err *e)
     struct cuda_device *d = xcalloc(1, sizeof *d);
     *out = NULL;
     d->base.ops = &cuda_ops;
-    d->index = index;
+    d->base.index = index;
     int rc = find_device(&d->api, index, &d->dev, e);
     if (!rc) {
         d->nvml = nvml_open();

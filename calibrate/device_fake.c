@@ -23,6 +23,8 @@ struct fake {
     uint64_t rng;
     unsigned readings;
     bool context, filled;
+    unsigned graph_nodes;
+    double gemm_s;
     struct block *blocks;
     uint64_t used_bytes;
 };
@@ -154,7 +156,6 @@ static int launch(struct device *d, enum dev_kernel k, unsigned grid, unsigned b
                   struct err *e)
 {
     struct fake *f = of(d);
-    (void)grid;
     (void)block;
     if (!f->context) return err_set(e, ERR_IO, NULL, "cuLaunchKernel: invalid context (fake)");
     host_works(f, f->c.launch_us);
@@ -175,6 +176,18 @@ static int launch(struct device *d, enum dev_kernel k, unsigned grid, unsigned b
         device_works(f, 1e-3);
         break;
     }
+    case DEV_COMPUTE: {
+        const double rounds =
+            ceil((double)grid / f->c.info.sms); /* an SM takes a block at a time */
+        device_works(f, rounds * 4 * (double)*(uint64_t *)args[1] / f->c.clock_Hz);
+        break;
+    }
+    case DEV_READ:
+        device_works(f, 16 * (double)*(uint64_t *)args[1] * (double)*(uint64_t *)args[2] /
+                            f->c.l2_Bps);
+        break;
+    case DEV_LOG:
+        return err_set(e, ERR_IO, NULL, "cal_log: the virtual card has one process (fake)");
     case DEV_SPIN: device_works(f, 1e-9 * (double)*(uint64_t *)args[0]); break;
     case DEV_EMPTY:
     case DEV_KERNELS: device_works(f, 1e-6 * f->c.empty_us); break;
@@ -230,6 +243,50 @@ static int event_ms(struct device *d, int from, int to, double *ms, struct err *
     return sync_stream(d, e);
 }
 
+static int graph_open(struct device *d, unsigned nodes, struct err *e)
+{
+    (void)e;
+    of(d)->graph_nodes = nodes;
+    return 0;
+}
+
+static int graph_launch(struct device *d, struct err *e)
+{
+    struct fake *f = of(d);
+    (void)e;
+    host_works(f, f->c.launch_us);
+    device_works(f, 1e-6 * f->c.graph_node_us * f->graph_nodes);
+    return 0;
+}
+
+static void graph_close(struct device *d)
+{
+    of(d)->graph_nodes = 0;
+}
+
+static int gemm_open(struct device *d, enum dev_gemm kind, unsigned n, struct err *e)
+{
+    struct fake *f = of(d);
+    if (f->c.gemm_ops[kind] <= 0)
+        return err_set(e, ERR_IO, NULL, "cuBLASLt has no such product for this card (fake)");
+    f->gemm_s = 2.0 * n * n * n / f->c.gemm_ops[kind];
+    return 0;
+}
+
+static int gemm_launch(struct device *d, struct err *e)
+{
+    struct fake *f = of(d);
+    (void)e;
+    host_works(f, f->c.launch_us);
+    device_works(f, f->gemm_s);
+    return 0;
+}
+
+static void gemm_close(struct device *d)
+{
+    of(d)->gemm_s = 0;
+}
+
 static void close_device(struct device *d)
 {
     struct fake *f = of(d);
@@ -259,6 +316,12 @@ static const struct device_ops fake_ops = {
     .sync = sync_stream,
     .event_record = event_record,
     .event_ms = event_ms,
+    .graph_open = graph_open,
+    .graph_launch = graph_launch,
+    .graph_close = graph_close,
+    .gemm_open = gemm_open,
+    .gemm_launch = gemm_launch,
+    .gemm_close = gemm_close,
 };
 
 void fake_config_default(struct fake_config *c)
@@ -301,6 +364,10 @@ void fake_config_default(struct fake_config *c)
         .alloc_us_per_MiB = 0.47,
         .free_us = 5.3,
         .mem_Bps = 137.7e9,
+        .l2_Bps = 611e9,
+        .graph_node_us = 0.83,
+        .gemm_ops = { 0.31e12, 0.62e12, 4.1e12, 8.7e12, 8.6e12, 0, 17.3e12 },
+        .clock_Hz = 1.41e9,
         .h2d_Bps = 23.9e9,
         .d2h_Bps = 26.1e9,
         .idle_W = 43.7,
@@ -315,6 +382,7 @@ struct device *device_fake_open(const struct fake_config *c)
     struct fake *f = xcalloc(1, sizeof *f);
     f->base.ops = &fake_ops;
     f->base.info = c->info;
+    f->base.index = -1;
     f->c = *c;
     f->rng = 20250611;
     return &f->base;

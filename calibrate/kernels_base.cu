@@ -54,3 +54,50 @@ extern "C" __global__ void cal_spin(unsigned long long ns)
     do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     while (now - start < ns);
 }
+
+/* Every block does `iters` dependent multiply-adds in each thread. The result is stored only if it
+ * is a value that it never has, so the loop cannot be left out and no memory is touched. */
+extern "C" __global__ void cal_compute(float *sink, unsigned long long iters)
+{
+    float x = (float)threadIdx.x;
+    for (unsigned long long i = 0; i < iters; i++) x = fmaf(x, 0.999f, 1.0f);
+    if (x == -1.0f) *sink = x;
+}
+
+/* Reads `n` times sixteen bytes `reps` times, past the first-level cache. */
+extern "C" __global__ void cal_read(const float4 *from, unsigned long long n, unsigned long long reps, float *sink)
+{
+    const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
+    float sum = 0;
+    for (unsigned long long r = 0; r < reps; r++)
+        for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+            const float4 v = __ldcg(&from[i]);
+            sum += v.x + v.y + v.z + v.w;
+        }
+    if (sum == -1.0f) *sink = sum;
+}
+
+/* One thread polls the global timer for `ns` and notes every step above `least` ns: in between the
+ * context was not on the card. out: number of steps, first reading, last reading, then pairs (before,
+ * after), at most `cap` of them. */
+extern "C" __global__ void cal_log(unsigned long long *out, unsigned long long cap, unsigned long long ns,
+                                   unsigned long long least)
+{
+    unsigned long long start, last, now, n = 0;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    last = start;
+    do {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        if (now - last > least) {
+            if (n < cap) {
+                out[3 + 2 * n] = last;
+                out[4 + 2 * n] = now;
+            }
+            n++;
+        }
+        last = now;
+    } while (now - start < ns);
+    out[0] = n;
+    out[1] = start;
+    out[2] = now;
+}

@@ -8,8 +8,10 @@
 #include "base/str.h"
 #include "calibrate/device.h"
 #include "calibrate/probe.h"
+#include "calibrate/worker.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,7 +29,8 @@ struct options {
     const struct probe *only[PROBES_MAX];
     size_t only_n; /* 0: all */
     bool quick, list, info;
-    int child; /* >= 0: the child's side of the context probe */
+    int child;  /* >= 0: the child's side of the context probe */
+    int worker; /* >= 0: a further process on that device (worker.h) */
 };
 
 static void print_help(FILE *to)
@@ -98,17 +101,12 @@ static int add_probes(struct options *o, const char *list, struct err *e)
 }
 
 static const struct option long_options[] = {
-    { "device", required_argument, NULL, 'd' },
-    { "output", required_argument, NULL, 'o' },
-    { "only", required_argument, NULL, 'p' },
-    { "gpu", required_argument, NULL, 'g' },
-    { "quick", no_argument, NULL, 'q' },
-    { "list", no_argument, NULL, 'l' },
-    { "device-info", no_argument, NULL, 'i' },
-    { "version", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "context-child", required_argument, NULL, 'c' },
-    { NULL, 0, NULL, 0 },
+    { "device", required_argument, NULL, 'd' }, { "output", required_argument, NULL, 'o' },
+    { "only", required_argument, NULL, 'p' },   { "gpu", required_argument, NULL, 'g' },
+    { "quick", no_argument, NULL, 'q' },        { "list", no_argument, NULL, 'l' },
+    { "device-info", no_argument, NULL, 'i' },  { "version", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, 'h' },         { "context-child", required_argument, NULL, 'c' },
+    { "worker", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
 };
 
 static int usage_error(int what, char **argv, struct err *e)
@@ -119,7 +117,7 @@ static int usage_error(int what, char **argv, struct err *e)
         return err_set(e, ERR_USAGE, NULL, "unknown option \"-%c\"; try calibrate --help", optopt);
     const char *names[sizeof long_options / sizeof *long_options];
     size_t n = 0;
-    while (long_options[n + 1].name) { /* the last one is for the program itself */
+    while (long_options[n + 2].name) { /* the last two are for the program itself */
         names[n] = long_options[n].name;
         n++;
     }
@@ -139,6 +137,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         switch (c) {
         case 'd': rc = parse_count(optarg, "--device", &o->device, e); break;
         case 'c': rc = parse_count(optarg, "--context-child", &o->child, e); break;
+        case 'w': rc = parse_count(optarg, "--worker", &o->worker, e); break;
         case 'o': o->out = optarg; break;
         case 'p': rc = add_probes(o, optarg, e); break;
         case 'g': o->gpu = optarg; break;
@@ -248,15 +247,46 @@ static int measure(const struct options *o, struct device *d, struct err *e)
     return rc;
 }
 
+static double monotonic_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* The worker's life: its answers go to standard output, what it is told comes from standard input. */
+static int be_worker(int index)
+{
+    struct device *d = NULL;
+    struct err e = { 0 };
+    const double t0 = monotonic_ms();
+    int rc = device_cuda_open(&d, index, &e);
+    const double t1 = monotonic_ms();
+    if (!rc) rc = d->ops->context_open(d, &e);
+    const double t2 = monotonic_ms();
+    if (rc)
+        printf("error %s\n", e.msg);
+    else
+        printf("ready %.9g %.9g %d %d\n", t1 - t0, t2 - t1, (int)d->info.mps, d->info.sms);
+    fflush(stdout);
+    const int status = rc ? err_status((enum err_code)rc) : worker_serve(d, stdin, stdout);
+    if (d) d->ops->close(d);
+    return status;
+}
+
 static int run(int argc, char **argv, int *status, struct err *e)
 {
-    struct options o = { .child = -1 };
+    struct options o = { .child = -1, .worker = -1 };
     struct device *d = NULL;
 
     int rc = parse_options(argc, argv, &o, e);
     if (rc) return rc > 0 ? 0 : rc;
     if (o.child >= 0) {
         *status = device_cuda_context_child(o.child);
+        return 0;
+    }
+    if (o.worker >= 0) {
+        *status = be_worker(o.worker);
         return 0;
     }
     if (o.list) {
@@ -281,6 +311,7 @@ int main(int argc, char **argv)
 {
     struct err e = { 0 };
     int status = 0;
+    signal(SIGPIPE, SIG_IGN); /* a worker that died is an error message, not our end */
     int rc = run(argc, argv, &status, &e);
     if (!rc && (fflush(stdout) || ferror(stdout)))
         rc = err_set(&e, ERR_IO, NULL, "cannot write standard output");

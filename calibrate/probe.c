@@ -4,11 +4,12 @@
 #include <string.h>
 
 extern const struct probe probe_device, probe_power, probe_launch, probe_context, probe_alloc,
-    probe_triad, probe_copy;
+    probe_triad, probe_copy, probe_graph, probe_l2, probe_gemm, probe_width, probe_timeslice;
 
 const struct probe *const probe_all[] = {
-    &probe_device, &probe_power, &probe_context, &probe_launch,
-    &probe_alloc,  &probe_triad, &probe_copy,    NULL,
+    &probe_device, &probe_power,     &probe_context, &probe_launch, &probe_graph,
+    &probe_alloc,  &probe_triad,     &probe_l2,      &probe_copy,   &probe_gemm,
+    &probe_width,  &probe_timeslice, NULL,
 };
 
 const struct probe *probe_find(const char *name)

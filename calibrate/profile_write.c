@@ -15,6 +15,7 @@ struct entry {
     char *method, *reason;
     double *samples;
     size_t samples_n;
+    json_t *points; /* of a curve; else NULL */
 };
 
 struct profile_out {
@@ -42,6 +43,7 @@ void profile_out_destroy(struct profile_out *o)
         free(o->entry.v[i].method);
         free(o->entry.v[i].reason);
         free(o->entry.v[i].samples);
+        json_decref(o->entry.v[i].points);
     }
     vec_fini(&o->entry);
     free(o->gpu);
@@ -94,6 +96,45 @@ enum param_status profile_out_put(struct profile_out *o, const struct param_def 
     return n.status;
 }
 
+enum param_status profile_out_curve(struct profile_out *o, const struct param_def *def,
+                                    const double share[], const double speed[], size_t n,
+                                    const char *method)
+{
+    struct entry e = { .def = *def, .status = PARAM_MEASURED, .points = json_array() };
+    e.est = (struct estimate){
+        .median = n ? speed[0] : NAN, .low = NAN, .high = NAN, .drift = NAN, .target_met = true
+    };
+    for (size_t i = 0; i < n; i++) {
+        if (!(speed[i] > 0)) e.status = PARAM_IMPLAUSIBLE;
+        json_array_append_new(e.points,
+                              json_pack("[o, o]", json_num(share[i]), json_num(fmin(speed[i], 1))));
+    }
+    if (n == 0) e.status = PARAM_NOT_MEASURED;
+    if (e.status != PARAM_MEASURED) e.reason = xstrdup(n ? "a speed is not positive" : "no point");
+    e.method = xstrdup(method);
+    vec_push(&o->entry, e);
+    return e.status;
+}
+
+const char *profile_out_gpu(const struct profile_out *o)
+{
+    return o->gpu;
+}
+
+double profile_out_drift(const struct profile_out *o, const char **key)
+{
+    double most = NAN;
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        if (e->status != PARAM_MEASURED || e->def.detail || !(e->est.drift >= 0)) continue;
+        if (isnan(most) || e->est.drift > most) {
+            most = e->est.drift;
+            *key = e->def.key;
+        }
+    }
+    return most;
+}
+
 void profile_out_missing(struct profile_out *o, const struct param_def *def, const char *fmt, ...)
 {
     struct entry n = { .def = *def, .status = PARAM_NOT_MEASURED };
@@ -138,6 +179,12 @@ size_t profile_out_measured(const struct profile_out *o)
 static json_t *param_json(const struct entry *e)
 {
     json_t *p = json_object();
+    if (e->points) {
+        json_object_set(p, "points", e->points);
+        json_object_set_new(p, "method", json_string(e->method));
+        json_object_set_new(p, "provenance", json_string(status_names[PARAM_MEASURED]));
+        return p;
+    }
     json_object_set_new(p, "value", json_num(e->est.median));
     json_object_set_new(p, "unit", json_string(e->def.unit));
     json_object_set_new(p, "low", json_num(e->est.low));
@@ -182,6 +229,11 @@ static json_t *samples_json(const struct entry *e)
     json_object_set_new(p, "status", json_string(status_names[e->status]));
     if (e->reason) json_object_set_new(p, "reason", json_string(e->reason));
     json_object_set_new(p, "unit", json_string(e->def.unit));
+    if (e->points) {
+        json_object_set(p, "points", e->points);
+        json_object_set_new(p, "method", json_string(e->method));
+        return p;
+    }
     if (e->method) {
         json_object_set_new(p, "method", json_string(e->method));
         json_object_set_new(p, "median", json_num(e->est.median));
@@ -224,6 +276,9 @@ void profile_out_table(const struct profile_out *o, FILE *to)
         fprintf(to, "%-9s %-22s ", e->def.group, e->def.key);
         if (e->status != PARAM_MEASURED)
             fprintf(to, "%s: %s\n", status_names[e->status], e->reason);
+        else if (e->points)
+            fprintf(to, "%.3g at the least of %zu points\n", e->est.median,
+                    json_array_size(e->points));
         else
             fprintf(to, "%.5g %s  [%.5g, %.5g]  n %zu%s%s\n", e->est.median, e->def.unit,
                     e->est.low, e->est.high, e->est.n, e->est.target_met ? "" : "  target missed",

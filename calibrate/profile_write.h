@@ -43,6 +43,15 @@ enum param_status profile_out_put(struct profile_out *o, const struct param_def 
 void profile_out_missing(struct profile_out *o, const struct param_def *def, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A width curve (model/profile.h): n points, shares ascending. Speeds above 1 are noise and become 1;
+ * a speed that is not positive makes the whole implausible. Its value is that of the first point. */
+enum param_status profile_out_curve(struct profile_out *o, const struct param_def *def,
+                                    const double share[], const double speed[], size_t n,
+                                    const char *method);
+
+const char *profile_out_gpu(const struct profile_out *o); /* catalogue key of the card */
+/* The largest drift of a contract parameter with at least 8 samples, and whose it is; NAN: none. */
+double profile_out_drift(const struct profile_out *o, const char **key);
 /* Value that was measured; NAN otherwise. */
 double profile_out_value(const struct profile_out *o, const char *group, const char *key);
 /* Why it is not there; NULL when it is, or was never asked for. */

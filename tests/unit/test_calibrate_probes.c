@@ -84,6 +84,15 @@ static const struct {
     { "base", "context_bytes", 433e6 },
     { "base", "mem_Bps", 137.7e9 },
     { "base", "h2d_Bps", 23.9e9 },
+    { "base", "l2_Bps", 611e9 },
+    { "base", "graph_node_us", 0.83 },
+    { "base", "gemm_fp64_flops", 0.31e12 },
+    { "base", "gemm_fp32_flops", 0.62e12 },
+    { "base", "gemm_tf32_flops", 4.1e12 },
+    { "base", "gemm_fp16_flops", 8.7e12 },
+    { "base", "gemm_bf16_flops", 8.6e12 },
+    { "base", "gemm_int8_ops", 17.3e12 },
+    { "base", "gemm_1024_int8_ops", 17.3e12 },
     { "base", "d2h_Bps", 26.1e9 },
     { "power", "idle_W", 43.7 },
     { "power", "context_W", 71.3 },
@@ -101,6 +110,63 @@ static void planted_figures_come_back(void **state)
     }
     /* 2 GiB less a small block: 1 GiB is more than half of what is free */
     assert_non_null(strstr(profile_out_reason(b.out, "base", "alloc_1GiB_us"), "half the free"));
+    assert_absent(&b, "base", "gemm_fp8_flops", "no such product");
+    assert_absent(&b, "timeslice", "quantum_us", "one process only");
+    done(&b);
+}
+
+/* 11 SMs: widths 1, 3, 4, 6, 7, 8, 10, 11. The same work on w SMs takes 11 / w times as long. */
+static void width_curve(void **state)
+{
+    static const int widths[] = { 1, 3, 4, 6, 7, 8, 10, 11 };
+    struct bench b = quiet_card();
+    (void)state;
+    run(&b, "width");
+    json_t *device = json_object(), *root = profile_out_json(b.out, device);
+    json_t *points =
+        json_object_get(json_object_get(json_object_get(root, "base"), "width_curve"), "points");
+    assert_int_equal(json_array_size(points), 8);
+    for (size_t i = 0; i < 8; i++) {
+        json_t *p = json_array_get(points, i);
+        assert_close(json_number_value(json_array_get(p, 0)), widths[i] / 11.0, 1e-9);
+        assert_close(json_number_value(json_array_get(p, 1)), widths[i] / 11.0, 1e-5);
+    }
+    json_decref(root);
+    json_decref(device);
+    done(&b);
+    b.c.info.sms = 1;
+    run(&b, "width");
+    assert_absent(&b, "base", "width_curve", "one SM");
+    done(&b);
+}
+
+/* A T4 does 65.1 TFLOPS in fp16 and 8.14 in fp32; 1.5 % are allowed for rounded clocks. */
+static void no_product_above_the_catalogue(void **state)
+{
+    struct bench b = quiet_card();
+    (void)state;
+    b.c.gemm_ops[GEMM_FP16] = 66.5e12;
+    b.c.gemm_ops[GEMM_FP32] = 8.2e12;
+    b.dev = device_fake_open(&b.c);
+    b.out = profile_out_create("t4");
+    const struct probe_ctx ctx = { b.dev, b.out, probe_rule(true), true };
+    probe_run(probe_find("gemm"), &ctx);
+    assert_absent(&b, "base", "gemm_fp16_flops", "the catalogue's peak, 6.51e+13");
+    assert_close(profile_out_value(b.out, "base", "gemm_fp32_flops"), 8.2e12, 1e-7);
+    done(&b);
+}
+
+static void slow_cache_is_implausible(void **state)
+{
+    struct bench b = quiet_card();
+    (void)state;
+    b.c.l2_Bps = 100e9; /* the memory behind it: 137.7 */
+    run(&b, NULL);
+    assert_absent(&b, "base", "l2_Bps", "memory behind it");
+    done(&b);
+    b.c.info.l2_bytes = 0;
+    run(&b, "l2");
+    assert_absent(&b, "base", "l2_Bps", "not known");
     done(&b);
 }
 
@@ -332,11 +398,12 @@ static void every_key_is_a_parameter(void **state)
         assert_ptr_equal(probe_find(probe_all[i]->name), probe_all[i]); /* names are unique */
         for (size_t k = 0; k < probe_all[i]->keys_n; k++) {
             const struct param_def *d = &probe_all[i]->keys[k];
-            if (!d->detail && profile_param_find(d->group, d->key) < 0)
+            if (!d->detail && profile_param_find(d->group, d->key) < 0 &&
+                strcmp(d->key, "width_curve") != 0)
                 fail_msg("%s.%s", d->group, d->key);
         }
     }
-    assert_null(probe_find("timeslice")); /* only what exists is listed */
+    assert_null(probe_find("no such probe"));
 }
 
 static void catalogue_keys(void **state)
@@ -464,6 +531,9 @@ int main(void)
         cmocka_unit_test(planted_figures_come_back),
         cmocka_unit_test(planted_figures_come_back_through_noise),
         cmocka_unit_test(other_card),
+        cmocka_unit_test(width_curve),
+        cmocka_unit_test(no_product_above_the_catalogue),
+        cmocka_unit_test(slow_cache_is_implausible),
         cmocka_unit_test(faster_than_physics_is_implausible),
         cmocka_unit_test(nonsense_is_implausible),
         cmocka_unit_test(wrong_results_are_no_measurement),

@@ -1,0 +1,35 @@
+/* calibrate/timeslice.h - what two logs of the card's global timer say about time slicing.
+ *
+ * Each of two processes runs a one-thread kernel that polls the timer and notes the steps in which it
+ * was not on the card (DEV_LOG). Between two such gaps it ran: the length of a run is the quantum. A gap
+ * of one process that holds exactly one whole run of the other is that run and two switches.
+ * Pure functions; ns on the card's timer, results in us. */
+#ifndef GPUSIM_CALIBRATE_TIMESLICE_H
+#define GPUSIM_CALIBRATE_TIMESLICE_H
+
+#include "calibrate/stats.h"
+
+#include <stdint.h>
+
+struct span {
+    uint64_t from, to;
+};
+
+struct slice_log {
+    uint64_t first, last; /* readings of the timer */
+    struct span *gap;     /* ascending; freed by slice_log_fini */
+    size_t n;
+};
+
+void slice_log_fini(struct slice_log *l);
+/* Lengths of the runs of `a` that lie wholly inside the time in which both ran. */
+void slice_quanta(const struct slice_log *a, const struct slice_log *b, struct sampler *us);
+/* Half of each gap of `a` less the one run of `b` in it. */
+void slice_switches(const struct slice_log *a, const struct slice_log *b, struct sampler *us);
+
+/* Throughput of n equal jobs, each alternating `host` and `card` seconds, over that of one: exact mean
+ * value analysis of one station and a delay, the card's demand inflated by `overhead` (switch over
+ * quantum) from two jobs on. n >= 1. */
+double slice_mva(unsigned n, double host, double card, double overhead);
+
+#endif
