@@ -127,7 +127,7 @@ C_FILES    := $(SRC) $(CAL_SRC) $(sort $(wildcard tests/*/*.c))
 
 SHARED := $(or $(GPUSIM_SHARED),$(abspath $(wildcard ../shared)))
 ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT=$(VARIANT) \
-          $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE))) \
+          $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE)) GPUSIM_STANDIN_DIR=$(abspath $(B)/tests/standin)) \
           ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
           UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
@@ -201,6 +201,16 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LDLIBS) -ldl
 
+# A card that is not there, for the tests of calibrate: tests/standin/README.md.
+STANDIN := $(if $(CALIBRATE),$(B)/tests/standin/libcuda.so.1 $(B)/tests/standin/libcublasLt.so.13)
+STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
+    $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -fPIC -shared -fvisibility=hidden \
+    -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -pthread -ldl -lm
+$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h
+	@$(STANDIN_CC)
+$(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
+	@$(STANDIN_CC)
+
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
 DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy lcov=lcov mmdebstrap=mmdebstrap
@@ -234,7 +244,7 @@ run: deps
 check: deps
 	@+$(MAKE) --no-print-directory test
 ## test           check without deps; T=word runs only the programs whose name holds it
-test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE)
+test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE) $(STANDIN)
 	@$(ENV) $(HDR_ENV) B=$(B) tests/run_tests.sh $(if $(T)$(ONLY),--programs-only) $(TESTS) $(REPLAYS)
 
 ## asan ubsan tsan   check under that sanitizer; `sanitize` is the first two in one

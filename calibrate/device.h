@@ -94,7 +94,7 @@ enum dev_gemm {
     GEMM_KINDS
 };
 
-enum { DEV_EVENTS = 4, DEV_BLOCK = 256 };
+enum { DEV_EVENTS = 16, DEV_BLOCK = 256 };
 
 struct device;
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "base/str.h"
+#include "calibrate/checks.h"
 #include "calibrate/device.h"
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
@@ -237,6 +238,7 @@ static int measure(const struct options *o, struct device *d, struct err *e)
     profile_out_table(out, stderr);
 
     json_t *device = describe_run(o, d, &before, &after);
+    json_object_set_new(device, "self_checks", self_checks(out, stderr));
     int rc = write_files(o, out, device, e);
     const bool identity_only = o->only_n == 1 && !o->only[0]->run;
     if (!rc && !profile_out_measured(out) && !identity_only)

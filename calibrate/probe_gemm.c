@@ -25,7 +25,7 @@ static const char *const precision[GEMM_KINDS] = { "fp64", "fp32", "tf32", "fp16
                                                    "bf16", "fp8",  "int8" };
 
 /* Three matrices of at most 8 bytes an element and the workspace in half the free memory. */
-static unsigned large_size(struct device *d)
+static unsigned largest(struct device *d)
 {
     uint64_t free_bytes = 0, total = 0;
     unsigned n = 8192;
@@ -73,6 +73,15 @@ static int measure(const struct probe_ctx *c, enum dev_gemm kind, unsigned n, st
     return rc;
 }
 
+/* Large enough for the peak, small enough that one takes at most some 50 ms: fp64 on a card without
+ * units for it would take seconds. `rate`: of the small one; NAN: unknown. */
+static unsigned large_size(struct device *d, double rate)
+{
+    unsigned n = largest(d);
+    while (n > 1024 && 2.0 * n * n * n / rate > 0.05) n /= 2;
+    return n;
+}
+
 static void run_one(const struct probe_ctx *c, enum dev_gemm kind, unsigned n,
                     const struct param_def *key)
 {
@@ -98,10 +107,11 @@ static void run(const struct probe_ctx *c)
         for (int k = 0; k < 2 * GEMM_KINDS; k++) profile_out_missing(c->out, &keys[k], "%s", e.msg);
         return;
     }
-    const unsigned n = large_size(d);
     for (int k = 0; k < GEMM_KINDS; k++) {
-        run_one(c, (enum dev_gemm)k, n, &keys[k]);
-        run_one(c, (enum dev_gemm)k, 1024, &keys[GEMM_KINDS + k]);
+        const struct param_def *small = &keys[GEMM_KINDS + k];
+        run_one(c, (enum dev_gemm)k, 1024, small);
+        run_one(c, (enum dev_gemm)k,
+                large_size(d, profile_out_value(c->out, small->group, small->key)), &keys[k]);
     }
 }
 

@@ -134,16 +134,18 @@ static struct loop compute_loop(const struct slicing *s, double us, double gap_u
 
 static struct loop loop_of(const struct slicing *s, int kind)
 {
-    struct loop l = compute_loop(s, 200, 0);
+    struct loop l = compute_loop(s, 500, 0);
     switch (kind) {
     case 1: {
         const uint64_t floats = s->c->dev->info.l2_bytes;
-        l = (struct loop){ .kind = LOOP_MEMORY, .size = floats ? floats : 16 << 20, .depth = 4 };
+        l = (struct loop){ .kind = LOOP_MEMORY,
+                           .size = floats ? floats : 16 << 20,
+                           .depth = DEV_EVENTS };
         break;
     }
     case 2:
         l.grid = 1;
-        l.size = (uint64_t)(200e3 / s->one_ns) + 1;
+        l.size = (uint64_t)(500e3 / s->one_ns) + 1;
         break;
     case 3: return compute_loop(s, 1000, 300);
     case 4: return compute_loop(s, 1000, 3000);
@@ -266,7 +268,7 @@ static int measure(struct slicing *s, struct err *e)
 static void run(const struct probe_ctx *c)
 {
     struct err e = { 0 };
-    struct slicing s = { .c = c, .n = c->quick ? 4 : 8, .seconds = c->quick ? 0.25 : 0.5 };
+    struct slicing s = { .c = c, .n = c->quick ? 2 : 8, .seconds = c->quick ? 0.2 : 0.5 };
     int rc = c->dev->ops->context_open(c->dev, &e);
     if (!rc && c->dev->info.mps == TRI_YES)
         rc = err_set(&e, ERR_IO, NULL, "contexts go through an MPS server and do not take turns");

@@ -156,6 +156,21 @@ static const struct entry *find(const struct profile_out *o, const char *group, 
     return NULL;
 }
 
+const struct estimate *profile_out_estimate(const struct profile_out *o, const char *group,
+                                            const char *key)
+{
+    const struct entry *e = find(o, group, key);
+    return e && e->status == PARAM_MEASURED ? &e->est : NULL;
+}
+
+size_t profile_out_implausible(const struct profile_out *o, const char **first)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->entry.n; i++)
+        if (o->entry.v[i].status == PARAM_IMPLAUSIBLE && n++ == 0) *first = o->entry.v[i].reason;
+    return n;
+}
+
 double profile_out_value(const struct profile_out *o, const char *group, const char *key)
 {
     const struct entry *e = find(o, group, key);

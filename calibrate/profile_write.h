@@ -52,6 +52,11 @@ enum param_status profile_out_curve(struct profile_out *o, const struct param_de
 const char *profile_out_gpu(const struct profile_out *o); /* catalogue key of the card */
 /* The largest drift of a contract parameter with at least 8 samples, and whose it is; NAN: none. */
 double profile_out_drift(const struct profile_out *o, const char **key);
+/* Of a parameter that was measured; NULL otherwise. Lent until the next put. */
+const struct estimate *profile_out_estimate(const struct profile_out *o, const char *group,
+                                            const char *key);
+/* How many were implausible; *first: the reason of the first one. */
+size_t profile_out_implausible(const struct profile_out *o, const char **first);
 /* Value that was measured; NAN otherwise. */
 double profile_out_value(const struct profile_out *o, const char *group, const char *key);
 /* Why it is not there; NULL when it is, or was never asked for. */

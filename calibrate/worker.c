@@ -172,7 +172,7 @@ int loop_answer(struct worker *w, struct loop_result *out, struct err *e)
     return rc;
 }
 
-enum { START_MS = 150 }; /* for the requests to arrive and the queues to fill */
+enum { START_MS = 80 }; /* for the requests to arrive and the queues to fill */
 
 int loops_run(struct worker *w[], const struct loop l[], size_t n, double seconds,
               struct loop_result out[], struct err *e)

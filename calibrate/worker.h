@@ -47,7 +47,7 @@ struct loop {
     unsigned grid; /* blocks, for LOOP_COMPUTE */
     uint64_t size; /* iterations, or floats an array */
     double gap_us;
-    unsigned depth; /* 1 .. 4 */
+    unsigned depth; /* 1 .. DEV_EVENTS */
 };
 struct loop_result {
     double rate;           /* kernels per second completed inside the window */

@@ -1,0 +1,76 @@
+/* tests/standin/card.h - the virtual card behind the stand-in driver: one schedule for all processes that
+ * share a state file.
+ *
+ * Everything is an item in the queue of its context: a kernel, a copy, a marker. card_add() and
+ * card_done() first bring the schedule up to the present (CLOCK_MONOTONIC, ns), so arrivals are met in the
+ * order of the lock and the times of completion are exact.
+ * Threads: the state is guarded by a process-shared robust mutex. */
+#ifndef GPUSIM_TESTS_STANDIN_CARD_H
+#define GPUSIM_TESTS_STANDIN_CARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* key, value when it is not planted */
+#define CARD_MAP(X)                                                                                \
+    X(sms, 40)                                                                                     \
+    X(cc_major, 8)                                                                                 \
+    X(cc_minor, 9)                                                                                 \
+    X(memory_GiB, 16)                                                                              \
+    X(l2_MiB, 8)                                                                                   \
+    X(clock_MHz, 1500)                                                                             \
+    X(mem_clock_MHz, 5000)                                                                         \
+    X(bus_bits, 256)                                                                               \
+    X(launch_us, 2.5)                                                                              \
+    X(sync_us, 4)                                                                                  \
+    X(empty_us, 1.5)                                                                               \
+    X(graph_node_us, 1.1)                                                                          \
+    X(alloc_us, 40)                                                                                \
+    X(free_us, 30)                                                                                 \
+    X(context_ms, 60)                                                                              \
+    X(context_MiB, 300)                                                                            \
+    X(mem_GBps, 250)                                                                               \
+    X(l2_GBps, 1000)                                                                               \
+    X(h2d_GBps, 2)                                                                                 \
+    X(d2h_GBps, 2.5)                                                                               \
+    X(gemm_fp64_T, 0.25)                                                                           \
+    X(gemm_fp32_T, 7)                                                                              \
+    X(gemm_tf32_T, 28)                                                                             \
+    X(gemm_fp16_T, 56)                                                                             \
+    X(gemm_bf16_T, 55)                                                                             \
+    X(gemm_fp8_T, 0)                                                                               \
+    X(gemm_int8_T, 110)                                                                            \
+    X(quantum_us, 1500)                                                                            \
+    X(switch_us, 150)                                                                              \
+    X(noise, 0.005)
+
+struct card_plan {
+    char name[96];
+#define X(key, value) double key;
+    CARD_MAP(X)
+#undef X
+};
+
+/* Opens the state; ends the program with a message when the environment is wrong. */
+void card_open(void);
+const struct card_plan *card_plan(void);
+uint64_t card_now_ns(void);
+void card_spin_us(double us); /* busy until so long after the call */
+
+int card_context_open(void); /* number of a context, -1: too many */
+void card_context_close(int ctx);
+bool card_take(int64_t bytes); /* of the card's memory; negative gives back. false: not there */
+uint64_t card_free_bytes(void);
+
+/* Adds work and returns its number in the context. Waits while the queue is full. */
+uint64_t card_add(int ctx, double ns);
+/* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */
+uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least);
+uint64_t card_last(int ctx); /* number of the last item; 0: none yet */
+/* Waits until it is done; when that was [ns]. */
+uint64_t card_wait(int ctx, uint64_t item);
+/* The last log of the context: first and last reading; pairs into out (at most cap), their number. */
+size_t card_gaps(int ctx, uint64_t *first, uint64_t *last, uint64_t *out, size_t cap);
+
+#endif

@@ -1,0 +1,89 @@
+/* The self-checks on planted figures: each passes, fails and is left out for its reason. */
+#include "calibrate/checks.h"
+#include "tests/support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put(struct profile_out *o, const char *group, const char *key, bool detail,
+                double value, double later)
+{
+    const struct param_def def = { group, key, "us", "", 0, 5000, detail };
+    struct sampler s;
+    sampler_init(&s, &(struct stop_rule){ 0.1, 6, 100, 1 }, 0);
+    for (int i = 0; i < 16; i++) sampler_add(&s, i < 8 ? value : later);
+    profile_out_put(o, &def, &s, NULL, "planted");
+    sampler_fini(&s);
+}
+
+/* Status of one check, and whether its detail holds a word. */
+static void expect(const struct profile_out *o, const char *check, const char *status,
+                   const char *word)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    json_t *list = self_checks(o, f), *v;
+    fclose(f);
+    bool found = false;
+    size_t i;
+    json_array_foreach(list, i, v)
+    {
+        if (strcmp(json_string_value(json_object_get(v, "check")), check) != 0) continue;
+        found = true;
+        assert_string_equal(json_string_value(json_object_get(v, "status")), status);
+        assert_contains(json_string_value(json_object_get(v, "detail")), word);
+    }
+    assert_true(found);
+    assert_contains(text, status);
+    json_decref(list);
+    free(text);
+}
+
+static struct profile_out *card(double q, double c, double kept)
+{
+    struct profile_out *o = profile_out_create("x");
+    put(o, "timeslice", "quantum_us", false, q, q);
+    put(o, "timeslice", "switch_us", false, c, c);
+    if (kept > 0) put(o, "timeslice", "kept_compute_2", true, kept, kept);
+    return o;
+}
+
+static void efficiency(void **state)
+{
+    struct profile_out *o = card(1000, 111, 0.92); /* implied 0.9001 */
+    (void)state;
+    expect(o, "efficiency", "passed", "imply 0.9001");
+    profile_out_destroy(o);
+    o = card(1000, 111, 0.95);
+    expect(o, "efficiency", "failed", "kept 0.9500");
+    profile_out_destroy(o);
+    o = card(1000, 111, 0);
+    expect(o, "efficiency", "not made", "not measured");
+    profile_out_destroy(o);
+}
+
+static void bounds_and_drift(void **state)
+{
+    struct profile_out *o = card(1000, 111, 0.9);
+    (void)state;
+    expect(o, "bounds", "passed", "nothing");
+    expect(o, "drift", "passed", "at most 0.00 %");
+    put(o, "base", "launch_us", false, 6000, 6000); /* bound: 5000 */
+    put(o, "base", "alloc_us", false, 100, 104);
+    expect(o, "bounds", "failed", "1 figures");
+    expect(o, "drift", "failed", "4.00 % (alloc_us)");
+    profile_out_destroy(o);
+    o = profile_out_create("x");
+    expect(o, "drift", "not made", "8 samples");
+    profile_out_destroy(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(efficiency),
+        cmocka_unit_test(bounds_and_drift),
+    };
+    return cmocka_run_group_tests_name("calibrate checks", tests, NULL, NULL);
+}

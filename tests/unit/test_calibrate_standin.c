@@ -1,0 +1,182 @@
+/* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back within the
+ * intervals that the profile states. What the host's clock measures may be 4 % and 0.2 us off besides: the
+ * stand-in's own calls take time too, on a machine that runs other tests. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "model/profile.h"
+#include "tests/support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char *dir; /* the stand-in's folder; NULL: not built */
+
+static int set_up(void **state)
+{
+    (void)state;
+    dir = getenv("GPUSIM_CALIBRATE") ? getenv("GPUSIM_STANDIN_DIR") : NULL;
+    return 0;
+}
+
+struct measured {
+    struct json_doc profile, samples;
+    char *said;
+};
+
+static int run(const char *plan, const char *args)
+{
+    char *command =
+        xasprintf("GPUSIM_STANDIN_STATE='%s/state' GPUSIM_STANDIN='%s' LD_LIBRARY_PATH='%s' "
+                  "'%s' %s",
+                  temp_dir(), plan, dir, getenv("GPUSIM_CALIBRATE"), args);
+    const int st = system(command);
+    free(command);
+    return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
+}
+
+static struct measured measure(const char *plan, const char *only)
+{
+    struct measured m = { 0 };
+    struct err e = { 0 };
+    const char *folder = temp_dir();
+    char *args = xasprintf("--quick %s -o '%s/p.json' 2>'%s/said'", only, folder, folder);
+    char *path = xasprintf("%s/p.json", folder), *beside = xasprintf("%s/p.samples.json", folder);
+    char *said = xasprintf("%s/said", folder);
+    const int status = run(plan, args);
+    m.said = read_file(said);
+    if (status != 0) fail_msg("status %d\n%s", status, m.said);
+    if (json_doc_load(&m.profile, path, &e) < 0) fail_msg("%s", e.msg);
+    if (json_doc_load(&m.samples, beside, &e) < 0) fail_msg("%s", e.msg);
+    free(args);
+    free(path);
+    free(beside);
+    free(said);
+    return m;
+}
+
+static void done(struct measured *m)
+{
+    json_doc_fini(&m->profile);
+    json_doc_fini(&m->samples);
+    free(m->said);
+}
+
+static double field(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* In the stated interval, give or take `slack` of the value and `more`. */
+static void expect(const struct measured *m, const char *name, double planted, double slack,
+                   double more)
+{
+    const json_t *p = json_object_get(json_object_get(m->samples.root, "parameters"), name);
+    const double low = field(p, "low"), high = field(p, "high"), room = slack * planted + more;
+    if (!(planted >= low - room && planted <= high + room))
+        fail_msg("%s: planted %g, measured %g [%g, %g]\n%s", name, planted, field(p, "median"), low,
+                 high, m->said);
+}
+
+/* The profile holds them too, as measured, and gpusim's reader has nothing to say. */
+static void expect_profile(const struct measured *m, const char *gpu)
+{
+    struct arena *a = arena_create();
+    struct gpu_profile p;
+    struct diag d;
+    diag_init(&d);
+    profile_read(&p, a, &m->profile, &d);
+    if (d.count) fail_msg("%s: %s", d.problem[0].where, d.problem[0].msg);
+    assert_string_equal(p.gpu, gpu);
+    assert_int_equal(p.param[PROFILE_base_launch_us].provenance, PROV_MEASURED);
+    diag_fini(&d);
+    arena_destroy(a);
+}
+
+static const char base[] = "--only context,launch,graph,alloc,triad,l2,copy,gemm,width";
+
+static void first_card(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("name=NVIDIA L4;sms=58", base);
+    expect(&m, "base.launch_us", 2.5, 0.04, 0.2);
+    expect(&m, "base.launch_sync_us", 2.5 + 1.5 + 4, 0.04,
+           2.5); /* sync counts from the end of the work */
+    expect(&m, "base.graph_node_us", 1.1, 0.01, 0.01);
+    expect(&m, "base.alloc_us", 40, 0.1, 2);
+    expect(&m, "base.context_ms", 60, 0.3, 0);
+    expect(&m, "base.context_bytes", 300 << 20, 0, 0);
+    expect(&m, "base.mem_Bps", 250e9, 0.001, 0);
+    expect(&m, "base.l2_Bps", 1000e9, 0.001, 0);
+    expect(&m, "base.h2d_Bps", 2e9, 0.02, 0);
+    expect(&m, "base.d2h_Bps", 2.5e9, 0.02, 0);
+    expect(&m, "base.gemm_fp64_flops", 0.25e12, 0.002, 0);
+    expect(&m, "base.gemm_fp16_flops", 56e12, 0.002, 0);
+    expect(&m, "base.gemm_int8_ops", 110e12, 0.002, 0);
+    expect(&m, "base.gemm_1024_bf16_flops", 55e12, 0.005, 0);
+    expect_profile(&m, "l4");
+    assert_contains(m.said, "gemm_fp8_flops         not measured: cuBLASLt has no such product");
+    assert_contains(m.said, "bounds      passed");
+    done(&m);
+}
+
+/* Faster in some things, slower in others; its int8 is above what the sheet of a T4 allows. */
+static void second_card(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("name=Tesla T4;sms=40;launch_us=6;graph_node_us=0.7;alloc_us=95;"
+                                "context_ms=35;context_MiB=98;mem_GBps=301;l2_GBps=1270;h2d_GBps=1;"
+                                "gemm_fp16_T=41;gemm_bf16_T=0;gemm_int8_T=140;noise=0.02",
+                                base);
+    expect(&m, "base.launch_us", 6, 0.04, 0.2);
+    expect(&m, "base.graph_node_us", 0.7, 0.02, 0.01);
+    expect(&m, "base.alloc_us", 95, 0.1, 2);
+    expect(&m, "base.context_bytes", 98 << 20, 0, 0);
+    expect(&m, "base.mem_Bps", 301e9, 0.004, 0);
+    expect(&m, "base.l2_Bps", 1270e9, 0.004, 0);
+    expect(&m, "base.h2d_Bps", 1e9, 0.02, 0);
+    expect(&m, "base.gemm_fp16_flops", 41e12, 0.005, 0);
+    expect_profile(&m, "t4");
+    assert_contains(m.said, "above the catalogue's peak");
+    assert_contains(m.said, "bounds      failed");
+    done(&m);
+}
+
+/* Two cards that take turns differently. The throughput kept is that of q / (q + c) within the noise
+ * of the machine's own scheduling; quantum and switch are on the card's timer and exact. */
+static void turns(void **state)
+{
+    static const struct {
+        const char *plan;
+        double q, c;
+    } card[] = { { "quantum_us=1024;switch_us=227", 1024, 227 },
+                 { "quantum_us=2100;switch_us=95", 2100, 95 } };
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    for (size_t i = 0; i < 2; i++) {
+        struct measured m = measure(card[i].plan, "--only launch,timeslice");
+        const double kept = card[i].q / (card[i].q + card[i].c);
+        expect(&m, "timeslice.quantum_us", card[i].q, 0.001, 0);
+        expect(&m, "timeslice.switch_us", card[i].c, 0.001, 0);
+        expect(&m, "timeslice.kept_compute_2", kept, 0.05, 0);
+        expect(&m, "timeslice.kept_memory_2", kept, 0.05, 0);
+        expect(&m, "timeslice.kept_small_2", kept, 0.05, 0);
+        expect(&m, "timeslice.split_long_kernels", 0.5, 0.05, 0);
+        assert_contains(m.said, "check efficiency");
+        done(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_card),
+        cmocka_unit_test(second_card),
+        cmocka_unit_test(turns),
+    };
+    return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
+}
