@@ -143,7 +143,7 @@ mutant moved-job-begins-again unit/test_migrate sim/engine/sim.c \
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'
-mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster.c \
+mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster_prefer.c \
     's/== \(room == 1\)/== (room == 0)/'
 mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'

@@ -1,0 +1,52 @@
+/* Whole cards of a node are as good as each other: which of them serves a job that must leave room for another. */
+#include "engine/cluster_inside.h"
+
+#include "base/err.h"
+
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* `want` eligible cards of [from, to) that fit, those without room in `other` first. */
+static void take_from(const struct cluster *c, const struct cluster *other,
+                      const struct place_request *r, size_t from, size_t to, size_t want,
+                      uint32_t *card)
+{
+    const struct group *g = &c->group[r->group];
+    const int64_t first = c->plan->group[r->group].first_card;
+    size_t n = 0;
+    for (int room = 0; room <= 1 && n < want; room++)
+        for (size_t at = bits_next(&g->eligible, from); at < to && n < want;
+             at = bits_next(&g->eligible, at + 1)) {
+            const uint32_t index = (uint32_t)(first + (int64_t)at);
+            if (cluster_card_fits(other, index, r->demand) == (room == 1) &&
+                cluster_card_fits(c, index, r->demand))
+                card[n++] = index;
+        }
+    BUG_ON(n != want);
+}
+
+void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
+                          const struct place_request *r, struct pick *p)
+{
+    const struct plan_group *pg = &c->plan->group[r->group];
+    const struct group *g = &c->group[r->group];
+    const size_t n = p->card.n;
+    if (cluster_in_domain(c, r)) return; /* other cards may be of other domains */
+    if (g->mig || n == 0 || (n == 1 && r->demand->units < pg->capacity)) return;
+    if (r->any_node && pg->node_cpus_milli == INT64_MAX && pg->node_host_bytes == UINT64_MAX) {
+        take_from(c, other, r, 0, (size_t)pg->cards, n, p->card.v);
+    } else {
+        for (size_t i = 0, k; i < n; i = k) {
+            const int32_t node = c->card[p->card.v[i]].node;
+            const size_t from = (size_t)((node - pg->first_node) * pg->per_node);
+            for (k = i; k < n && c->card[p->card.v[k]].node == node;) k++;
+            take_from(c, other, r, from, from + (size_t)pg->per_node, k - i, p->card.v + i);
+        }
+    }
+    qsort(p->card.v, n, sizeof *p->card.v, ascending);
+}

@@ -1,0 +1,80 @@
+/* tests/support/second_inside.h - the second engine's own state, shared by its two files: second_room.c (what is
+ * free, where a job would go) and second_engine.c (who starts, progress, time). */
+#ifndef GPUSIM_TESTS_SECOND_INSIDE_H
+#define GPUSIM_TESTS_SECOND_INSIDE_H
+
+#include "support/second_engine.h"
+
+#define GROUPS 4
+
+/* Where a job is: cards ascending. */
+struct place {
+    int group, n, node; /* node: of a job without cards */
+    int card[SECOND_CARDS];
+    struct mig_slice slice; /* profile -1: none */
+};
+
+/* What a job is to a group of cards. */
+struct wish {
+    bool possible; /* on an empty group */
+    struct demand demand;
+    struct signature sig;
+    double transfer;
+};
+
+struct life {
+    struct second_job *job;
+    struct wish wish[GROUPS];
+    int64_t rank;
+    bool waiting, on, working; /* on: holds its cards; working: past its start-up, memory allocated */
+    struct place at;
+    simtime allocated, ready, promised, finish;
+    long double left; /* isolated ns */
+    double speed;
+    uint64_t bytes;   /* allocated on each of its cards */
+};
+
+/* Who holds what: of the fleet now, or as it is expected to be. */
+struct view {
+    int n, job[SECOND_JOBS];
+    struct place at[SECOND_JOBS];
+};
+
+struct room {
+    int units, tenants;
+    uint64_t bytes;
+    uint32_t owner;
+};
+
+/* What must have room: the fleet, and perhaps a second state of it as well. */
+struct ask {
+    const struct view *v, *beside; /* beside may be NULL */
+    int job, group;
+    bool first;
+};
+
+struct engine {
+    const struct plan *plan;
+    bool first; /* first_fit, else best_fit */
+    struct life life[SECOND_JOBS];
+    int n;
+    struct view now; /* in the order in which they came onto their cards */
+    simtime clock;
+    bool failed; /* somebody ran out of memory as it started */
+    bool news;   /* somebody came or gave back: a limit that passes is no reason to look at the queue */
+};
+
+const struct plan_group *second_group_of_card(const struct engine *e, int card);
+bool second_holds_card(const struct place *at, int card);
+const struct demand *second_demand_of(const struct engine *e, int job, int group);
+struct room second_room_on(const struct engine *e, const struct view *v, int card);
+bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
+                 bool first, struct place *out);
+void second_put(struct view *v, int job, const struct place *at);
+void second_drop(struct view *v, int job);
+bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at);
+void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other, int job,
+                         struct place *at);
+bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
+
+#endif

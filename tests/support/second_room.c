@@ -1,0 +1,309 @@
+#include "support/second_inside.h"
+
+#include "support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- counting what is free ---- */
+
+const struct plan_group *second_group_of_card(const struct engine *e, int card)
+{
+    const struct plan_group *g = e->plan->group;
+    while (card >= g->first_card + g->cards) g++;
+    return g;
+}
+
+static int node_of_card(const struct engine *e, int card)
+{
+    const struct plan_group *g = second_group_of_card(e, card);
+    return (int)(g->first_node + (card - g->first_card) / g->per_node);
+}
+
+bool second_holds_card(const struct place *at, int card)
+{
+    for (int i = 0; i < at->n; i++)
+        if (at->card[i] == card) return true;
+    return false;
+}
+
+const struct demand *second_demand_of(const struct engine *e, int job, int group)
+{
+    return &e->life[job].wish[group].demand;
+}
+
+static bool sliced(const struct engine *e, int card, struct instance_rules *rules)
+{
+    const struct plan_group *g = second_group_of_card(e, card);
+    e->plan->share->instance_rules(g->params, card - g->first_card, rules);
+    if (rules->on_demand) fail_msg("the second engine knows fixed layouts only");
+    return !rules->off;
+}
+
+/* The start of a free instance of the profile on the card, the first of the layout; -1. */
+static int free_instance(const struct engine *e, const struct view *v, int card, int profile)
+{
+    struct instance_rules rules;
+    if (!sliced(e, card, &rules)) return -1;
+    for (int i = 0; i < rules.layout->n; i++) {
+        const struct mig_slice s = rules.layout->slice[i];
+        bool taken = s.profile != profile;
+        for (int k = 0; k < v->n; k++)
+            taken |= second_holds_card(&v->at[k], card) && v->at[k].slice.start == s.start &&
+                     v->at[k].slice.profile == s.profile;
+        if (!taken) return s.start;
+    }
+    return -1;
+}
+
+struct room second_room_on(const struct engine *e, const struct view *v, int card)
+{
+    const struct plan_group *g = second_group_of_card(e, card);
+    struct room r = { .units = g->capacity, .bytes = g->type.gpu->usable_bytes };
+    for (int k = 0; k < v->n; k++) {
+        if (!second_holds_card(&v->at[k], card)) continue;
+        const struct demand *d = second_demand_of(e, v->job[k], v->at[k].group);
+        r.units -= d->units;
+        r.bytes -= d->reserve_bytes;
+        r.owner = d->owner;
+        r.tenants++;
+    }
+    return r;
+}
+
+/* A card that a gang may use: one slot of it is free, or all of it where there are no slots. */
+static bool eligible(const struct engine *e, const struct view *v, int card)
+{
+    const struct plan_group *g = second_group_of_card(e, card);
+    const bool slots = strcmp(e->plan->share->name, "timeslice") == 0 ||
+                       strcmp(e->plan->share->name, "mps") == 0;
+    struct instance_rules rules;
+    if (e->plan->share->instances && sliced(e, card, &rules)) return false;
+    return second_room_on(e, v, card).units >= (slots ? 1 : g->capacity);
+}
+
+static bool card_fits(const struct engine *e, const struct view *v, int card, const struct demand *d)
+{
+    const struct room r = second_room_on(e, v, card);
+    if (r.tenants > 0 && d->owner != 0 && r.owner != d->owner) return false;
+    if (d->mig_profile >= 0) return free_instance(e, v, card, d->mig_profile) >= 0;
+    if (e->plan->share->instances && !eligible(e, v, card)) return false;
+    return r.units >= d->units && r.bytes >= d->reserve_bytes;
+}
+
+/* CPU cores of a job for `on_node` of its cards, rounded up. */
+static int64_t cores(const struct engine *e, int job, int cards, int on_node)
+{
+    const int32_t all = e->life[job].job->cpus_milli;
+    if (all == JOB_NO_INT) return 0;
+    if (cards == 0) return all;
+    return ((int64_t)all * on_node + cards - 1) / cards;
+}
+
+static bool node_fits(const struct engine *e, const struct view *v, int node, int job, int group,
+                      int on_node)
+{
+    int64_t free = e->plan->group[group].node_cpus_milli;
+    if (free == INT64_MAX) return true;
+    for (int k = 0; k < v->n; k++) {
+        const struct place *at = &v->at[k];
+        int here = 0;
+        for (int i = 0; i < at->n; i++) here += node_of_card(e, at->card[i]) == node;
+        if (here > 0 || (at->n == 0 && at->node == node)) free -= cores(e, v->job[k], at->n, here);
+    }
+    return free >= cores(e, job, second_demand_of(e, job, group)->cards, on_node);
+}
+
+/* ---- where a job would go ---- */
+
+static bool fits_here(const struct engine *e, const struct ask *a, int card, int on_node)
+{
+    const struct demand *d = second_demand_of(e, a->job, a->group);
+    const int node = node_of_card(e, card);
+    if (!card_fits(e, a->v, card, d) || !node_fits(e, a->v, node, a->job, a->group, on_node))
+        return false;
+    return !a->beside || (card_fits(e, a->beside, card, d) &&
+                          node_fits(e, a->beside, node, a->job, a->group, on_node));
+}
+
+static bool one_card(const struct engine *e, const struct ask *a, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    struct room best = { 0 };
+    int card = -1;
+    for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
+        if (!fits_here(e, a, c, 1)) continue;
+        const struct room r = second_room_on(e, a->v, c);
+        if (card >= 0 && a->first) break;
+        if (card >= 0 && (r.units > best.units || (r.units == best.units && r.bytes >= best.bytes)))
+            continue;
+        card = c;
+        best = r;
+    }
+    if (card < 0) return false;
+    out->card[out->n++] = card;
+    return true;
+}
+
+static bool one_instance(const struct engine *e, const struct ask *a, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int profile = second_demand_of(e, a->job, a->group)->mig_profile;
+    for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
+        if (!fits_here(e, a, c, 1)) continue;
+        out->slice = (struct mig_slice){ profile, free_instance(e, a->v, c, profile) };
+        out->card[out->n++] = c;
+        return true;
+    }
+    return false;
+}
+
+/* The first `want` cards of the node that fit, appended; false: too few. */
+static bool cards_of_node(const struct engine *e, const struct ask *a, int node, int want,
+                          struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+    const int before = out->n;
+    for (int c = first; c < first + g->per_node && out->n < before + want; c++)
+        if (eligible(e, a->v, c) && fits_here(e, a, c, want)) out->card[out->n++] = c;
+    if (out->n == before + want) return true;
+    out->n = before;
+    return false;
+}
+
+static int eligible_on(const struct engine *e, const struct ask *a, int node)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+    int n = 0;
+    for (int c = first; c < first + g->per_node; c++) n += eligible(e, a->v, c);
+    return n;
+}
+
+/* The node with the fewest eligible cards, or the first, that has the cards; not one already used. */
+static bool one_node(const struct engine *e, const struct ask *a, int want, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    struct place best;
+    int fewest = INT32_MAX;
+    for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
+        struct place here = *out;
+        bool used = false;
+        for (int i = 0; i < out->n; i++) used |= node_of_card(e, out->card[i]) == node;
+        if (used || !cards_of_node(e, a, node, want, &here)) continue;
+        const int key = a->first ? 0 : eligible_on(e, a, node);
+        if (key >= fewest) continue;
+        fewest = key;
+        best = here;
+    }
+    if (fewest == INT32_MAX) return false;
+    *out = best;
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static bool whole_cards(const struct engine *e, const struct ask *a, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int want = second_demand_of(e, a->job, a->group)->cards, per = (int)g->per_node;
+    if (e->plan->share->instances && want == 1) { /* the first with MIG off */
+        for (int c = (int)g->first_card; c < g->first_card + g->cards && out->n == 0; c++)
+            if (fits_here(e, a, c, 1)) out->card[out->n++] = c;
+        return out->n == 1;
+    }
+    if (want <= per) return one_node(e, a, want, out);
+    int whole = want / per;
+    for (int node = (int)g->first_node; node < g->first_node + g->nodes && whole > 0; node++)
+        if (eligible_on(e, a, node) == per && cards_of_node(e, a, node, per, out)) whole--;
+    if (whole > 0 || (want % per > 0 && !one_node(e, a, want % per, out))) return false;
+    qsort(out->card, (size_t)out->n, sizeof *out->card, ascending);
+    return true;
+}
+
+bool second_find_in(const struct engine *e, const struct ask *a, struct place *out)
+{
+    const struct demand *d = second_demand_of(e, a->job, a->group);
+    const struct plan_group *g = &e->plan->group[a->group];
+    *out = (struct place){ .group = a->group, .node = -1, .slice.profile = -1 };
+    if (d->cards == 0) {
+        for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
+            if (!node_fits(e, a->v, node, a->job, a->group, 1) ||
+                (a->beside && !node_fits(e, a->beside, node, a->job, a->group, 1)))
+                continue;
+            out->node = node;
+            return true;
+        }
+        return false;
+    }
+    if (d->mig_profile >= 0) return one_instance(e, a, out);
+    return d->cards > 1 || d->units == g->capacity ? whole_cards(e, a, out) : one_card(e, a, out);
+}
+
+/* The first group that has a place. */
+bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
+                 bool first, struct place *out)
+{
+    for (size_t g = 0; g < e->plan->n_groups; g++) {
+        const struct ask a = { v, beside, job, (int)g, first };
+        if (e->life[job].wish[g].possible && second_find_in(e, &a, out)) return true;
+    }
+    return false;
+}
+
+void second_put(struct view *v, int job, const struct place *at)
+{
+    v->job[v->n] = job;
+    v->at[v->n++] = *at;
+}
+
+void second_drop(struct view *v, int job)
+{
+    int kept = 0;
+    for (int k = 0; k < v->n; k++) {
+        if (v->job[k] == job) continue;
+        v->job[kept] = v->job[k];
+        v->at[kept++] = v->at[k];
+    }
+    v->n = kept;
+}
+
+/* Could exactly this place be taken? */
+bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at)
+{
+    if (at->n == 0) return node_fits(e, v, at->node, job, at->group, 1);
+    for (int i = 0; i < at->n; i++) {
+        int here = 0;
+        for (int k = 0; k < at->n; k++) here += node_of_card(e, at->card[k]) == node_of_card(e, at->card[i]);
+        const struct ask a = { v, NULL, job, at->group, e->first };
+        if (!fits_here(e, &a, at->card[i], here)) return false;
+    }
+    return true;
+}
+
+/* Whole cards of a node are as good as each other: those without room in `other` first. */
+void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other, int job,
+                         struct place *at)
+{
+    const struct demand *d = second_demand_of(e, job, at->group);
+    const struct plan_group *g = &e->plan->group[at->group];
+    struct place again = *at;
+    if (e->plan->share->instances || at->n == 0 || (at->n == 1 && d->units < g->capacity)) return;
+    again.n = 0;
+    for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
+        const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+        int want = again.n;
+        for (int i = 0; i < at->n; i++) want += node_of_card(e, at->card[i]) == node;
+        for (int room = 0; room <= 1; room++)
+            for (int c = first; c < first + g->per_node && again.n < want; c++)
+                if (eligible(e, v, c) && card_fits(e, v, c, d) && card_fits(e, other, c, d) == (room == 1))
+                    again.card[again.n++] = c;
+    }
+    if (again.n != at->n) fail_msg("whole cards chosen anew are not as many as before");
+    qsort(again.card, (size_t)again.n, sizeof *again.card, ascending);
+    *at = again;
+}
