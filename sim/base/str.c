@@ -49,6 +49,20 @@ void strbuf_addc(struct strbuf *b, char c)
     strbuf_add(b, &c, 1);
 }
 
+void strbuf_addcsv(struct strbuf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        strbuf_addz(out, s);
+        return;
+    }
+    strbuf_addc(out, '"');
+    for (; *s; s++) {
+        if (*s == '"') strbuf_addc(out, '"');
+        strbuf_addc(out, *s);
+    }
+    strbuf_addc(out, '"');
+}
+
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
     va_list again;

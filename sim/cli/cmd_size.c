@@ -7,10 +7,10 @@
 #include <math.h>
 
 struct options {
-    struct opt_list slo, set, policy;
+    struct opt_list slo, set, policy, over;
     int64_t min, max, replications, jobs;
-    const char *group;
-    bool scan, quiet;
+    const char *group, *design;
+    bool scan, no_nines, quiet;
     int format;
 };
 
@@ -23,6 +23,12 @@ static const struct opt opts[] = {
       "largest number of nodes (default: 16 times the present number, at least 64)", NULL },
     { "nodes-of", 0, OPT_TEXT, offsetof(struct options, group), "GROUP",
       "fleet group whose nodes are counted (default: the only one)", NULL },
+    { "over", 0, OPT_LIST, offsetof(struct options, over), "PATH=V1,V2,..",
+      "size each of these as well (card types, MIG layouts ...) and take the least cost over all", NULL },
+    { "design", 0, OPT_TEXT, offsetof(struct options, design), "DESIGN",
+      "how the values of several --over meet: cross (default) or zip", NULL },
+    { "no-nines", 0, OPT_FLAG, offsetof(struct options, no_nines), NULL,
+      "do not look for what p90, p99 and p999 of a target would cost", NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "at most so many runs of each fleet until a target is decided (default 16)", NULL },
     { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
@@ -40,6 +46,8 @@ static const struct opt opts[] = {
 
 /* ---- JSON ---- */
 
+static const char *const queue_names[] = { "grows", "undecided", "stays" };
+
 static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
 {
     json_t *targets = json_array();
@@ -52,11 +60,35 @@ static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
                                json_num(i->mean + i->half), "met", t->target[q] == SIZE_MET,
                                "verdict", verdict_names[t->target[q]]));
     }
-    return json_pack("{s:I, s:I, s:b, s:s, s:b, s:I, s:o, s:s?, s:o}", "nodes",
+    return json_pack("{s:I, s:I, s:b, s:s, s:b, s:s, s:I, s:o, s:s?, s:o}", "nodes",
                      (json_int_t)t->nodes, "cards", (json_int_t)t->cards, "met",
                      t->verdict == SIZE_MET, "verdict", verdict_names[t->verdict], "stable",
-                     (int)t->stable, "n", (json_int_t)t->n, "total_usd", json_num(t->cost_usd),
+                     (int)t->stable, "queue", queue_names[t->queue], "n", (json_int_t)t->n, "total_usd", json_num(t->cost_usd),
                      "problem", t->problem, "targets", targets);
+}
+
+static json_t *over_json(const struct sizing *s, const struct size_answer *a)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < s->over.n_axes; i++)
+        json_object_set_new(o, s->over.axis[i].path,
+                            json_string(grid_value(&s->over, a->point, i)));
+    return o;
+}
+
+static json_t *nines_json(const struct sizing *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_nines; i++) {
+        const struct size_nine *n = &s->nine[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:b, s:o, s:o, s:o}", "of", s->slo[n->target].text, "slo",
+                            n->slo.text, "met", (int)n->met, "nodes",
+                            n->met ? json_integer(n->nodes) : json_null(), "cards",
+                            n->met ? json_integer(n->cards) : json_null(), "total_usd",
+                            n->met ? json_num(n->cost_usd) : json_null()));
+    }
+    return list;
 }
 
 static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
@@ -70,7 +102,8 @@ static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
                               json_pack("{s:I, s:I, s:b}", "from", (json_int_t)a->odd[i].from, "to",
                                         (json_int_t)a->odd[i].to, "met", (int)a->odd[i].met));
     return json_pack(
-        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", a->policy, "path", a->path,
+        "{s:s, s:o, s:s?, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", a->policy, "over",
+        over_json(s, a), "problem", a->problem, "path", a->path,
         "met", b != NULL, "nodes", b ? json_integer(b->nodes) : json_null(), "cards",
         b ? json_integer(b->cards) : json_null(), "total_usd",
         b ? json_num(b->cost_usd) : json_null(), "best", trial_json(s, b), "next_smaller",
@@ -85,10 +118,12 @@ static void print_json(const struct sizing *s)
     for (size_t i = 0; i < s->n_answers; i++)
         json_array_append_new(policies, answer_json(s, &s->answer[i]));
     for (size_t i = 0; i < s->o.n_slo; i++) json_array_append_new(slo, json_string(s->slo[i].text));
-    json_t *v = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:o}", "format", "gpusim-size/1",
+    json_t *v = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o}", "format", "gpusim-size/1",
                           "gpusim_version", GPUSIM_VERSION, "scenario_name", s->name,
                           "scenario_sha256", s->sha256, "slo", slo, "least_cost",
-                          best ? best->policy : NULL, "policies", policies);
+                          best ? best->policy : NULL, "least_cost_over",
+                          best ? over_json(s, best) : json_null(), "nines", nines_json(s), "policies",
+                          policies);
     json_write(v, &b);
     json_decref(v);
     fwrite(b.s, 1, b.len, stdout);
@@ -103,9 +138,19 @@ static void csv_number(double v)
     if (isfinite(v)) printf("%.12g", v);
 }
 
+static void csv_text(const char *text)
+{
+    struct strbuf b = { 0 };
+    strbuf_addcsv(&b, text);
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+}
+
 static void print_csv(const struct sizing *s)
 {
-    printf("policy,nodes,cards,answer,verdict,stable,n,total_usd");
+    printf("policy");
+    for (size_t i = 0; i < s->over.n_axes; i++) printf(",%s", s->over.axis[i].path);
+    printf(",nodes,cards,answer,verdict,stable,n,total_usd");
     for (size_t q = 0; q < s->o.n_slo; q++) {
         const char *p = s->slo[q].path;
         printf(",%s,%s.low,%s.high,%s.verdict", p, p, p, p);
@@ -114,7 +159,12 @@ static void print_csv(const struct sizing *s)
     for (size_t i = 0; i < s->n_answers; i++)
         for (size_t k = 0; k < s->answer[i].n_trials; k++) {
             const struct size_trial *t = &s->answer[i].trial[k];
-            printf("%s,%lld,%lld,%s,%s,%s,%zu", s->answer[i].policy, (long long)t->nodes,
+            csv_text(s->answer[i].policy);
+            for (size_t x = 0; x < s->over.n_axes; x++) {
+                putchar(',');
+                csv_text(grid_value(&s->over, s->answer[i].point, x));
+            }
+            printf(",%lld,%lld,%s,%s,%s,%zu", (long long)t->nodes,
                    (long long)t->cards, t == s->answer[i].best ? "true" : "false",
                    verdict_names[t->verdict], t->stable ? "true" : "false", t->n);
             csv_number(t->cost_usd);
@@ -138,12 +188,17 @@ static void print_value(const struct slo *slo, const struct size_trial *t, size_
         printf("%s (%s)", verdict_names[t->target[q]], t->problem);
     else if (!isfinite(i->mean))
         printf("%s (no such figure: %s)", verdict_names[t->target[q]],
-               t->stable ? "nothing to measure" : "unstable");
+               t->queue == SIZE_MISSED ? "unstable" : "nothing to measure");
     else if (isfinite(i->half))
         printf("%s (%.4g +- %.2g, n %zu)", verdict_names[t->target[q]], i->mean, i->half, t->n);
     else
         printf("%s (%.6g)", verdict_names[t->target[q]], i->mean);
 }
+
+static const char *const queue_words[] = {
+    "unstable: the queue grows without end",
+    "undecided whether the queue grows without end: a longer horizon or more --replications tell", ""
+};
 
 /* The targets that a fleet misses. */
 static void print_misses(const struct sizing *s, const struct size_trial *t)
@@ -155,9 +210,9 @@ static void print_misses(const struct sizing *s, const struct size_trial *t)
         print_value(&s->slo[q], t, q);
     }
     if (n == 0)
-        printf(" %s", t->problem ? t->problem : "the queue grows without end");
+        printf(" %s", t->problem ? t->problem : queue_words[t->queue]);
     else if (!t->stable && !t->problem)
-        printf("; unstable: the queue grows without end");
+        printf("; %s", queue_words[t->queue]);
     putchar('\n');
 }
 
@@ -168,9 +223,49 @@ static void print_fleet(const struct size_trial *t)
     if (isfinite(t->cost_usd)) printf(", %.2f USD", t->cost_usd);
 }
 
+static void print_name(const struct sizing *s, const struct size_answer *a)
+{
+    printf("%s", a->policy);
+    for (size_t i = 0; i < s->over.n_axes; i++)
+        printf(", %s=%s", s->over.axis[i].path, grid_value(&s->over, a->point, i));
+}
+
+/* What each further nine of a target costs, against the one before. */
+static void print_nines(const struct sizing *s)
+{
+    const struct size_nine *before = NULL;
+    for (size_t i = 0; i < s->n_nines; i++) {
+        const struct size_nine *n = &s->nine[i];
+        if (!before || before->target != n->target) {
+            before = NULL;
+            printf("nines of %s:\n", s->slo[n->target].text);
+        }
+        if (n->met) {
+            printf("    %s: %lld node%s, %lld card%s", n->slo.text, (long long)n->nodes,
+                   n->nodes == 1 ? "" : "s", (long long)n->cards, n->cards == 1 ? "" : "s");
+            if (isfinite(n->cost_usd)) printf(", %.2f USD", n->cost_usd);
+            if (before && before->met) {
+                printf(" (%+lld card%s", (long long)(n->cards - before->cards),
+                       n->cards - before->cards == 1 ? "" : "s");
+                if (isfinite(n->cost_usd)) printf(", %+.2f USD", n->cost_usd - before->cost_usd);
+                putchar(')');
+            }
+            putchar('\n');
+        } else {
+            printf("    %s: no number of nodes that was tried\n", n->slo.text);
+        }
+        before = n;
+    }
+}
+
 static void print_answer(const struct sizing *s, const struct size_answer *a)
 {
-    printf("%s: ", a->policy);
+    print_name(s, a);
+    printf(": ");
+    if (a->problem) {
+        printf("cannot be: %s\n", a->problem);
+        return;
+    }
     if (a->best) {
         print_fleet(a->best);
         putchar('\n');
@@ -206,9 +301,12 @@ static void print_table(const struct sizing *s)
 {
     const struct size_answer *best = size_cheapest(s);
     for (size_t i = 0; i < s->n_answers; i++) print_answer(s, &s->answer[i]);
-    if (best && s->n_answers > 1)
-        printf("%s: %s\n", isfinite(best->best->cost_usd) ? "least cost" : "fewest cards",
-               best->policy);
+    if (best && s->n_answers > 1) {
+        printf("%s: ", isfinite(best->best->cost_usd) ? "least cost" : "fewest cards");
+        print_name(s, best);
+        putchar('\n');
+    }
+    print_nines(s);
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
@@ -233,6 +331,10 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .n_set = o.set.n,
             .only = o.policy.v,
             .n_only = o.policy.n,
+            .over = o.over.v,
+            .n_over = o.over.n,
+            .design = o.design,
+            .no_nines = o.no_nines,
             .group = o.group,
             .min = o.min,
             .max = o.max,

@@ -29,6 +29,7 @@ struct collect {
     double (*step_s)[USAGE_STEPS]; /* by fleet group: card-seconds that billing steps add to what is held */
     size_t n_teams;
     uint64_t *by_team; /* jobs, by group symbol */
+    bool keep; /* percentiles of an unstable run */
     /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
     VEC(struct reason {
         char text[120];
@@ -59,6 +60,12 @@ struct collect *collect_create(const struct plan *plan)
     tally_init(&c->all, NULL);
     for (int k = 0; k < CLASS_COUNT; k++) tally_init(&c->by_class[k], &c->pool);
     return c;
+}
+
+void collect_keep_percentiles(struct collect *c)
+{
+    c->keep = true;
+    service_stats_keep_percentiles(c->services);
 }
 
 void collect_destroy(struct collect *c)
@@ -212,13 +219,14 @@ static void suppress_percentiles(struct summary *s)
     s->p50 = s->p90 = s->p95 = s->p99 = NAN;
 }
 
-static struct job_stats stats_of(struct tally *t, bool stable)
+static struct job_stats stats_of(const struct collect *c, struct tally *t, bool stable)
 {
     struct job_stats s;
     dist_stat(&t->wait, t->wait_censored, &s.wait_s);
     dist_stat(&t->turnaround, t->end_censored, &s.turnaround_s);
     dist_stat(&t->slowdown, t->end_censored, &s.slowdown);
-    if (!stable) {
+    if (!c->keep) s.wait_s.p999 = s.turnaround_s.p999 = s.slowdown.p999 = NAN;
+    if (!stable && !c->keep) {
         suppress_percentiles(&s.wait_s);
         suppress_percentiles(&s.turnaround_s);
         suppress_percentiles(&s.slowdown);
@@ -226,11 +234,11 @@ static struct job_stats stats_of(struct tally *t, bool stable)
     return s;
 }
 
-static struct job_group_result line_of(struct tally *t, const char *name, bool stable)
+static struct job_group_result line_of(const struct collect *c, struct tally *t, const char *name, bool stable)
 {
     return (struct job_group_result){ .name = name,
                                       .count = t->count,
-                                      .stats = stats_of(t, stable),
+                                      .stats = stats_of(c, t, stable),
                                       .gpu_hours = t->card_s / 3600,
                                       .useful_gpu_hours = t->useful_s / 3600 };
 }
@@ -249,11 +257,11 @@ static void lines(struct collect *c, const struct sim_totals *t, struct arena *a
     for (int k = 0; k < CLASS_COUNT; k++)
         if (c->by_class[k].count.submitted)
             klass[out->n_classes++] =
-                line_of(&c->by_class[k], k ? job_class_names[k] : "(none)", out->stable);
+                line_of(c, &c->by_class[k], k ? job_class_names[k] : "(none)", out->stable);
     for (size_t i = 0; i < c->n_users; i++)
         if (c->by_user[i].count.submitted)
             user[out->n_users++] =
-                line_of(&c->by_user[i],
+                line_of(c, &c->by_user[i],
                         i ? arena_strdup(a, symtab_name(t->names, (sym)i)) : "(none)", out->stable);
     qsort(user, out->n_users, sizeof *user, by_name);
     out->by_class = klass;
@@ -432,9 +440,11 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
         out->stable = false;
         out->unstable_reason = "the queue grew to the end of the run";
     }
+    if (t->has_queue_batches)
+        out->queue = stability_trend(a, t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting);
     steady_result(&c->steady, &out->steady);
     out->jobs = c->all.count;
-    out->stats = stats_of(&c->all, out->stable);
+    out->stats = stats_of(c, &c->all, out->stable);
     out->useful_gpu_hours = c->all.useful_s / 3600;
     fill_failures(p, t, out);
     out->migrations = (struct migration_result){ p->migrates, t->moves, t->moved_s / 3600 };

@@ -13,6 +13,9 @@ struct collect;
 
 struct collect *collect_create(const struct plan *plan);
 void collect_destroy(struct collect *c); /* accepts NULL */
+/* For a caller that judges over several runs whether a queue grows: the percentiles of an unstable run
+ * stay, and there is one more, p999. */
+void collect_keep_percentiles(struct collect *c);
 struct sink collect_sink(struct collect *c);
 
 /* After the run. `tco` is left unpriced: cost/ works on the usage. */

@@ -212,7 +212,7 @@ double dist_percentile(struct dist *d, double p)
 
 void dist_stat(struct dist *d, uint64_t censored, struct summary *out)
 {
-    *out = (struct summary){ .n = d->n, .censored = censored, NAN, NAN, NAN, NAN, NAN, NAN };
+    *out = (struct summary){ .n = d->n, .censored = censored, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     if (!d->n) return;
     size_t sorted_to = 0;
     out->mean = dist_mean(d);
@@ -220,6 +220,7 @@ void dist_stat(struct dist *d, uint64_t censored, struct summary *out)
     out->p90 = value_at(d, rank_of(0.90, d->n), &sorted_to);
     out->p95 = value_at(d, rank_of(0.95, d->n), &sorted_to);
     out->p99 = value_at(d, rank_of(0.99, d->n), &sorted_to);
+    out->p999 = value_at(d, rank_of(0.999, d->n), &sorted_to);
     out->max = d->n == d->zeros ? 0 : d->max;
 }
 

@@ -17,6 +17,7 @@ struct tally {
 struct service_stats {
     const struct plan *plan;
     struct tally *tally;
+    bool keep; /* percentiles of an unstable run */
 };
 
 struct service_stats *service_stats_create(const struct plan *plan)
@@ -27,6 +28,11 @@ struct service_stats *service_stats_create(const struct plan *plan)
     for (size_t k = 0; k < plan->n_services; k++)
         s->tally[k].within = xcalloc(plan->service[k].spec->n_targets + 1, sizeof(uint64_t));
     return s;
+}
+
+void service_stats_keep_percentiles(struct service_stats *s)
+{
+    s->keep = true;
 }
 
 void service_stats_destroy(struct service_stats *s)
@@ -99,11 +105,15 @@ static double tenant_gpu_hours(const struct sim_totals *t, sym tenant)
     return tenant < t->n_tenants[BY_USER] ? t->tenant[BY_USER][tenant].card_s / 3600 : 0;
 }
 
+static double share_waiting(const struct service_totals *x)
+{
+    return x->requests ? (double)x->waiting / (double)x->requests : 0;
+}
+
 static bool is_stable(const struct service_totals *x)
 {
-    const double waiting = x->requests ? (double)x->waiting / (double)x->requests : 0;
     return !x->has_queue_batches ||
-           stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, waiting);
+           stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
 }
 
 static void one_service(struct service_stats *s, size_t k, const struct sim_totals *t,
@@ -138,15 +148,19 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .usd_per_million_requests = NAN,
         .usd_per_million_tokens = NAN,
     };
+    if (x->has_queue_batches)
+        out->queue = stability_trend(a, x->queue_batch, QUEUE_MARKS - 1, x->queue_before,
+                                     share_waiting(x));
     out->dropped = out->refused + out->timed_out;
     if (!out->stable) out->unstable_reason = "its queue grew to the end of the run";
     for (int m = 0; m < SERVICE_METRICS; m++) {
         const bool of_tokens = m == SERVICE_ttft || m == SERVICE_tpot;
         dist_stat(&y->metric[m], of_tokens ? 0 : x->waiting + x->in_service, stat[m]);
-        if (!out->stable) withhold(stat[m]);
+        if (!s->keep) stat[m]->p999 = NAN;
+        if (!out->stable && !s->keep) withhold(stat[m]);
     }
     for (size_t i = 0; i < spec->n_targets; i++)
-        target[i] = target_of(y, &spec->target[i], i, out->stable);
+        target[i] = target_of(y, &spec->target[i], i, out->stable || s->keep);
     out->throughput_per_s = (double)y->metric[SERVICE_latency].n / window_s;
     if (spec->n_targets > 0) {
         out->goodput_per_s = (double)y->good / window_s;

@@ -2,6 +2,7 @@
 
 #include <gsl/gsl_fit.h>
 #include <math.h>
+#include <string.h>
 
 enum { MAX_BATCHES = 256 };
 
@@ -28,4 +29,12 @@ bool stability_is_stable(const double *batch, size_t n, double mean_before, doub
     for (size_t i = 0; i < n; i++) mean += batch[i] / (double)n;
     if (mean < 1.3 * mean_before) return true;
     return (growth < 1.0 || growth <= standard_error) && share_waiting <= 0.1;
+}
+
+struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n, double mean_before,
+                                   double share_waiting)
+{
+    double *copy = arena_array(a, n, sizeof *copy);
+    memcpy(copy, batch, n * sizeof *copy);
+    return (struct queue_trend){ copy, n, mean_before, share_waiting };
 }

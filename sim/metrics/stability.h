@@ -3,6 +3,9 @@
 #ifndef GPUSIM_METRICS_STABILITY_H
 #define GPUSIM_METRICS_STABILITY_H
 
+#include "base/arena.h"
+#include "model/result.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,5 +19,9 @@ void stability_growth(const double *batch, size_t n, double *growth, double *sta
  *     of 40 unstable over 2,000 s and none over 10,000 s), or
  *   - more than a tenth of all jobs had not started at the end: a backlog that nothing will clear. */
 bool stability_is_stable(const double *batch, size_t n, double mean_before, double share_waiting);
+
+/* What a run keeps of its queue for whoever judges several runs together; batches copied into `a`. */
+struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n, double mean_before,
+                                   double share_waiting);
 
 #endif

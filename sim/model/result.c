@@ -225,6 +225,7 @@ static json_t *stat_json(const struct summary *s)
     json_t *o = json_object();
     put_counts(o, s, stat_counts, COUNT_OF(stat_counts));
     put_nums(o, s, stat_nums, COUNT_OF(stat_nums));
+    if (!isnan(s->p999)) put(o, "p999", json_num(s->p999));
     return o;
 }
 
@@ -620,7 +621,7 @@ static void get_texts(const struct reader *r, json_t *obj, const char *at, void 
 
 static struct summary read_stat(const struct reader *r, json_t *obj, const char *at, const char *key)
 {
-    struct summary s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN };
+    struct summary s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     char here[POINTER_BYTES];
     json_t *o = get_child(r, obj, at, key, JSON_OBJECT, here);
     if (!o) return s;

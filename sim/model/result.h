@@ -23,6 +23,15 @@
 struct summary {
     uint64_t n, censored;
     double mean, p50, p90, p95, p99, max; /* NAN when n == 0, or suppressed because unstable */
+    double p999; /* not in files; NAN unless asked for (collect_keep_percentiles) */
+};
+
+/* How many waited in the last quarter of a run with a horizon, by batches, before it on average, and the
+ * share of all that waited at the end. In memory only; n == 0: not known. */
+struct queue_trend {
+    const double *batch;
+    size_t n;
+    double before, waiting;
 };
 
 struct job_stats {
@@ -115,6 +124,7 @@ struct service_result {
     double usd_per_million_requests, usd_per_million_tokens; /* within all targets; NAN: not priced */
     bool stable;
     const char *unstable_reason;   /* NULL when stable */
+    struct queue_trend queue;
 };
 
 /* A device parameter that a policy used, and how it is known. */
@@ -170,6 +180,7 @@ struct policy_result {
     struct usage usage;
     bool stable;
     const char *unstable_reason;   /* NULL when stable */
+    struct queue_trend queue;
     uint64_t events, trace_rows;
     const struct param_result *param;
     size_t n_params;

@@ -163,6 +163,7 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
 {
     *r = (struct runner){ .arena = arena_create(),
                           .replication = o->replication,
+                          .keep_percentiles = o->keep_percentiles,
                           .silent = o->silent };
     int rc = scenario_load(&r->scenario, path, o->set, o->n_set, d, e);
     if (rc == 0 && !o->world) rc = world_load(&r->world, e);
@@ -175,11 +176,16 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     r->plan = xcalloc(s->n_policies, sizeof *r->plan);
     for (size_t p = 0; p < s->n_policies; p++) {
         struct plan *plan = &r->plan[r->n];
-        plan_build(plan, world, s, p, d);
-        if (d->count == 0) check_prices(plan, r->arena, d);
+        const bool mine = chosen(s->policy[p].name, o->only, o->n_only);
+        struct diag ignored;
+        diag_init(&ignored);
+        struct diag *to = mine || !o->alone ? d : &ignored;
+        plan_build(plan, world, s, p, to);
+        if (to->count == 0) check_prices(plan, r->arena, to);
+        diag_fini(&ignored);
         share[p] = json_incref(plan->share_json);
         order[p] = json_incref(plan->order_json);
-        if (chosen(s->policy[p].name, o->only, o->n_only))
+        if (mine)
             r->n++;
         else
             plan_fini(plan);
@@ -247,6 +253,7 @@ static int run_one(void *ctx, size_t i)
     struct collect *collect = collect_create(plan);
     struct jobs_csv jobs = { .usd_per_card_hour = NAN };
     size_t n = 0;
+    if (r->keep_percentiles) collect_keep_percentiles(collect);
     if (plan->priced) {
         const struct usage fleet = fleet_of(plan, plan->arena);
         const struct tco_rates rates = tco_rates(&plan->prices, plan->share->name, &fleet);

@@ -19,6 +19,7 @@ struct runner {
     FILE **jobs, **series, **services; /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
+    bool keep_percentiles; /* as in metrics/collect.h */
 };
 
 /* For many runs of variants of one scenario. */
@@ -30,6 +31,8 @@ struct runner_options {
     size_t n_only;
     uint64_t replication;
     bool silent, no_hash; /* no_hash: leave result.trace_sha256 empty */
+    bool keep_percentiles;
+    bool alone; /* what is wrong with policies that are not in `only` does not matter */
 };
 
 /* Load the scenario and everything it names. `only` (may be empty): names of policies to keep.

@@ -1,15 +1,13 @@
 #include "whatif/size.h"
 
 #include "base/dec.h"
-#include "base/log.h"
-#include "base/thread.h"
 #include "base/vec.h"
-#include "whatif/runner.h"
+#include "metrics/stability.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_ROUND = 4, LOOK_AROUND = 2 };
+enum { LOOK_AROUND = 2 };
 
 const char *const verdict_names[] = { "missed", "undecided", "met", NULL };
 
@@ -67,6 +65,61 @@ enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct in
     const bool low = slo_holds(s, out->mean - out->half),
                high = slo_holds(s, out->mean + out->half);
     return low && high ? SIZE_MET : low || high ? SIZE_UNDECIDED : SIZE_MISSED;
+}
+
+enum verdict size_queue(const struct queue_trend *t, size_t n)
+{
+    double growth[SIZE_MOST_RUNS], ignored, last = 0, before = 0, waiting = 0;
+    BUG_ON(n == 0 || n > SIZE_MOST_RUNS);
+    for (size_t k = 0; k < n; k++)
+        if (t[k].n == 0) return SIZE_MET; /* no horizon: every queue ends */
+    if (n == 1)
+        return stability_is_stable(t->batch, t->n, t->before, t->waiting) ? SIZE_MET : SIZE_MISSED;
+    for (size_t k = 0; k < n; k++) {
+        stability_growth(t[k].batch, t[k].n, &growth[k], &ignored);
+        for (size_t i = 0; i < t[k].n; i++) last += t[k].batch[i] / (double)t[k].n;
+        before += t[k].before;
+        waiting += t[k].waiting / (double)n;
+    }
+    if (last < 1.3 * before) return SIZE_MET;
+    if (waiting > 0.1) return SIZE_MISSED;
+    const struct interval g = interval_student(growth, n);
+    if (g.mean < 1 || g.mean <= g.error) return SIZE_MET;
+    return g.mean - g.half > 0 ? SIZE_MISSED : SIZE_UNDECIDED;
+}
+
+/* ---- nines ---- */
+
+static const char *const nines[] = { "p90", "p99", "p999" };
+static const char *const percentiles[] = { "p50", "p90", "p95", "p99", "p999" };
+
+const char *slo_percentile(const struct slo *s)
+{
+    const char *dot = strrchr(s->path, '.');
+    for (size_t i = 0; dot && i < sizeof percentiles / sizeof *percentiles; i++)
+        if (strcmp(dot + 1, percentiles[i]) == 0) return percentiles[i];
+    return NULL;
+}
+
+bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *out)
+{
+    static const double shares[] = { 0.9, 0.99, 0.999 };
+    const char *dot = strrchr(s->path, '.');
+    const bool below = s->op == SLO_LE || s->op == SLO_LT, above = s->op == SLO_GE || s->op == SLO_GT;
+    if (level >= SIZE_NINES || !dot) return false;
+    *out = *s;
+    if (below && slo_percentile(s)) {
+        out->path = arena_printf(a, "%.*s%s", (int)(dot + 1 - s->path), s->path, nines[level]);
+        out->text = arena_printf(a, "%s%s", out->path,
+                                 s->text + strcspn(s->text, "<>=!")); /* as it was written */
+        return true;
+    }
+    if (above && strcmp(dot, ".attainment") == 0) {
+        out->limit = shares[level];
+        out->text = arena_printf(a, "%s%s%g", s->path, s->op == SLO_GE ? ">=" : ">", shares[level]);
+        return true;
+    }
+    return false;
 }
 
 /* ---- the search ---- */
@@ -209,278 +262,4 @@ void size_answer_fini(struct size_answer *a)
     free(a->odd);
     a->trial = NULL;
     a->odd = NULL;
-}
-
-/* ---- trials ---- */
-
-struct attempt {
-    struct sizing *s;
-    const struct size_answer *answer;
-    int64_t nodes;
-    size_t from, n; /* replications from .. n of this round */
-    double *x;      /* [target][replication] */
-    double *cost;
-    bool *stable;
-    int64_t cards;
-    struct err *error;
-};
-
-static size_t budget(const struct sizing *s)
-{
-    if (!s->random) return 1;
-    return s->o.replications ? s->o.replications : 16;
-}
-
-/* Load with these nodes; `only` this policy (NULL: those asked for). */
-static int load(struct runner *r, const struct sizing *s, const char *path, int64_t nodes,
-                const char *only, size_t replication, struct err *e)
-{
-    struct arena *a = arena_create();
-    const char **set = arena_array(a, s->o.n_set + 1, sizeof *set);
-    struct diag d;
-    for (size_t i = 0; i < s->o.n_set; i++) set[i] = s->o.set[i];
-    if (path) set[s->o.n_set] = arena_printf(a, "%s=%lld", path, (long long)nodes);
-    const struct runner_options o = { .world = &s->world,
-                                      .set = set,
-                                      .n_set = s->o.n_set + (path ? 1 : 0),
-                                      .only = only ? &only : s->o.only,
-                                      .n_only = only ? 1 : s->o.n_only,
-                                      .replication = replication,
-                                      .silent = true,
-                                      .no_hash = true };
-    diag_init(&d);
-    int rc = runner_load_with(r, s->o.scenario, &o, &d, e);
-    if (rc == 0 && d.count > 0) rc = diag_result(&d, e);
-    diag_fini(&d);
-    arena_destroy(a);
-    return rc;
-}
-
-/* Say what there is where the path leaves the result. */
-static int no_such_figure(const struct slo *slo, json_t *policy, struct err *e)
-{
-    char *path = xstrdup(slo->path), *dot;
-    const char *word = slo->path, *names[64], *key;
-    char list[160];
-    json_t *up = NULL, *each;
-    size_t n = 0;
-    while (!up && (dot = strrchr(path, '.'))) {
-        *dot = '\0';
-        up = json_path_get(policy, path);
-        word = slo->path + (dot - path) + 1;
-    }
-    if (!up) {
-        up = policy;
-        word = slo->path;
-    }
-    char *part = xstrndup(word, strcspn(word, "."));
-    json_object_foreach(up, key, each)
-    {
-        if (n < 64) names[n++] = key;
-    }
-    err_set(e, ERR_USAGE, NULL, "--slo %s: a policy's result has no '%s'", slo->text, slo->path);
-    const char *near = str_nearest(part, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    else
-        err_hint(e, "instead of '%s' there is %s", part,
-                 n ? str_list(list, sizeof list, names, n) : "nothing");
-    free(part);
-    free(path);
-    return ERR_USAGE;
-}
-
-/* What a target names. NAN: null, the statistic does not exist here. */
-static int look_up(const struct slo *slo, json_t *policy, double *out, struct err *e)
-{
-    json_t *v = json_path_get(policy, slo->path);
-    if (!v) return no_such_figure(slo, policy, e);
-    if (json_is_number(v))
-        *out = json_number_value(v);
-    else if (json_is_boolean(v))
-        *out = json_is_true(v);
-    else if (json_is_null(v))
-        *out = NAN;
-    else
-        return err_set(e, ERR_USAGE, NULL, "--slo %s: '%s' is no number", slo->text, slo->path);
-    return 0;
-}
-
-static int replicate(void *ctx, size_t i)
-{
-    struct attempt *t = ctx;
-    const struct sizing *s = t->s;
-    const size_t k = t->from + i, max = budget(s);
-    struct runner r = { 0 };
-    struct err *e = &t->error[k];
-    int rc = load(&r, s, t->answer->path, t->nodes, t->answer->policy, k, e);
-    if (rc == 0) rc = runner_run(&r, NULL, 1, e);
-    if (rc == 0) {
-        json_t *all = result_to_json(&r.result);
-        json_t *policy = json_array_get(json_object_get(all, "policies"), 0);
-        for (size_t q = 0; q < s->o.n_slo && rc == 0; q++)
-            rc = look_up(&s->slo[q], policy, &t->x[q * max + k], e);
-        t->stable[k] = r.result.policy[0].stable;
-        t->cost[k] = r.result.policy[0].tco.priced ? r.result.policy[0].tco.total_usd : NAN;
-        if (k == 0) t->cards = (int64_t)r.result.policy[0].gpu.count;
-        json_decref(all);
-    }
-    runner_fini(&r);
-    return rc == ERR_USAGE ? rc : 0; /* a wrong target is wrong everywhere */
-}
-
-/* Judge what there is; true when it is decided. */
-static bool judge(const struct attempt *t, size_t n, struct size_trial *out)
-{
-    const size_t max = budget(t->s);
-    out->n = n;
-    out->stable = true;
-    out->verdict = SIZE_MET;
-    out->cost_usd = interval_student(t->cost, n).mean;
-    out->cards = t->cards;
-    for (size_t k = 0; k < n; k++) {
-        if (t->error[k].code != ERR_OK && !out->problem)
-            out->problem = arena_printf(t->s->arena, "%s%s%s", t->error[k].where,
-                                        t->error[k].where[0] ? ": " : "", t->error[k].msg);
-        if (t->error[k].code == ERR_OK && !t->stable[k]) out->stable = false;
-    }
-    for (size_t q = 0; q < t->s->o.n_slo; q++) {
-        out->target[q] = slo_judge(&t->s->slo[q], t->x + q * max, n, &out->value[q]);
-        if (out->target[q] < out->verdict) out->verdict = out->target[q];
-    }
-    if (out->problem || !out->stable) out->verdict = SIZE_MISSED;
-    return out->verdict != SIZE_UNDECIDED;
-}
-
-static int try_nodes(void *ctx, int64_t nodes, struct size_trial *out, struct err *e)
-{
-    struct attempt *t = ctx;
-    const struct sizing *s = t->s;
-    const size_t max = budget(s);
-    int rc = 0;
-    t->nodes = nodes;
-    t->cards = 0;
-    t->x = xcalloc(max * s->o.n_slo, sizeof *t->x);
-    t->cost = xcalloc(max, sizeof *t->cost);
-    t->stable = xcalloc(max, sizeof *t->stable);
-    t->error = xcalloc(max, sizeof *t->error);
-    for (size_t i = 0; i < max * s->o.n_slo; i++) t->x[i] = NAN;
-    for (size_t n = 0; n < max && rc == 0;) {
-        const size_t more = n ? n : FIRST_ROUND;
-        t->from = n;
-        n = max - n < more ? max : n + more;
-        rc = parallel_for(n - t->from, s->o.threads, replicate, t);
-        for (size_t k = t->from; k < n && rc != 0; k++)
-            if (t->error[k].code == (enum err_code)rc) {
-                *e = t->error[k];
-                break;
-            }
-        if (rc == 0 && judge(t, n, out)) break;
-    }
-    log_verbose("%s: %lld nodes: %s after %zu runs", t->answer->policy, (long long)nodes,
-                verdict_names[out->verdict], out->n);
-    free(t->x);
-    free(t->cost);
-    free(t->stable);
-    free(t->error);
-    return rc;
-}
-
-/* ---- all policies ---- */
-
-/* The group whose nodes are counted, and its path: the policy's own fleet goes first. */
-static int find_group(const struct sizing *s, const struct scenario *sc, size_t p,
-                      const char **path, int64_t *nodes, struct err *e)
-{
-    const struct policy_spec *spec = &sc->policy[p];
-    const bool own = spec->fleet != sc->fleet;
-    const struct fleet_group *found = spec->n_fleet == 1 && !s->o.group ? spec->fleet : NULL;
-    const char *names[256];
-    char list[160];
-    size_t n = 0;
-    for (size_t i = 0; i < spec->n_fleet && n < 256; i++) {
-        names[n++] = spec->fleet[i].name;
-        if (s->o.group && strcmp(s->o.group, spec->fleet[i].name) == 0) found = &spec->fleet[i];
-    }
-    if (!found && !s->o.group)
-        err_set(e, ERR_USAGE, NULL,
-                "policy %s has several fleet groups; say whose nodes to count: "
-                "--nodes-of GROUP",
-                spec->name);
-    else if (!found)
-        err_set(e, ERR_USAGE, NULL, "--nodes-of: policy %s has no fleet group '%s'", spec->name,
-                s->o.group);
-    if (!found) {
-        err_hint(e, "it has: %s", str_list(list, sizeof list, names, n));
-        return ERR_USAGE;
-    }
-    *path = own ? arena_printf(s->arena, "policies.%s.fleet.%s.nodes", spec->name, found->name)
-                : arena_printf(s->arena, "fleet.%s.nodes", found->name);
-    *nodes = found->nodes;
-    return 0;
-}
-
-static int size_policy(struct sizing *s, const struct scenario *sc, size_t p, struct err *e)
-{
-    struct size_answer *a = &s->answer[s->n_answers++];
-    struct attempt t = { .s = s, .answer = a };
-    int64_t present, max = s->o.max;
-    a->policy = arena_strdup(s->arena, sc->policy[p].name);
-    int rc = find_group(s, sc, p, &a->path, &present, e);
-    if (rc != 0) return rc;
-    if (max == 0) max = present > 4 ? 16 * present : 64;
-    if (max < s->o.min) max = s->o.min;
-    return size_search(a, s->o.min, max, s->o.scan, try_nodes, &t, e);
-}
-
-int size_run(struct sizing *s, const struct size_options *o, struct err *e)
-{
-    struct runner base = { 0 };
-    *s = (struct sizing){ .o = *o, .arena = arena_create() };
-    int rc = 0;
-    if (o->n_slo == 0 || o->n_slo > SIZE_MAX_TARGETS)
-        rc = err_set(e, ERR_USAGE, NULL, "expected 1 to %d targets: --slo 'jobs.wait_s.p95<=600'",
-                     SIZE_MAX_TARGETS);
-    for (size_t i = 0; i < o->n_slo && rc == 0; i++)
-        rc = slo_parse(&s->slo[i], s->arena, o->slo[i], e);
-    if (rc == 0) rc = world_load(&s->world, e);
-    if (rc == 0) rc = load(&base, s, NULL, 0, NULL, 0, e);
-    if (rc == 0) {
-        const struct scenario *sc = &base.scenario;
-        s->random = runner_is_random(&base);
-        s->name = arena_strdup(s->arena, sc->name);
-        memcpy(s->sha256, sc->sha256, sizeof s->sha256);
-        s->answer = xcalloc(base.n, sizeof *s->answer);
-        for (size_t p = 0, kept = 0; p < sc->n_policies && kept < base.n && rc == 0; p++) {
-            if (base.plan[kept].spec != &sc->policy[p]) continue;
-            rc = size_policy(s, sc, p, e);
-            kept++;
-        }
-    }
-    runner_fini(&base);
-    return rc;
-}
-
-const struct size_answer *size_cheapest(const struct sizing *s)
-{
-    const struct size_answer *best = NULL;
-    bool priced = true;
-    for (size_t i = 0; i < s->n_answers; i++)
-        if (s->answer[i].best) priced &= isfinite(s->answer[i].best->cost_usd);
-    for (size_t i = 0; i < s->n_answers; i++) {
-        const struct size_answer *a = &s->answer[i];
-        if (!a->best) continue;
-        const double cost = priced ? a->best->cost_usd : (double)a->best->cards;
-        if (!best || cost < (priced ? best->best->cost_usd : (double)best->best->cards)) best = a;
-    }
-    return best;
-}
-
-void size_fini(struct sizing *s)
-{
-    for (size_t i = 0; i < s->n_answers; i++) size_answer_fini(&s->answer[i]);
-    free(s->answer);
-    world_fini(&s->world);
-    arena_destroy(s->arena);
-    *s = (struct sizing){ 0 };
 }

@@ -8,20 +8,32 @@
  * after each doubling, so they are a little too sure. A run that is unstable, fails, or has no such
  * statistic misses.
  *
+ * Whether a queue grows without end is a question to all replications together (size_queue): of single
+ * short runs many look as if it did.
+ *
  * The search doubles from `min` until all targets are met, halves the gap, and then looks at the two
  * numbers below the answer, the two above it, and the middle of every gap between smaller numbers that
  * were tried. The response need not be monotone (gangs that no longer divide a fleet, MIG layouts): when
  * a smaller fleet meets the targets or a larger one misses them, everything from `min` to twice the
  * answer is tried, at most 512 numbers, and the odd regions are reported. `scan` tries every number.
  * What lies between numbers that were not tried is not known.
+ *
+ * `over` varies more of the scenario than the number of nodes (card types, MIG layouts, anything): each
+ * policy is sized at each point of that grid, and the least cost over all of them is the answer. A point
+ * that cannot be (slices that the card does not have) is kept with its reason.
+ *
+ * What each nine costs: a target on a percentile is also sized at p90, p99 and p999, one on an attainment
+ * at 0.9, 0.99 and 0.999, for the answer's policy and point, the other targets as they are.
  * Ownership: size_fini(). Threads: call from one. */
 #ifndef GPUSIM_WHATIF_SIZE_H
 #define GPUSIM_WHATIF_SIZE_H
 
 #include "engine/plan.h"
+#include "model/result.h"
+#include "whatif/grid.h"
 #include "whatif/interval.h"
 
-enum { SIZE_MAX_TARGETS = 16, SIZE_SCAN = 512 };
+enum { SIZE_MAX_TARGETS = 16, SIZE_SCAN = 512, SIZE_NINES = 3, SIZE_MOST_RUNS = 1024 };
 
 enum slo_op { SLO_LE, SLO_LT, SLO_GE, SLO_GT, SLO_EQ, SLO_NE };
 struct slo {
@@ -38,12 +50,25 @@ extern const char *const verdict_names[];
 /* Judge n values; NAN: the statistic does not exist. n == 1: the value itself. */
 enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct interval *out);
 
+/* Do n runs of one fleet have a queue that stays (met) or that grows without end (missed)? One run: the
+ * test of metrics/stability.h. Several: it grows when it is at least 1.3 times as long in the last
+ * quarter as before and either a tenth of all still wait at the end or it grew in that quarter by at
+ * least one and the 95 % interval of the growth over the runs lies above 0; undecided while only the
+ * mean lies above 0 by more than its standard error. 1 <= n <= SIZE_MOST_RUNS. */
+enum verdict size_queue(const struct queue_trend *t, size_t n);
+
+/* The percentile that a target is about, "p99"; NULL: none. */
+const char *slo_percentile(const struct slo *s);
+/* The target with level + 1 nines in place of its own: false when it has none, or level >= SIZE_NINES. */
+bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *out);
+
 struct size_trial {
     int64_t nodes, cards;
     size_t n; /* replications */
-    bool stable;
+    bool stable;          /* false: its queue grows, or that is undecided */
     const char *problem;  /* a run failed; NULL: none */
-    enum verdict verdict; /* the worst of the targets */
+    enum verdict queue;   /* does it stay? Of several queues the worst */
+    enum verdict verdict; /* the worst of the targets and of the queue */
     enum verdict target[SIZE_MAX_TARGETS];
     struct interval value[SIZE_MAX_TARGETS];
     double cost_usd; /* mean; NAN: not priced */
@@ -56,12 +81,23 @@ struct size_region {
 
 struct size_answer {
     const char *policy, *path; /* path of the number of nodes in the scenario */
+    size_t point;              /* of sizing.over */
+    const char *problem;       /* this point cannot be: no trials; NULL */
     struct size_trial *trial;  /* by number of nodes; owned */
     size_t n_trials;
     const struct size_trial *best;         /* NULL: none meets all */
     const struct size_trial *next_smaller; /* the largest smaller fleet that was tried; NULL */
     struct size_region *odd;               /* owned */
     size_t n_odd;
+};
+
+/* One target at another number of nines. */
+struct size_nine {
+    size_t target; /* of the targets as given */
+    struct slo slo;
+    bool met; /* by some number up to `max`; else the rest is 0 */
+    int64_t nodes, cards;
+    double cost_usd;
 };
 
 struct size_options {
@@ -77,6 +113,10 @@ struct size_options {
     size_t replications; /* budget for one trial; 0: 16 */
     unsigned threads;
     bool scan;
+    const char *const *over; /* axes as in whatif/grid.h */
+    size_t n_over;
+    const char *design; /* of `over`; NULL: cross */
+    bool no_nines;
 };
 
 struct sizing {
@@ -86,14 +126,18 @@ struct sizing {
     struct slo slo[SIZE_MAX_TARGETS];
     const char *name; /* of the scenario */
     char sha256[65];
-    struct size_answer *answer; /* one a policy, in scenario order */
+    struct grid over;
+    struct size_answer *answer; /* by point, and in it by policy in scenario order */
     size_t n_answers;
+    struct size_nine *nine; /* owned; by target and level, of size_cheapest() */
+    size_t n_nines;
     bool random;
 };
 
-/* ERR_USAGE for expressions, groups and paths that name nothing; ERR_INPUT for the scenario. */
+/* ERR_USAGE for expressions, groups and paths that name nothing; ERR_INPUT for the scenario, or when no
+ * point of `over` can be. */
 int size_run(struct sizing *s, const struct size_options *o, struct err *e);
-/* The policy that meets the targets at least cost, or with the fewest cards where some answer has no
+/* The policy and point that meet the targets at least cost, or with the fewest cards where some answer has no
  * cost; the first of equals. NULL: none meets them. */
 const struct size_answer *size_cheapest(const struct sizing *s);
 void size_fini(struct sizing *s); /* harmless on {0} */

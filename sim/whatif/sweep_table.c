@@ -207,20 +207,6 @@ void sweep_table_fini(struct sweep_table *t)
 
 /* ---- forms ---- */
 
-static void csv_text(struct strbuf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        strbuf_addz(out, s);
-        return;
-    }
-    strbuf_addc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"') strbuf_addc(out, '"');
-        strbuf_addc(out, *s);
-    }
-    strbuf_addc(out, '"');
-}
-
 static void csv_number(struct strbuf *out, double v)
 {
     strbuf_addc(out, ',');
@@ -232,7 +218,7 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
     strbuf_addz(out, "point");
     for (size_t i = 0; i < t->grid.n_axes; i++) {
         strbuf_addc(out, ',');
-        csv_text(out, t->grid.axis[i].path);
+        strbuf_addcsv(out, t->grid.axis[i].path);
     }
     strbuf_addz(out, ",policy,kind,n,failed_runs,stable");
     for (size_t m = 0; sweep_metrics[m]; m++)
@@ -244,12 +230,12 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
         strbuf_addf(out, "%zu", x->point);
         for (size_t i = 0; i < t->grid.n_axes; i++) {
             strbuf_addc(out, ',');
-            csv_text(out, grid_value(&t->grid, x->point, i));
+            strbuf_addcsv(out, grid_value(&t->grid, x->point, i));
         }
         strbuf_addc(out, ',');
-        csv_text(out, x->policy);
+        strbuf_addcsv(out, x->policy);
         strbuf_addc(out, ',');
-        csv_text(out, x->kind);
+        strbuf_addcsv(out, x->kind);
         strbuf_addf(out, ",%zu,%zu", x->n, x->failed);
         csv_number(out, x->stable);
         for (size_t m = 0; sweep_metrics[m]; m++) {
@@ -258,7 +244,7 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
             csv_number(out, x->metric[m].mean + x->metric[m].half);
         }
         strbuf_addc(out, ',');
-        if (x->error) csv_text(out, x->error);
+        if (x->error) strbuf_addcsv(out, x->error);
         strbuf_addc(out, '\n');
     }
 }

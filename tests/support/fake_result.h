@@ -11,7 +11,7 @@
 static struct summary fake_stat(uint64_t n, double scale)
 {
     return (struct summary){
-        n, 2, 1.7 * scale, 0.4 * scale, 4.5 * scale, 7.25 * scale, 18.125 * scale, 61.3 * scale
+        n, 2, 1.7 * scale, 0.4 * scale, 4.5 * scale, 7.25 * scale, 18.125 * scale, 61.3 * scale, NAN
     };
 }
 

@@ -212,6 +212,68 @@ static void an_error_ends_it(void **state)
     size_answer_fini(&a);
 }
 
+enum { BATCHES = 32 };
+
+/* A queue of `level`, from there growing by `rise` over the last quarter. */
+static struct queue_trend queue(double *batch, double before, double level, double rise, double waiting)
+{
+    for (int i = 0; i < BATCHES; i++) batch[i] = level + rise * i / (BATCHES - 1);
+    return (struct queue_trend){ batch, BATCHES, before, waiting };
+}
+
+static void queues_together(void **state)
+{
+    double b[4][BATCHES];
+    struct queue_trend q[4], none = { 0 };
+    (void)state;
+    assert_int_equal(size_queue(&none, 1), SIZE_MET); /* no horizon */
+    q[0] = queue(b[0], 10, 20, 10, 0);
+    assert_int_equal(size_queue(q, 1), SIZE_MISSED); /* one alone is believed */
+    /* growth 10, -9, 8, -8: by chance. Mean 0.25 < 1 */
+    q[1] = queue(b[1], 10, 20, -9, 0);
+    q[2] = queue(b[2], 10, 20, 8, 0);
+    q[3] = queue(b[3], 10, 20, -8, 0);
+    assert_int_equal(size_queue(q, 4), SIZE_MET);
+    /* all grow by about 10 */
+    q[1] = queue(b[1], 10, 20, 11, 0);
+    q[2] = queue(b[2], 10, 20, 9, 0);
+    q[3] = queue(b[3], 10, 20, 10, 0);
+    assert_int_equal(size_queue(q, 4), SIZE_MISSED);
+    for (int k = 0; k < 4; k++) q[k].before = 30; /* as long as ever */
+    assert_int_equal(size_queue(q, 4), SIZE_MET);
+    /* 10, 2, 0, 0: mean 3, standard error 2.4, half an interval 7.5 */
+    q[0] = queue(b[0], 10, 20, 10, 0);
+    q[1] = queue(b[1], 10, 20, 2, 0);
+    q[2] = queue(b[2], 10, 20, 0, 0);
+    q[3] = queue(b[3], 10, 20, 0, 0);
+    assert_int_equal(size_queue(q, 4), SIZE_UNDECIDED);
+    /* a backlog that stands */
+    for (int k = 0; k < 4; k++) q[k] = queue(b[k], 10, 20, 0, 0.2);
+    assert_int_equal(size_queue(q, 4), SIZE_MISSED);
+}
+
+static void more_nines(void **state)
+{
+    struct slo s, out;
+    (void)state;
+    assert_int_equal(parse(&s, "services.chat.ttft_ms.p95 <= 500"), 0);
+    assert_string_equal(slo_percentile(&s), "p95");
+    assert_true(slo_nines(&s, 2, arena, &out));
+    assert_string_equal(out.path, "services.chat.ttft_ms.p999");
+    assert_string_equal(out.text, "services.chat.ttft_ms.p999<= 500");
+    assert_close(out.limit, 500, 0);
+    assert_false(slo_nines(&s, 3, arena, &out));
+    assert_int_equal(parse(&s, "services.chat.attainment>=0.95"), 0);
+    assert_null(slo_percentile(&s));
+    assert_true(slo_nines(&s, 1, arena, &out));
+    assert_close(out.limit, 0.99, 0);
+    assert_string_equal(out.text, "services.chat.attainment>=0.99");
+    assert_int_equal(parse(&s, "jobs.wait_s.p99>=3"), 0); /* more is better: no nines */
+    assert_false(slo_nines(&s, 0, arena, &out));
+    assert_int_equal(parse(&s, "jobs.failed==0"), 0);
+    assert_false(slo_nines(&s, 0, arena, &out));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +286,8 @@ int main(void)
         cmocka_unit_test(with_an_island),
         cmocka_unit_test(cost_decides),
         cmocka_unit_test(an_error_ends_it),
+        cmocka_unit_test(queues_together),
+        cmocka_unit_test(more_nines),
     };
     arena = arena_create();
     const int rc = cmocka_run_group_tests_name("size", tests, NULL, NULL);
