@@ -90,6 +90,8 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
 void page_head(struct page *p);   /* up to <main> */
 void page_script(struct page *p); /* sorting, and values under the pointer */
 void page_answer(struct page *p); /* page_answer.c: decision, warnings */
+void page_decisions(struct page *p); /* page_advice.c: which policy for which work */
+void page_qualities(struct page *p); /* what money does not show */
 void page_comparison(struct page *p);
 void page_picture(struct page *p, const char *name);
 bool page_has_picture(const struct page *p, const char *name); /* data, or a word on their absence */

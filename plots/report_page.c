@@ -16,6 +16,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
                                          "class_turnaround_cdf" };
     page_head(&p);
     page_answer(&p);
+    page_decisions(&p);
     page_comparison(&p);
     page_picture(&p, "differences");
     page_picture(&p, "pareto");
@@ -27,6 +28,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
     page_services(&p);
     page_money(&p);
     page_energy(&p);
+    page_qualities(&p);
     page_precision(&p);
     page_assumptions(&p);
     page_reproduce(&p);

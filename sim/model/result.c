@@ -141,6 +141,26 @@ static const struct num_field service_nums[] = {
     NUM(struct service_result, usd_per_million_requests),
     NUM(struct service_result, usd_per_million_tokens),
 };
+static const struct num_field reason_texts[] = {
+    NUM(struct advice_reason, text),
+    NUM(struct advice_reason, metric),
+    NUM(struct advice_reason, against),
+};
+static const struct num_field reason_nums[] = {
+    NUM(struct advice_reason, value),
+    NUM(struct advice_reason, other),
+};
+static const struct num_field flip_texts[] = {
+    NUM(struct advice_flip, text),
+    NUM(struct advice_flip, input),
+    NUM(struct advice_flip, to),
+};
+static const struct num_field quality_texts[] = {
+    NUM(struct quality, kind),
+    NUM(struct quality, aspect),
+    NUM(struct quality, text),
+    NUM(struct quality, source),
+};
 static const struct num_field param_texts[] = {
     NUM(struct param_result, fleet),      NUM(struct param_result, name),
     NUM(struct param_result, unit),       NUM(struct param_result, provenance),
@@ -468,6 +488,52 @@ static json_t *texts_json(const char *const *s, size_t n)
     return a;
 }
 
+static json_t *decision_json(const struct decision *d)
+{
+    json_t *fleet = json_array(), *reasons = json_array(), *flips = json_array(), *o = json_object();
+    for (size_t i = 0; i < d->n_fleet; i++)
+        json_array_append_new(fleet, json_pack("{s:o, s:o, s:I, s:I}", "name", text(d->fleet[i].name),
+                                               "gpu", text(d->fleet[i].gpu), "nodes",
+                                               (json_int_t)d->fleet[i].nodes, "cards",
+                                               (json_int_t)d->fleet[i].cards));
+    for (size_t i = 0; i < d->n_reasons; i++) {
+        json_t *one = json_object();
+        put_texts(one, &d->reason[i], reason_texts, COUNT_OF(reason_texts));
+        put_nums(one, &d->reason[i], reason_nums, COUNT_OF(reason_nums));
+        json_array_append_new(reasons, one);
+    }
+    for (size_t i = 0; i < d->n_flips; i++) {
+        json_t *one = json_object();
+        put_texts(one, &d->flip[i], flip_texts, COUNT_OF(flip_texts));
+        put(one, "at", json_num(d->flip[i].at));
+        json_array_append_new(flips, one);
+    }
+    put(o, "about", text(d->about));
+    put(o, "policy", text(d->policy));
+    put(o, "kind", text(d->kind));
+    put(o, "fleet", fleet);
+    put(o, "as_good", texts_json(d->tie, d->n_ties));
+    put(o, "reasons", reasons);
+    put(o, "flips", flips);
+    return o;
+}
+
+static json_t *advice_json(const struct result *r)
+{
+    json_t *o = json_object(), *decisions = json_array(), *qualities = json_array();
+    for (size_t i = 0; i < r->n_decisions; i++)
+        json_array_append_new(decisions, decision_json(&r->decision[i]));
+    for (size_t i = 0; i < r->n_qualities; i++) {
+        json_t *one = json_object();
+        put_texts(one, &r->quality[i], quality_texts, COUNT_OF(quality_texts));
+        json_array_append_new(qualities, one);
+    }
+    put(o, "texts", texts_json(r->advice, r->n_advice));
+    put(o, "decisions", decisions);
+    put(o, "qualities", qualities);
+    return o;
+}
+
 static json_t *inputs_json(const struct result *r)
 {
     json_t *list = json_array();
@@ -503,7 +569,7 @@ json_t *result_to_json(const struct result *r)
         json_array_append_new(rows, one);
     }
     put(o, "comparison", rows);
-    put(o, "advice", texts_json(r->advice, r->n_advice));
+    put(o, "advice", advice_json(r));
     return o;
 }
 
@@ -927,11 +993,11 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
     p->end_s = get_num(r, o, at, "end_s");
 }
 
-static const char *const *read_texts(const struct reader *r, json_t *root, const char *key,
-                                     size_t *n)
+static const char *const *read_texts(const struct reader *r, json_t *root, const char *at,
+                                     const char *key, size_t *n)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
-    json_t *list = get_child(r, root, "", key, JSON_ARRAY, here);
+    json_t *list = get_child(r, root, at, key, JSON_ARRAY, here);
     *n = json_array_size(list);
     const char **s = arena_array(r->a, *n, sizeof *s);
     for (size_t i = 0; i < *n; i++) {
@@ -942,6 +1008,67 @@ static const char *const *read_texts(const struct reader *r, json_t *root, const
         s[i] = arena_strdup(r->a, json_is_string(v) ? json_string_value(v) : "");
     }
     return s;
+}
+
+static void read_decision(const struct reader *r, json_t *o, const char *at, struct decision *d)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list, *one;
+    d->about = get_text(r, o, at, "about");
+    d->policy = get_text(r, o, at, "policy");
+    d->kind = get_text(r, o, at, "kind");
+    d->tie = read_texts(r, o, at, "as_good", &d->n_ties);
+    list = get_child(r, o, at, "fleet", JSON_ARRAY, here);
+    struct decision_fleet *f = arena_array(r->a, json_array_size(list) + 1, sizeof *f);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        f[d->n_fleet++] = (struct decision_fleet){ get_text(r, one, one_at, "name"),
+                                                   get_text(r, one, one_at, "gpu"),
+                                                   (int64_t)get_count(r, one, one_at, "nodes"),
+                                                   (int64_t)get_count(r, one, one_at, "cards") };
+    }
+    d->fleet = f;
+    list = get_child(r, o, at, "reasons", JSON_ARRAY, here);
+    struct advice_reason *why = arena_array(r->a, json_array_size(list) + 1, sizeof *why);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        get_texts(r, one, one_at, &why[d->n_reasons], reason_texts, COUNT_OF(reason_texts));
+        get_nums(r, one, one_at, &why[d->n_reasons++], reason_nums, COUNT_OF(reason_nums));
+    }
+    d->reason = why;
+    list = get_child(r, o, at, "flips", JSON_ARRAY, here);
+    struct advice_flip *flip = arena_array(r->a, json_array_size(list) + 1, sizeof *flip);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        get_texts(r, one, one_at, &flip[d->n_flips], flip_texts, COUNT_OF(flip_texts));
+        flip[d->n_flips++].at = get_num(r, one, one_at, "at");
+    }
+    d->flip = flip;
+}
+
+/* A list of sentences in results of before decisions were kept. */
+static void read_advice(const struct reader *r, json_t *root, struct result *out)
+{
+    char at[POINTER_BYTES], here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *o, *list, *one;
+    if (json_is_array(json_object_get(root, "advice"))) {
+        out->advice = read_texts(r, root, "", "advice", &out->n_advice);
+        return;
+    }
+    if (!(o = get_child(r, root, "", "advice", JSON_OBJECT, at))) return;
+    out->advice = read_texts(r, o, at, "texts", &out->n_advice);
+    list = get_child(r, o, at, "decisions", JSON_ARRAY, here);
+    struct decision *d = arena_array(r->a, json_array_size(list) + 1, sizeof *d);
+    out->decision = d;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if ((one = get_member(r, list, here, i, one_at)))
+            read_decision(r, one, one_at, &d[out->n_decisions++]);
+    list = get_child(r, o, at, "qualities", JSON_ARRAY, here);
+    struct quality *q = arena_array(r->a, json_array_size(list) + 1, sizeof *q);
+    out->quality = q;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if ((one = get_member(r, list, here, i, one_at)))
+            get_texts(r, one, one_at, &q[out->n_qualities++], quality_texts, COUNT_OF(quality_texts));
 }
 
 /* Results of before this was kept have none. */
@@ -1000,7 +1127,7 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     if (out->scenario) out->scenario_name = get_text(&r, out->scenario, here, "name");
     out->scenario_sha256 = get_text(&r, root, "", "scenario_sha256");
     out->seed = get_count(&r, root, "", "seed");
-    out->trace_sha256 = read_texts(&r, root, "trace_sha256", &out->n_traces);
+    out->trace_sha256 = read_texts(&r, root, "", "trace_sha256", &out->n_traces);
     read_inputs(&r, root, out);
     json_t *list = get_child(&r, root, "", "policies", JSON_ARRAY, here);
     struct policy_result *policy = arena_array(a, json_array_size(list), sizeof *policy);
@@ -1010,5 +1137,5 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     }
     out->policy = policy;
     read_comparison(&r, root, out);
-    out->advice = read_texts(&r, root, "advice", &out->n_advice);
+    read_advice(&r, root, out);
 }

@@ -202,6 +202,42 @@ struct result_input {
     const char *sha256;
 };
 
+/* Why a policy is recommended: a figure of it, and that of another. */
+struct advice_reason {
+    const char *text, *metric, *against; /* against: a policy; NULL: none */
+    double value, other;
+};
+
+/* What would have to be otherwise for another policy to be the better one. */
+struct advice_flip {
+    const char *text, *input, *to; /* to: a policy; NULL: none */
+    double at;                     /* value of the input; NAN: no number */
+};
+
+struct decision_fleet {
+    const char *name, *gpu;
+    int64_t nodes, cards;
+};
+
+/* The recommendation for all work, for a class or for a service (metrics/decide.h states the rule). */
+struct decision {
+    const char *about;        /* "(all)", a class, a service */
+    const char *policy, *kind; /* NULL: none is fit */
+    const struct decision_fleet *fleet;
+    size_t n_fleet;
+    const char *const *tie;   /* policies that are as good */
+    size_t n_ties;
+    const struct advice_reason *reason;
+    size_t n_reasons;
+    const struct advice_flip *flip;
+    size_t n_flips;
+};
+
+/* What money and speed do not show about a way of sharing. */
+struct quality {
+    const char *kind, *aspect, *text, *source;
+};
+
 struct result {
     const char *version, *scenario_name, *scenario_sha256;
     json_t *scenario;              /* resolved form, borrowed */
@@ -214,8 +250,12 @@ struct result {
     size_t n_policies;
     const struct comparison_row *comparison;
     size_t n_comparisons;
-    const char *const *advice;     /* sentences */
+    const char *const *advice;     /* sentences; the first one is the answer */
     size_t n_advice;
+    const struct decision *decision; /* the first one is about all work */
+    size_t n_decisions;
+    const struct quality *quality; /* of the sharing kinds compared */
+    size_t n_qualities;
 };
 
 /* The JSON document; a new reference. */

@@ -9,6 +9,7 @@
 #include "cost/tco.h"
 #include "metrics/collect.h"
 #include "metrics/compare.h"
+#include "metrics/decide.h"
 #include "metrics/service_stats.h"
 #include "metrics/sink_csv.h"
 
@@ -343,6 +344,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     r->result.n_policies = r->n;
     for (size_t i = 0; rc == 0 && i < r->n; i++) rc = check_money(&result[i], e);
     if (rc == 0) compare_policies(&r->result, r->arena);
+    if (rc == 0) decide_policies(&r->result, r->arena);
     free(error);
     return rc;
 }

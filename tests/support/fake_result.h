@@ -199,6 +199,21 @@ static void fake_result(struct result *r, struct arena *a)
         "Choose \"mps\": its jobs wait 41 % less at p95 than under \"whole\" for the same cost.",
         "Under \"timeslice\" 2 jobs ran out of memory."
     };
+    static const struct decision_fleet decided_fleet[] = { { "a100", "a100-sxm4-80gb", 4, 32 } };
+    static const struct advice_reason reasons[] = {
+        { "0.41 USD per useful GPU-hour; mig 0.45 (+9.8 %)", "cost", "mig", 0.41, 0.45 }
+    };
+    static const struct advice_flip flips[] = {
+        { "if mig cost 8.9 % less, it would be the cheaper", "cost_share", "mig", -0.089 },
+        { "if none did", "fit", NULL, NAN }
+    };
+    static const char *const as_good[] = { "whole" };
+    static const struct decision decisions[] = {
+        { .about = "(all)", .policy = "mps & <b>more</b>", .kind = "mps", .fleet = decided_fleet, .n_fleet = 1,
+          .tie = as_good, .n_ties = 1, .reason = reasons, .n_reasons = 1, .flip = flips, .n_flips = 2 },
+        { .about = "training" }
+    };
+    static const struct quality qualities[] = { { "mig", "licence", "none on bare metal", "a <guide>" } };
     static const struct comparison_row rows[] = {
         { "mig", "jobs.wait_s.p95", "s", 1087.5, 1631.25, 543.75, NAN, NAN },
         { "mps & <b>more</b>", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 }
@@ -224,6 +239,10 @@ static void fake_result(struct result *r, struct arena *a)
         .n_comparisons = 2,
         .advice = advice,
         .n_advice = 2,
+        .decision = decisions,
+        .n_decisions = 2,
+        .quality = qualities,
+        .n_qualities = 1,
     };
 }
 

@@ -1,0 +1,23 @@
+/* metrics/decide.h - which policy for which class of work, and for all of it: from simulated figures alone.
+ *
+ * The rule, the same for the whole, each class and each service; nothing in it knows a policy by name:
+ *     1. fit are the policies that lose at most 1 in 100 of the jobs (failed, killed, rejected) and are
+ *        stable; of a service, those within 2 points of the best attainment of its targets;
+ *     2. of these, those whose 95 % slowdown is at most twice the best (turnaround over time alone);
+ *     3. of these, the least cost per useful GPU-hour (of a service: per million requests within target);
+ *        within 2 % costs are equal, and the least slowdown decides. Without prices slowdown decides.
+ * A class is charged its part of idle and stranded cards in proportion to what it is charged itself.
+ * Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not
+ * show, from a table with sources. Pure; memory from the arena. */
+#ifndef GPUSIM_METRICS_DECIDE_H
+#define GPUSIM_METRICS_DECIDE_H
+
+#include "model/result.h"
+
+/* Fills r->decision and r->quality; needs r->policy with prices where there are any. */
+void decide_policies(struct result *r, struct arena *a);
+
+/* The table's rows of one sharing kind, e.g. "mig"; *n = 0 for one it does not know. */
+const struct quality *qualities_of(const char *kind, size_t *n);
+
+#endif
