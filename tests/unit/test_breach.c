@@ -74,7 +74,7 @@ static struct tco_result lying_price(const struct usage *u, const char *kind, co
                                      struct arena *a)
 {
     struct tco_result t = tco_price(u, kind, prices, a);
-    if (planted == MONEY) t.total_usd *= 1 + 1e-5;
+    if (planted == MONEY) t.total_usd += 1e-5;
     if (planted != NEGATIVE || t.n_charges < 2) return t;
     struct charge *charge = arena_array(a, t.n_charges, sizeof *charge);
     memcpy(charge, t.charge, t.n_charges * sizeof *charge);
