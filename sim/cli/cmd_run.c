@@ -71,8 +71,9 @@ static int write_json(const char *path, const json_t *v, struct err *e)
     return rc;
 }
 
-/* The header, then each policy's rows in scenario order. */
-static int write_rows(const char *path, const char *header, FILE **part, size_t n, struct err *e)
+/* The header, then each policy's rows in scenario order, then a footer (may be NULL). */
+static int write_rows(const char *path, const char *header, FILE **part, size_t n,
+                      const char *footer, struct err *e)
 {
     struct outfile o = { 0 };
     char buf[1 << 16];
@@ -88,6 +89,7 @@ static int write_rows(const char *path, const char *header, FILE **part, size_t 
             rc = err_set(e, ERR_IO, NULL, "%s: cannot read back its rows: %s", path,
                          strerror(errno));
     }
+    if (footer) fputs(footer, o.f);
     if (rc == 0) rc = outfile_commit(&o, e);
     outfile_abandon(&o);
     return rc;
@@ -143,15 +145,26 @@ static int write_timing(const char *path, double wall_s, const struct result *r,
     return rc;
 }
 
+/* The first event has no comma before it: it says what made this. */
+static const char timeline_header[] =
+    "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+    "{\"name\":\"gpusim\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"version\":\"" GPUSIM_VERSION
+    "\"}}";
+
 static int write_result(struct runner *r, const char *dir, struct err *e)
 {
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
     if (rc == 0 && r->jobs)
-        rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, e);
+        rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, NULL, e);
     if (rc == 0)
-        rc = write_rows(in_dir(r, dir, "series.csv"), series_csv_header, r->series, r->n, e);
+        rc = write_rows(in_dir(r, dir, "series.csv"), series_csv_header, r->series, r->n, NULL, e);
     if (rc == 0 && r->services)
-        rc = write_rows(in_dir(r, dir, "services.csv"), services_csv_header, r->services, r->n, e);
+        rc = write_rows(in_dir(r, dir, "services.csv"), services_csv_header, r->services, r->n,
+                        NULL, e);
+    unlink(in_dir(r, dir, "timeline.json"));
+    if (rc == 0 && r->timeline)
+        rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n, "\n]}\n",
+                        e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);

@@ -69,6 +69,7 @@ struct job {
     struct holding one;      /* storage for single-card jobs */
     int32_t node;            /* CPU-only jobs: where; -1 */
 
+    simtime here;                  /* it has held these very cards since: later than `allocated` once moved */
     simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
     int32_t attempts;              /* times it was given cards */
     int32_t preemptions;           /* times it was stopped for another */

@@ -126,12 +126,24 @@ static void count_useful(struct run *r, const struct job *j)
 }
 
 /* Give everything back. */
+/* It leaves the cards it holds, or the run stops while it is on them. */
+static void tell_stay(struct run *r, const struct job *j)
+{
+    if (j->n_holdings == 0) return;
+    for (size_t i = 0; i < r->opt->n_sinks && r->rc == 0; i++) {
+        const struct sink *s = &r->opt->sinks[i];
+        const int rc = s->stay ? s->stay(s->self, r->plan, r->names, j, r->now, r->e) : 0;
+        if (rc < 0) fail(r, rc);
+    }
+}
+
 static void release(struct run *r, struct job *j)
 {
     const struct place_request request = sched_request(r->plan, j, j->group);
     sched_pick_of(j, &r->pick);
     cluster_give(r->cluster, &request, &r->pick);
     if (j->n_holdings) residents_leave(r->residents, j, r->now);
+    tell_stay(r, j);
     evq_cancel(r->q, j->event);
     evq_cancel(r->q, j->limit);
     evq_cancel(r->q, j->crash);
@@ -332,7 +344,7 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     for (int32_t i = 0; i < n; i++)
         j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
     j->state = JOB_STARTING;
-    j->allocated = r->now;
+    j->allocated = j->here = r->now;
     j->attempts++;
     if (j->start == JOB_NO_TIME) j->start = ready;
     j->saves = n > 0 && !j->replica && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
@@ -374,6 +386,7 @@ static void lift(void *ctx, struct job *j)
     sched_pick_of(j, &r->pick);
     cluster_give(r->cluster, &request, &r->pick);
     residents_leave(r->residents, j, r->now);
+    tell_stay(r, j);
 }
 
 static void set_down(void *ctx, struct job *j, const struct pick *p)
@@ -389,6 +402,7 @@ static void set_down(void *ctx, struct job *j, const struct pick *p)
         j->holding[i] = (struct holding){ .card = p->card.v[i], .slice = p->slice };
     j->wires = cluster_gang_speed(r->plan, j->group, p);
     j->state = JOB_STARTING;
+    j->here = r->now;
     j->moves++;
     r->out->moves++;
     r->out->moved_s += simtime_s(ready - r->now) * j->n_holdings;
@@ -794,6 +808,7 @@ static void tell_unfinished(struct run *r)
         r->stay_ns += r->now - rest.v[i]->row.submit;
         r->out->never_started +=
             !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED && rest.v[i]->start == JOB_NO_TIME;
+        if (rest.v[i]->state != JOB_QUEUED) tell_stay(r, rest.v[i]);
         tell_job(r, rest.v[i]);
     }
     if (rest.n != r->present && r->rc == 0)

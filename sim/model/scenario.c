@@ -107,14 +107,24 @@ const struct cfg_field schedule_fields[] = {
 };
 const size_t schedule_fields_n = sizeof schedule_fields / sizeof *schedule_fields;
 
+static const struct cfg_field timeline_fields[] = {
+    CFG_FIELD(struct timeline, from, CFG_TIME, "0 s", 0, SIM_MAX_S, "leave out what ended before"),
+    CFG_FIELD(struct timeline, to, CFG_TIME, NULL, 0, SIM_MAX_S,
+              "leave out what began later; absent: the end of the run"),
+    CFG_FIELD(struct timeline, events, CFG_INT, "100000", 1, 10000000,
+              "at most, of each policy; those that ended first are kept"),
+};
+
 struct output {
     simtime sample;
-    bool jobs, timeline;
+    bool jobs;
+    json_t *timeline;
 };
 static const struct cfg_field output_fields[] = {
     CFG_FIELD(struct output, sample, CFG_TIME, "5 min", 1e-3, SIM_MAX_S, "series interval"),
     CFG_FIELD(struct output, jobs, CFG_BOOL, "true", 0, 0, "write jobs.csv"),
-    CFG_FIELD(struct output, timeline, CFG_BOOL, "false", 0, 0, "write timeline.json"),
+    CFG_FIELD(struct output, timeline, CFG_JSON, NULL, 0, 0,
+              "write timeline.json: true or an object; absent: false"),
 };
 
 struct policy_head {
@@ -434,6 +444,24 @@ static void read_policies(struct reader *r, const struct top *top)
     r->s->n_policies = json_array_size(top->policies);
 }
 
+/* true, false, or {"from", "to", "events"}. */
+static void read_timeline(struct reader *r, json_t *v)
+{
+    static const char at[] = "/output/timeline";
+    struct timeline *t = &r->s->timeline;
+    json_t *none = json_object();
+    char found[64];
+    if (v && !json_is_boolean(v) && !json_is_object(v))
+        json_problem(r->d, &r->s->doc, at, "expected true, false or an object, found %s",
+                     json_found(found, sizeof found, v));
+    read_table(r, timeline_fields, N(timeline_fields), t, json_is_object(v) ? v : none, at);
+    json_decref(none);
+    t->on = json_is_true(v) || json_is_object(v);
+    if (t->to == CFG_NO_TIME) t->to = SIM_NEVER;
+    if (t->to <= t->from)
+        json_problem(r->d, &r->s->doc, "/output/timeline/to", "expected a time after \"from\"");
+}
+
 static void read_top(struct reader *r)
 {
     struct top top = { 0 };
@@ -455,9 +483,7 @@ static void read_top(struct reader *r)
     read_table(r, output_fields, N(output_fields), &output, top.output, "/output");
     s->sample = output.sample;
     s->write_jobs = output.jobs;
-    if (output.timeline)
-        json_problem(r->d, &s->doc, "/output/timeline",
-                     "the timeline export is not there yet: leave it out or set it to false");
+    read_timeline(r, output.timeline);
     if (top.faults) {
         s->fails = true;
         read_table(r, fault_fields, fault_fields_n, &s->rates, top.faults, "/faults");
@@ -531,6 +557,14 @@ static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *a
     return list;
 }
 
+static json_t *timeline_json(const struct timeline *t)
+{
+    struct timeline shown = *t;
+    if (!t->on) return json_false();
+    if (t->to == SIM_NEVER) shown.to = CFG_NO_TIME;
+    return cfg_write(timeline_fields, N(timeline_fields), &shown);
+}
+
 json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t *const *order)
 {
     json_t *root = json_deep_copy(s->doc.root), *work = json_array(), *policies = json_array();
@@ -539,7 +573,7 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
                              .seed = s->seed,
                              .horizon = s->horizon,
                              .warmup = s->warmup };
-    const struct output output = { .sample = s->sample, .jobs = s->write_jobs };
+    struct output output = { .sample = s->sample, .jobs = s->write_jobs };
     if (s->fails)
         json_object_set_new(root, "faults",
                             with_defaults(cfg_write(fault_fields, fault_fields_n, &s->rates),
@@ -576,7 +610,9 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
     }
     json_object_set_new(root, "work", work);
     json_object_set_new(root, "policies", policies);
+    output.timeline = timeline_json(&s->timeline);
     json_object_set_new(root, "output", cfg_write(output_fields, N(output_fields), &output));
+    json_decref(output.timeline);
     json_object_set_new(root, "fleet",
                         fleet_json(s->fleet, s->n_fleet, json_object_get(s->doc.root, "fleet")));
     return root;

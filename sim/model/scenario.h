@@ -97,6 +97,11 @@ struct scenario {
     size_t n_signatures;
     simtime sample;      /* series interval */
     bool write_jobs;
+    struct timeline {    /* timeline.json */
+        bool on;
+        simtime from, to; /* of the run; to SIM_NEVER: its end */
+        int64_t events;  /* at most, of each policy */
+    } timeline;
     char sha256[65];     /* of the file's bytes */
 };
 

@@ -12,6 +12,7 @@
 #include "metrics/decide.h"
 #include "metrics/service_stats.h"
 #include "metrics/sink_csv.h"
+#include "metrics/sink_timeline.h"
 
 #include <errno.h>
 #include <math.h>
@@ -249,7 +250,7 @@ static int run_one(void *ctx, size_t i)
     const struct task *t = ctx;
     struct runner *r = t->r;
     struct plan *plan = &r->plan[i];
-    struct sink sinks[4];
+    struct sink sinks[5];
     struct sim_totals totals = { 0 };
     struct collect *collect = collect_create(plan);
     struct jobs_csv jobs = { .usd_per_card_hour = NAN };
@@ -274,6 +275,11 @@ static int run_one(void *ctx, size_t i)
         services = services_csv_init(r->services[i], plan);
         sinks[n++] = services_csv_sink(&services);
     }
+    struct timeline_sink timeline = { 0 };
+    if (r->timeline) {
+        timeline = timeline_init(r->timeline[i], plan, (int)i);
+        sinks[n++] = timeline_sink(&timeline);
+    }
     char *what = arena_printf(plan->arena, "%s/%s", r->scenario.name, plan->spec->name);
     const struct sim_options opt = { .replication = r->replication,
                                      .sinks = sinks,
@@ -281,7 +287,8 @@ static int run_one(void *ctx, size_t i)
                                      .sample = r->scenario.sample,
                                      .progress = r->silent ? NULL : show_progress,
                                      .progress_ctx = what };
-    const int rc = sim_run(plan, &opt, &totals, &t->error[i]);
+    int rc = sim_run(plan, &opt, &totals, &t->error[i]);
+    if (rc == 0 && r->timeline) rc = timeline_write(&timeline, plan, &t->error[i]);
     if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
     if (rc == 0 && plan->priced)
         t->result[i].tco =
@@ -290,6 +297,7 @@ static int run_one(void *ctx, size_t i)
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
     services_csv_fini(&services);
+    timeline_fini(&timeline);
     collect_destroy(collect);
     return rc;
 }
@@ -299,10 +307,12 @@ static int open_scratch(struct runner *r, const char *dir, struct err *e)
     if (!dir) return 0;
     if (r->scenario.write_jobs) r->jobs = xcalloc(r->n, sizeof *r->jobs);
     r->series = xcalloc(r->n, sizeof *r->series);
+    if (r->scenario.timeline.on) r->timeline = xcalloc(r->n, sizeof *r->timeline);
     if (r->scenario.n_services) r->services = xcalloc(r->n, sizeof *r->services);
     for (size_t i = 0; i < r->n; i++) {
         if (r->jobs && !(r->jobs[i] = scratch(dir, e))) return ERR_IO;
         if (!(r->series[i] = scratch(dir, e))) return ERR_IO;
+        if (r->timeline && !(r->timeline[i] = scratch(dir, e))) return ERR_IO;
         if (r->services && !(r->services[i] = scratch(dir, e))) return ERR_IO;
     }
     return 0;
@@ -361,6 +371,7 @@ void runner_fini(struct runner *r)
     close_all(r->jobs, r->n);
     close_all(r->series, r->n);
     close_all(r->services, r->n);
+    close_all(r->timeline, r->n);
     for (size_t i = 0; i < r->n; i++) plan_fini(&r->plan[i]);
     free(r->plan);
     json_decref(r->resolved);

@@ -16,7 +16,7 @@ struct runner {
     struct arena *arena;
     struct result result;
     json_t *resolved;
-    FILE **jobs, **series, **services; /* one scratch stream per policy, rewound; NULL: not asked for */
+    FILE **jobs, **series, **services, **timeline; /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
     bool keep_percentiles; /* as in metrics/collect.h */

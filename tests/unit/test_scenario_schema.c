@@ -458,6 +458,8 @@ static void both_accept(void **state)
         ", 'schedule': { 'order': 'priority', 'classes': { 'inference': 100, 'dev': -1 } }",
         ", 'profiles': { 'x y': { 'compute': 0.5, 'host': 0.5, 'pcie': '8 Mbit/s' } }",
         ", 'output': { 'sample': '1 h', 'jobs': false, 'timeline': false }",
+        ", 'output': { 'timeline': true }",
+        ", 'output': { 'timeline': { 'from': '1 h', 'to': '2 h', 'events': 10 } }",
     };
     (void)state;
     for (size_t i = 0; i < sizeof share / sizeof *share; i++) both(true, A100, share[i], "");
@@ -536,7 +538,9 @@ static void both_refuse(void **state)
         ", 'profiles': { 'x': { 'compte': 1 } }",
         ", 'profiles': { 'x': { 'sm_width': 0 } }",
         ", 'profiles': { 'x': { 'precision': 'fp33' } }",
-        ", 'output': { 'timeline': true }",
+        ", 'output': { 'timeline': 'yes' }",
+        ", 'output': { 'timeline': { 'events': 0 } }",
+        ", 'output': { 'timeline': { 'lanes': 2 } }",
         ", 'output': { 'jobs': 1 }",
         ", 'output': []",
         ", 'faults': { 'repair': 'none' }",
