@@ -6,6 +6,7 @@
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "plots/report_data.h"
+#include "plots/summary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -143,7 +144,9 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     struct json_doc imports = { 0 };
     const struct source src = { r, &d, lang };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
+    char *markdown = xasprintf("%s/summary.md", dir);
     int rc = outfile_mkdirs(plots, e);
+    unlink(markdown);
     unlink(html); /* if this fails half-way, no page of other results may stay */
     remove_strangers(plots);
     if (rc == 0) rc = digest_read(&d, r, dir, e);
@@ -155,6 +158,9 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
         const struct report_look look = { .lang = lang, .imports = imports.root };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
+        strbuf_clear(&page);
+        summary_markdown(r, lang, &page);
+        if (rc == 0) rc = outfile_write(markdown, page.s, page.len, e);
     }
     if (rc == 0 && drawing.code != ERR_OK) {
         *e = drawing;
@@ -166,6 +172,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     json_doc_fini(&imports);
     free(plots);
     free(html);
+    free(markdown);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* plots/report.h - the report of a run: one self-contained page from the stored files.
  *
  * Reads DIR/result.json, DIR/jobs.csv and DIR/series.csv (the CSVs may be absent), writes the data,
- * scripts and pictures to DIR/plots/ and DIR/report.html. The page needs no network and no
+ * scripts and pictures to DIR/plots/, DIR/report.html and DIR/summary.md. The page needs no network and no
  * font, reads without its script, on light and dark screens and on paper, and holds no date, path or host name: same
  * files, same bytes. Everything is made anew: pictures of an earlier page that this one does not
  * show are deleted, and so is the old page, also when the new one cannot be made.

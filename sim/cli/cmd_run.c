@@ -151,6 +151,28 @@ static const char timeline_header[] =
     "{\"name\":\"gpusim\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"version\":\"" GPUSIM_VERSION
     "\"}}";
 
+/* What an importer left beside a trace of this run (FILE.account.json), for the report; nothing where
+ * there is none. Paths of the importing machine are left out. */
+static int write_imports(struct runner *r, const char *dir, struct err *e)
+{
+    const char *path = in_dir(r, dir, "import.json");
+    json_t *list = json_array();
+    int rc = 0;
+    for (size_t i = 0; i < r->scenario.n_work; i++) {
+        const struct work_item *w = &r->scenario.work[i];
+        const char *trace = w->kind == WORK_JOBS ? w->trace : w->service ? w->service->requests : NULL;
+        const char *beside = trace ? arena_printf(r->arena, "%s.account.json", trace) : NULL;
+        json_t *account = beside ? json_load_file(beside, JSON_REJECT_DUPLICATES, NULL) : NULL;
+        if (!account) continue;
+        json_object_del(account, "files");
+        json_array_append_new(list, json_pack("{s:s, s:o}", "work", w->name, "account", account));
+    }
+    unlink(path);
+    if (json_array_size(list) > 0) rc = write_json(path, list, e);
+    json_decref(list);
+    return rc;
+}
+
 static int write_result(struct runner *r, const char *dir, struct err *e)
 {
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
@@ -165,6 +187,7 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
     if (rc == 0 && r->timeline)
         rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n, "\n]}\n",
                         e);
+    if (rc == 0) rc = write_imports(r, dir, e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);

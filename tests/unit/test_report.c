@@ -10,6 +10,7 @@
 #include "plots/page.h"
 #include "plots/report.h"
 #include "plots/report_data.h"
+#include "plots/summary.h"
 #include "support/fake_result.h"
 
 #include <math.h>
@@ -615,10 +616,68 @@ static void services(void **state)
     arena_destroy(a);
 }
 
+/* Markdown: one row a policy, names from outside cannot break the table. */
+static void answer_for_pasting(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct strbuf out = { 0 };
+    fake_result(&r, a);
+    summary_markdown(&r, LANG_EN, &out);
+    assert_contains(out.s, "# mixed\n\n**Choose \"mps\"");
+    assert_contains(out.s, "\n- Under \"timeslice\" 2 jobs ran out of memory.\n");
+    assert_contains(out.s, "\n| whole | 850 | 3 | 2 | 60 s | 18.1 min |");
+    assert_contains(out.s, "\n| mps \\& \\<b\\>more\\</b\\> | 850 |");
+    assert_contains(out.s, "seed 42, scenario SHA-256 `2c26b46b68ff`\n");
+    for (const char *line = out.s; *line;) { /* every row of a table has the cells of its head */
+        static int want;
+        const char *end = strchr(line, '\n');
+        int bars = 0;
+        for (const char *p = line; p < end; p++) bars += *p == '|' && p[-1] != '\\';
+        if (*line == '|' && line[-2] == '\n') want = bars;
+        if (*line == '|') assert_int_equal(bars, want);
+        line = end + 1;
+    }
+    strbuf_clear(&out);
+    summary_markdown(&r, LANG_ZH, &out);
+    assert_contains(out.s, "| 策略 | 完成 |");
+    strbuf_fini(&out);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+/* The account of an import beside the trace: counts, reasons, warnings; escaped. */
+static void traces_have_their_account(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"work\": \"<w>\", \"account\": {\"source_format\": \"swf\", \"rows\": {\"read\": 1234, \"kept\": 1200,"
+        " \"repaired\": 7, \"quarantined\": 34, \"repairs\": [], \"quarantine\": [{\"rows\": 34, \"text\": "
+        "\"no GPUs & so on\"}]}, \"asked\": {\"gpus\": 99.5}, \"warnings\": [\"late\"]}}]";
+    struct arena *a = arena_create();
+    struct strbuf out = { 0 };
+    json_t *imports = json_loads(text, 0, NULL);
+    struct page p = { .out = &out, .imports = imports, .a = a };
+    assert_non_null(imports);
+    page_data_quality(&p);
+    assert_contains(out.s, "&lt;w&gt;</th><td class=\"text\">swf</td><td data-v=\"1234\">1,234</td>");
+    assert_contains(out.s, "34 no GPUs &amp; so on; late");
+    strbuf_clear(&out);
+    p.imports = NULL;
+    page_data_quality(&p);
+    assert_contains(out.s, "nothing is known here");
+    strbuf_fini(&out);
+    json_decref(imports);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(services),
+        cmocka_unit_test(answer_for_pasting),
+        cmocka_unit_test(traces_have_their_account),
         cmocka_unit_test(page_has_everything),
         cmocka_unit_test(same_files_same_bytes),
         cmocka_unit_test(what_is_stale_goes),

@@ -1,0 +1,12 @@
+/* plots/summary.h - the answer of a run as Markdown. Pure. */
+#ifndef GPUSIM_PLOTS_SUMMARY_H
+#define GPUSIM_PLOTS_SUMMARY_H
+
+#include "base/str.h"
+#include "model/result.h"
+#include "plots/words.h"
+
+/* CommonMark with a pipe table; names from outside are escaped. */
+void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out);
+
+#endif
