@@ -452,8 +452,8 @@ static void both_accept(void **state)
         ", 'faults': { 'card_mtbf': '1 y', 'node_mtbf': '0 s', 'repair': 'fixed', 'max_restarts': 0 }",
         ", 'schedule': { 'order': 'fair', 'half_life': '1 d' }",
         ", 'schedule': { 'order': 'las', 'threshold': '3 min', 'backfill': 'greedy' }",
-        ", 'schedule': { 'quotas': { 'a': { 'gpus': 2.5, 'borrow': 1, 'cohort': 'c' },"
-        " 'b': { 'gpus': 3, 'cohort': 'c' }, '*': { 'gpus': 0 } } }",
+        (", 'schedule': { 'quotas': { 'a': { 'gpus': 2.5, 'borrow': 1, 'cohort': 'c' },"
+         " 'b': { 'gpus': 3, 'cohort': 'c' }, '*': { 'gpus': 0 } } }"),
         ", 'schedule': { 'order': 'drf', 'weights': { 'a': 2, '*': 0.5 } }",
         ", 'schedule': { 'order': 'priority', 'classes': { 'inference': 100, 'dev': -1 } }",
         ", 'profiles': { 'x y': { 'compute': 0.5, 'host': 0.5, 'pcie': '8 Mbit/s' } }",
