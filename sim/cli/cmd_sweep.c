@@ -6,12 +6,13 @@
 #include "whatif/sweep_table.h"
 
 #include <math.h>
+#include <string.h>
 
 struct options {
     struct opt_list vary, set, policy;
     int64_t replications, jobs;
     const char *out, *shard, *design;
-    bool dry_run, quiet;
+    bool dry_run, plots, quiet;
     int format;
 };
 
@@ -34,6 +35,8 @@ static const struct opt opts[] = {
       NULL },
     { "dry-run", 'n', OPT_FLAG, offsetof(struct options, dry_run), NULL,
       "say how many runs and about how long; write nothing", NULL },
+    { "plots", 0, OPT_FLAG, offsetof(struct options, plots), NULL,
+      "draw curves (one axis), heat maps (two) and cost against service level into DIR/plots", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE", "change all points", NULL },
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
@@ -110,6 +113,18 @@ static int dry_run(struct sweep *s, int format, struct err *e)
     return 0;
 }
 
+/* plots/ is not ours to call: drawing is the command of that name. */
+static int plot(const char *dir, struct err *e)
+{
+    for (size_t i = 0; cmd_all[i]; i++) {
+        if (strcmp(cmd_all[i]->name, "plot") != 0) continue;
+        char name[] = "plot";
+        char *argv[] = { name, (char *)(uintptr_t)dir, NULL };
+        return cmd_all[i]->run(cmd_all[i], 2, argv, e);
+    }
+    return 0;
+}
+
 /* A shard of a large sweep makes no tables: in a folder that all share it would read what everybody
  * has done, 10,000 shards of a million runs each half a million files. */
 enum { MOST_RUNS_IN_TABLES_OF_A_SHARD = 10000 };
@@ -123,7 +138,7 @@ static int report_shard(const struct sweep *s)
 }
 
 /* 0, or 1 when a run failed. */
-static int report(const struct sweep *s, int format, struct err *e)
+static int report(const struct sweep *s, int format, bool plots, struct err *e)
 {
     struct arena *a = arena_create();
     struct sweep_table t = { 0 };
@@ -142,6 +157,10 @@ static int report(const struct sweep *s, int format, struct err *e)
             break;
         }
         rc = t.n_failed > 0 ? 1 : 0;
+        if (plots) {
+            const int drawn = plot(s->dir, e);
+            if (drawn != 0) rc = drawn;
+        }
     }
     sweep_table_fini(&t);
     arena_destroy(a);
@@ -195,7 +214,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (rc == 0)
         rc = s.o.shard.count > 1 && s.n_runs > MOST_RUNS_IN_TABLES_OF_A_SHARD
                  ? report_shard(&s)
-                 : report(&s, o.format, e);
+                 : report(&s, o.format, o.plots, e);
 out:
     sweep_fini(&s);
     opt_fini(opts, &o);

@@ -1,0 +1,406 @@
+#include "plots/sweep_plots.h"
+
+#include "base/arena.h"
+#include "base/dec.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/outfile.h"
+#include "base/str.h"
+#include "plots/gnuplot.h"
+#include "plots/report_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LATENCY "services.0.latency_ms.p99"
+#define WAIT "jobs.wait_s.p95"
+#define COST "tco.total_usd"
+#define CARDS "gpu.count"
+
+struct axis {
+    const char *path;
+    const char **value;
+    double *number; /* NULL: not all are numbers */
+    size_t n;
+};
+
+struct drawing {
+    struct arena *arena;
+    json_t *points; /* borrowed */
+    struct axis axis[2];
+    size_t n_axes; /* may be more than axis[] holds */
+    const char *policy[SWEEP_PLOT_POLICIES];
+    size_t n_policies, n_made;
+    const char *plots; /* folder */
+    const char *level, *cost; /* figures of the Pareto front */
+    struct err failed; /* first picture that could not be drawn */
+    bool hopeless;     /* no use in trying gnuplot again */
+};
+
+/* ---- reading ---- */
+
+static int read_axes(struct drawing *d, json_t *vary)
+{
+    d->n_axes = json_array_size(vary);
+    for (size_t i = 0; i < d->n_axes && i < 2; i++) {
+        struct axis *x = &d->axis[i];
+        json_t *values = json_object_get(json_array_get(vary, i), "values");
+        x->path = json_string_value(json_object_get(json_array_get(vary, i), "path"));
+        x->n = json_array_size(values);
+        x->value = arena_array(d->arena, x->n + 1, sizeof *x->value);
+        x->number = arena_array(d->arena, x->n + 1, sizeof *x->number);
+        if (!x->path) return -1;
+        double *number = x->number;
+        for (size_t k = 0; k < x->n; k++) {
+            x->value[k] = json_string_value(json_array_get(values, k));
+            if (!x->value[k]) return -1;
+            if (dec_double(x->value[k], strlen(x->value[k]), &number[k]) != DEC_OK) x->number = NULL;
+        }
+    }
+    return 0;
+}
+
+static void read_policies(struct drawing *d)
+{
+    size_t i, k;
+    json_t *point, *policy;
+    json_array_foreach(d->points, i, point)
+    {
+        json_array_foreach(json_object_get(point, "policies"), k, policy)
+        {
+            const char *name = json_string_value(json_object_get(policy, "name"));
+            size_t p = 0;
+            while (name && p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
+            if (name && p == d->n_policies && p < SWEEP_PLOT_POLICIES) d->policy[d->n_policies++] = name;
+        }
+    }
+}
+
+static json_t *policy_of(const json_t *point, const char *name)
+{
+    size_t i;
+    json_t *p;
+    json_array_foreach(json_object_get(point, "policies"), i, p)
+    {
+        const char *is = json_string_value(json_object_get(p, "name"));
+        if (is && strcmp(is, name) == 0) return p;
+    }
+    return NULL;
+}
+
+/* NAN: no such figure. part: "mean", "low", "high". */
+static double figure(const json_t *policy, const char *name, const char *part)
+{
+    const json_t *v = json_object_get(json_object_get(json_object_get(policy, "metrics"), name), part);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static bool any_has(const struct drawing *d, const char *name)
+{
+    size_t i;
+    json_t *point;
+    json_array_foreach(d->points, i, point)
+    {
+        for (size_t p = 0; p < d->n_policies; p++)
+            if (isfinite(figure(policy_of(point, d->policy[p]), name, "mean"))) return true;
+    }
+    return false;
+}
+
+static size_t index_of(const struct axis *x, const json_t *point)
+{
+    const char *is = json_string_value(json_object_get(json_object_get(point, "set"), x->path));
+    size_t k = 0;
+    while (is && k < x->n && strcmp(x->value[k], is) != 0) k++;
+    return is ? k : x->n;
+}
+
+/* ---- writing ---- */
+
+static void unlink_old(const struct drawing *d, const char *name)
+{
+    static const char *const ends[] = { "svg", "gp", "tsv" };
+    for (size_t i = 0; i < 3; i++)
+        unlink(arena_printf(d->arena, "%s/%s.%s", d->plots, name, ends[i]));
+}
+
+/* Data, the script that loads the template with the data's name, and the picture. Frees `tsv`. */
+static int make(struct drawing *d, const char *name, const char *template, const char *alt,
+                struct strbuf *tsv, struct err *e)
+{
+    const char *script = arena_printf(d->arena, "# %s.gp - %s\nload \"%s.gp\"\n", name, alt, template);
+    enum gnuplot_fate fate;
+    unlink_old(d, name);
+    int rc = data_write(tsv, arena_printf(d->arena, "%s/%s.tsv", d->plots, name), e);
+    if (rc < 0) return rc;
+    if (strcmp(name, template) != 0) {
+        rc = outfile_write(arena_printf(d->arena, "%s/%s.gp", d->plots, name), script, strlen(script), e);
+        if (rc != 0) return rc;
+    }
+    rc = gnuplot_template(d->plots, arena_printf(d->arena, "%s.gp", template), LANG_EN, e);
+    if (rc != 0) return rc;
+    d->n_made++;
+    if (d->hopeless || gnuplot_draw(d->plots, name, alt, &fate, &d->failed) == 0) return 0;
+    d->hopeless = fate != GNUPLOT_RAN;
+    if (fate == GNUPLOT_ABSENT) {
+        d->failed = (struct err){ 0 };
+        err_set(&d->failed, ERR_IO, NULL, "gnuplot is not installed: no pictures");
+        err_hint(&d->failed, "install gnuplot and run `gpusim plot`; data and scripts are in plots/");
+    }
+    return 0;
+}
+
+static void cell(struct strbuf *out, const char *text)
+{
+    strbuf_addc(out, '\t');
+    data_name(out, text);
+}
+
+/* ---- one axis ---- */
+
+static const char *short_of(struct arena *a, const char *name)
+{
+    char *s = arena_strdup(a, name);
+    for (char *p = s; *p; p++)
+        if (*p == '.') *p = '_';
+    return s;
+}
+
+/* 0: by number of the value; 1: linear; 2: logarithmic, over more than a factor of 30. */
+static int scale_of(const struct axis *x)
+{
+    double low = INFINITY, high = -INFINITY;
+    if (!x->number || x->n < 2) return 0;
+    for (size_t k = 0; k < x->n; k++) {
+        low = fmin(low, x->number[k]);
+        high = fmax(high, x->number[k]);
+    }
+    return low > 0 && high > 30 * low ? 2 : 1;
+}
+
+struct at {
+    double x;
+    size_t k;
+    const json_t *point;
+};
+
+static int by_x(const void *a, const void *b)
+{
+    const struct at *p = a, *q = b;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return (p->k > q->k) - (p->k < q->k);
+}
+
+static int curve(struct drawing *d, const char *name, struct err *e)
+{
+    const struct axis *x = &d->axis[0];
+    struct strbuf out = { 0 };
+    const size_t n = json_array_size(d->points);
+    struct at *at = arena_array(d->arena, n + 1, sizeof *at);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *point = json_array_get(d->points, i);
+        const size_t k = index_of(x, point);
+        at[i] = (struct at){ x->number && k < x->n ? x->number[k] : (double)k, k, point };
+    }
+    qsort(at, n, sizeof *at, by_x);
+    strbuf_addz(&out, "axis\tfigure\tscale\n");
+    data_name(&out, x->path);
+    cell(&out, name);
+    strbuf_addf(&out, "\t%d\n", scale_of(x));
+    for (size_t p = 0; p < d->n_policies; p++) {
+        strbuf_addz(&out, "\n\n");
+        data_name(&out, d->policy[p]);
+        strbuf_addz(&out, "\tvalue\tmean\tlow\thigh\n");
+        for (size_t i = 0; i < n; i++) {
+            const json_t *policy = policy_of(at[i].point, d->policy[p]);
+            if (at[i].k >= x->n) continue;
+            strbuf_addf(&out, "%.9g", at[i].x);
+            cell(&out, x->value[at[i].k]);
+            data_number(&out, figure(policy, name, "mean"));
+            data_number(&out, figure(policy, name, "low"));
+            data_number(&out, figure(policy, name, "high"));
+            strbuf_addc(&out, '\n');
+        }
+    }
+    return make(d, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)), "sweep_curve",
+                arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
+}
+
+/* ---- two axes ---- */
+
+static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
+{
+    const struct axis *x = &d->axis[0], *y = &d->axis[1];
+    struct strbuf out = { 0 };
+    size_t i;
+    json_t *point;
+    strbuf_addz(&out, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\n");
+    data_name(&out, x->path);
+    cell(&out, y->path);
+    cell(&out, name);
+    cell(&out, d->policy[p]);
+    strbuf_addf(&out, "\t%zu\t%zu\n\n\nx\ty\tvalue x\tvalue y\tmean\n", x->n, y->n);
+    json_array_foreach(d->points, i, point)
+    {
+        const size_t kx = index_of(x, point), ky = index_of(y, point);
+        if (kx >= x->n || ky >= y->n) continue;
+        strbuf_addf(&out, "%zu\t%zu", kx, ky);
+        cell(&out, x->value[kx]);
+        cell(&out, y->value[ky]);
+        data_number(&out, figure(policy_of(point, d->policy[p]), name, "mean"));
+        strbuf_addc(&out, '\n');
+    }
+    return make(d, arena_printf(d->arena, "sweep_heat_%s_%zu", short_of(d->arena, name), p + 1),
+                "sweep_heat",
+                arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path, d->policy[p]),
+                &out, e);
+}
+
+/* ---- cost against a service level ---- */
+
+struct dot {
+    size_t policy;
+    double x, y;
+    bool unserved, front; /* unserved: more than one job in a hundred */
+    const json_t *point;
+};
+
+static double share_unserved(const json_t *policy)
+{
+    const double all = figure(policy, "jobs.submitted", "mean");
+    const double not = figure(policy, "jobs.failed", "mean") + figure(policy, "jobs.killed", "mean") +
+                       figure(policy, "jobs.rejected", "mean");
+    return all > 0 && isfinite(not ) ? not / all : 0;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct dot *p = *(struct dot *const *)a, *q = *(struct dot *const *)b;
+    if (p->y != q->y) return p->y < q->y ? -1 : 1;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return (p > q) - (p < q);
+}
+
+/* Cheapest first: on the front is who waits less than all that cost less. */
+static void mark_front(struct dot *dot, size_t n, struct arena *a)
+{
+    struct dot **order = arena_array(a, n + 1, sizeof *order);
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) order[i] = &dot[i];
+    qsort(order, n, sizeof *order, by_cost);
+    for (size_t i = 0; i < n; i++) {
+        if (order[i]->unserved || order[i]->x >= least) continue;
+        order[i]->front = true;
+        least = order[i]->x;
+    }
+}
+
+static void dot_row(struct drawing *d, const struct dot *x, double edge, struct strbuf *out)
+{
+    const char *key;
+    json_t *value;
+    strbuf_addf(out, "%.9g", fmax(x->x, edge));
+    data_number(out, x->y);
+    strbuf_addf(out, "\t%d\t%d\t", x->front, x->unserved);
+    data_name(out, d->policy[x->policy]);
+    json_object_foreach(json_object_get(x->point, "set"), key, value)
+    {
+        strbuf_addz(out, ", ");
+        data_name(out, key);
+        strbuf_addc(out, '=');
+        data_name(out, json_string_value(value) ? json_string_value(value) : "");
+    }
+    strbuf_addf(out, ": %.4g, %.6g\n", x->x, x->y);
+}
+
+static int pareto(struct drawing *d, struct err *e)
+{
+    struct strbuf out = { 0 };
+    const size_t points = json_array_size(d->points);
+    struct dot *dot = arena_array(d->arena, points * d->n_policies + 1, sizeof *dot);
+    size_t n = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < points; i++)
+        for (size_t p = 0; p < d->n_policies; p++) {
+            const json_t *point = json_array_get(d->points, i), *policy = policy_of(point, d->policy[p]);
+            const double x = figure(policy, d->level, "mean"), y = figure(policy, d->cost, "mean");
+            if (!isfinite(x) || !isfinite(y)) continue;
+            dot[n++] = (struct dot){ p, x, y, share_unserved(policy) > 0.01, false, point };
+            if (x > 0) least = fmin(least, x);
+        }
+    if (n == 0) {
+        unlink_old(d, "sweep_pareto");
+        return 0;
+    }
+    mark_front(dot, n, d->arena);
+    const double edge = isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
+    strbuf_addf(&out, "level\tcost\tedge\n");
+    data_name(&out, d->level);
+    cell(&out, d->cost);
+    strbuf_addf(&out, "\t%.9g\n", edge);
+    for (size_t p = 0; p < d->n_policies; p++) {
+        strbuf_addz(&out, "\n\n");
+        data_name(&out, d->policy[p]);
+        strbuf_addz(&out, "\tcost\tfront\tunserved\ttext\n");
+        size_t of_policy = 0;
+        for (size_t i = 0; i < n; i++)
+            if (dot[i].policy == p) of_policy++, dot_row(d, &dot[i], edge, &out);
+        if (of_policy == 0) strbuf_addz(&out, "NaN\tNaN\t0\t0\t\n");
+    }
+    return make(d, "sweep_pareto", "sweep_pareto",
+                arena_printf(d->arena, "%s against %s", d->cost, d->level), &out, e);
+}
+
+/* ---- all of them ---- */
+
+static int draw(struct drawing *d, struct err *e)
+{
+    const char *const figures[] = { d->level, "jobs.wait_s.mean", "gpu.allocated", d->cost };
+    const bool crossed = d->n_axes == 2 &&
+                         json_array_size(d->points) == d->axis[0].n * d->axis[1].n;
+    int rc = pareto(d, e);
+    for (size_t f = 0; f < sizeof figures / sizeof *figures && rc == 0; f++) {
+        if (!any_has(d, figures[f])) continue;
+        if (d->n_axes == 1) rc = curve(d, figures[f], e);
+        for (size_t p = 0; p < d->n_policies && crossed && rc == 0; p++) rc = heat(d, figures[f], p, e);
+    }
+    return rc;
+}
+
+int sweep_plots_build(const char *dir, size_t *n, struct err *e)
+{
+    struct json_doc doc = { 0 };
+    struct drawing d = { .arena = arena_create() };
+    const char *path = arena_printf(d.arena, "%s/sweep.json", dir);
+    *n = 0;
+    int rc = json_doc_load(&doc, path, e);
+    if (rc != 0) {
+        err_hint(e, "DIR is a folder that `gpusim sweep` or `gpusim merge` wrote");
+        goto out;
+    }
+    const char *format = json_string_value(json_object_get(doc.root, "format"));
+    d.points = json_object_get(doc.root, "points");
+    if (!format || strcmp(format, "gpusim-sweep/1") != 0 || !json_is_array(d.points) ||
+        read_axes(&d, json_object_get(doc.root, "vary")) != 0) {
+        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path }, "expected the table of a sweep (gpusim-sweep/1)");
+        goto out;
+    }
+    read_policies(&d);
+    d.level = any_has(&d, LATENCY) ? LATENCY : WAIT;
+    d.cost = any_has(&d, COST) ? COST : CARDS;
+    d.plots = arena_printf(d.arena, "%s/plots", dir);
+    rc = outfile_mkdirs(d.plots, e);
+    if (rc == 0) rc = gnuplot_template(d.plots, "style.gp", LANG_EN, e);
+    if (rc == 0) rc = draw(&d, e);
+    *n = d.n_made;
+    if (rc == 0 && d.failed.code != ERR_OK) {
+        *e = d.failed;
+        rc = d.failed.code;
+    }
+out:
+    json_doc_fini(&doc);
+    arena_destroy(d.arena);
+    return rc;
+}

@@ -1,0 +1,199 @@
+/* test_sweep_plots.c - pictures of sweeps written by hand: which are made, what is in their data, who is on
+ * the front, and that gnuplot draws them. */
+#include "support/support.h"
+
+#include "base/str.h"
+#include "plots/sweep_plots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct err err;
+
+static bool have_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+/* Like sweep.json, with ' for ", in a folder of its own. */
+static const char *sweep(const char *text)
+{
+    const char *dir = temp_dir();
+    char path[500];
+    snprintf(path, sizeof path, "%s/sweep.json", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (; *text; text++) fputc(*text == '\'' ? '"' : *text, f);
+    assert_int_equal(fclose(f), 0);
+    return dir;
+}
+
+static char *plot_file(const char *dir, const char *name)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
+    return read_file(path);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static size_t build(const char *dir)
+{
+    size_t n;
+    err = (struct err){ 0 };
+    if (sweep_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    return n;
+}
+
+#define FIG(name, x) "'" name "': {'mean': " x ", 'low': " x ", 'high': " x "}"
+#define POLICY(name, wait, cost, failed)                                                           \
+    "{'name': '" name "', 'kind': 'whole', 'n': 2, 'stable': 1, 'metrics': {" FIG(                 \
+        "jobs.wait_s.p95", wait) ", " FIG("tco.total_usd", cost) ", " FIG("jobs.submitted", "100") \
+        ", " FIG("jobs.failed", failed) ", " FIG("jobs.killed", "0") ", " FIG("jobs.rejected", "0") "}}"
+#define HEAD(vary) "{'format': 'gpusim-sweep/1', 'vary': [" vary "], 'replications': 2, 'points': ["
+
+/* Costs and waits by hand. a: (100, 50), (10, 60), (none, 70); b: (200, 55) beaten, (5, 40) but a fifth of
+ * its jobs fail, (10, 80) beaten by (10, 60). Front: (100, 50), (10, 60). */
+static const char one_axis[] = HEAD("{'path': 'fleet.pool.nodes', 'values': ['10', '2', '4']}")
+    "{'point': 0, 'set': {'fleet.pool.nodes': '10'}, 'policies': [" POLICY("a", "100", "50", "0") "," POLICY(
+        "b", "200", "55", "0") "]},"
+    "{'point': 1, 'set': {'fleet.pool.nodes': '2'}, 'policies': [" POLICY("a", "10", "60", "0") "," POLICY(
+        "b", "5", "40", "20") "]},"
+    "{'point': 2, 'set': {'fleet.pool.nodes': '4'}, 'policies': [" POLICY("a", "null", "70", "0") "," POLICY(
+        "b", "10", "80", "0") "]}]}";
+
+static void curves_and_front(void **state)
+{
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sweep(one_axis);
+    assert_int_equal(build(dir), 3);
+    char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
+    assert_string_equal(t, "axis\tfigure\tscale\nfleet.pool.nodes\tjobs.wait_s.p95\t1\n"
+                           "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
+                           "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
+    free(t);
+    t = plot_file(dir, "sweep_pareto.tsv");
+    assert_string_equal(t, "level\tcost\tedge\njobs.wait_s.p95\ttco.total_usd\t0.5\n"
+                           "\n\na\tcost\tfront\tunserved\ttext\n"
+                           "100\t50\t1\t0\ta, fleet.pool.nodes=10: 100, 50\n"
+                           "10\t60\t1\t0\ta, fleet.pool.nodes=2: 10, 60\n"
+                           "\n\nb\tcost\tfront\tunserved\ttext\n"
+                           "200\t55\t0\t0\tb, fleet.pool.nodes=10: 200, 55\n"
+                           "5\t40\t0\t1\tb, fleet.pool.nodes=2: 5, 40\n"
+                           "10\t80\t0\t0\tb, fleet.pool.nodes=4: 10, 80\n");
+    free(t);
+    t = plot_file(dir, "sweep_pareto.svg");
+    assert_contains(t, "<svg role=\"img\"");
+    assert_contains(t, "a, fleet.pool.nodes=2: 10, 60"); /* under the pointer */
+    char *again = NULL;
+    assert_int_equal(build(dir), 3);
+    again = plot_file(dir, "sweep_pareto.svg");
+    assert_string_equal(t, again);
+    free(again);
+    free(t);
+    assert_true(exists(dir, "sweep_curve_tco_total_usd.svg"));
+    assert_false(exists(dir, "sweep_curve_gpu_allocated.tsv")); /* no point has it */
+}
+
+static void heat(void **state)
+{
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sweep(
+        HEAD("{'path': 'x', 'values': ['fifo', 'sjf']}, {'path': 'y', 'values': ['1 h', '2 h']}")
+        "{'point': 0, 'set': {'x': 'fifo', 'y': '1 h'}, 'policies': [" POLICY("a", "1", "5", "0") "]},"
+        "{'point': 1, 'set': {'x': 'fifo', 'y': '2 h'}, 'policies': [" POLICY("a", "2", "6", "0") "]},"
+        "{'point': 2, 'set': {'x': 'sjf', 'y': '1 h'}, 'policies': []},"
+        "{'point': 3, 'set': {'x': 'sjf', 'y': '2 h'}, 'policies': [" POLICY("a", "4", "8", "0") "]}]}");
+    assert_int_equal(build(dir), 3);
+    char *t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.tsv");
+    assert_string_equal(t, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\nx\ty\tjobs.wait_s.p95\ta\t2\t2\n"
+                           "\n\nx\ty\tvalue x\tvalue y\tmean\n0\t0\tfifo\t1 h\t1\n0\t1\tfifo\t2 h\t2\n"
+                           "1\t0\tsjf\t1 h\tNaN\n1\t1\tsjf\t2 h\t4\n");
+    free(t);
+    t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.svg");
+    assert_contains(t, ">sjf<");
+    free(t);
+    t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.gp");
+    assert_contains(t, "load \"sweep_heat.gp\"");
+    free(t);
+}
+
+/* Values that are no numbers stand in their order; with a hundredfold range the axis is logarithmic. */
+static void scales(void **state)
+{
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    static const struct {
+        const char *first, *second, *row;
+    } way[] = {
+        { "fifo", "sjf", "x\tjobs.wait_s.p95\t0\n\n\na\tvalue\tmean\tlow\thigh\n0\tfifo\t1" },
+        { "1", "100", "x\tjobs.wait_s.p95\t2\n\n\na\tvalue\tmean\tlow\thigh\n1\t1\t1" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char text[4000];
+        snprintf(text, sizeof text,
+                 HEAD("{'path': 'x', 'values': ['%s', '%s']}")
+                 "{'point': 0, 'set': {'x': '%s'}, 'policies': [" POLICY("a", "1", "5", "0") "]},"
+                 "{'point': 1, 'set': {'x': '%s'}, 'policies': [" POLICY("a", "2", "6", "0") "]}]}",
+                 way[i].first, way[i].second, way[i].first, way[i].second);
+        const char *dir = sweep(text);
+        assert_int_equal(build(dir), 3);
+        char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
+        assert_contains(t, way[i].row);
+        free(t);
+        assert_true(exists(dir, "sweep_curve_jobs_wait_s_p95.svg"));
+    }
+}
+
+static void mistakes(void **state)
+{
+    static const char *const bad[] = { "{'format': 'gpusim-result/1'}", "{'format': 'gpusim-sweep/1'}", "[",
+                                       "{'format': 'gpusim-sweep/1', 'points': [], 'vary': [{}]}" };
+    size_t n;
+    (void)state;
+    err = (struct err){ 0 };
+    assert_int_equal(sweep_plots_build(temp_dir(), &n, &err), ERR_IO);
+    assert_contains(err.hint, "gpusim sweep");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (struct err){ 0 };
+        assert_int_equal(sweep_plots_build(sweep(bad[i]), &n, &err), ERR_INPUT);
+        assert_int_equal(n, 0);
+    }
+}
+
+/* Without gnuplot data and scripts are there, and the command says so. */
+static void without_gnuplot(void **state)
+{
+    (void)state;
+    size_t n;
+    const char *dir = sweep(one_axis);
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : "");
+    setenv("PATH", "/nowhere", 1);
+    err = (struct err){ 0 };
+    assert_int_equal(sweep_plots_build(dir, &n, &err), ERR_IO);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_contains(err.msg, "gnuplot is not installed");
+    assert_int_equal(n, 3);
+    assert_true(exists(dir, "sweep_pareto.tsv") && exists(dir, "sweep_pareto.gp"));
+    assert_false(exists(dir, "sweep_pareto.svg"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_and_front), cmocka_unit_test(heat),
+        cmocka_unit_test(scales),           cmocka_unit_test(mistakes),
+        cmocka_unit_test(without_gnuplot),
+    };
+    return cmocka_run_group_tests_name("sweep_plots", tests, NULL, NULL);
+}
