@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST_LOST = 0.01, TIE = 0.02, GUARD = 2, NEAR_BEST = 0.02;
+static const double MOST_LOST = 0.01, TIE = 0.02, GUARD = 4, NEAR_BEST = 0.02;
 
 /* One policy as the work in question sees it. */
 struct view {
@@ -21,7 +21,7 @@ struct question {
     struct arena *a;
     const char *about;
     struct view *view; /* one per policy */
-    bool service;
+    bool service, year; /* year: cost of a year, since services do no useful GPU-hours that jobs could share */
 };
 
 /* ---- figures ---- */
@@ -42,7 +42,7 @@ static void see_all(struct view *v)
 {
     const struct policy_result *p = v->p;
     see_counts(v, &p->jobs, &p->stats, p->useful_gpu_hours);
-    if (p->tco.priced) v->cost = p->tco.usd_per_useful_gpu_hour;
+    if (p->tco.priced) v->cost = p->n_services ? p->tco.usd_per_year : p->tco.usd_per_useful_gpu_hour;
     for (size_t k = 0; k < p->n_services; k++)
         if (!isnan(p->service[k].attainment))
             v->attainment = fmin(isnan(v->attainment) ? 1 : v->attainment, p->service[k].attainment);
@@ -107,7 +107,7 @@ static double least_slowdown(const struct question *q)
 
 static bool fast_enough(const struct view *v, double least)
 {
-    return isnan(least) || isnan(v->slowdown) || v->slowdown <= GUARD * least;
+    return isnan(least) || isnan(v->slowdown) || v->slowdown <= GUARD * fmax(1, least);
 }
 
 static bool equal_cost(const struct view *a, const struct view *b)
@@ -141,7 +141,8 @@ static const struct view *choose(const struct question *q)
 static bool as_good(const struct view *v, const struct view *best)
 {
     const double x = quickness(v), y = quickness(best);
-    return equal_cost(v, best) && (isnan(x) || isnan(y) || fabs(x - y) <= TIE * fmin(x, y));
+    const double second = isnan(v->slowdown) ? 1 : 0; /* waits are in s: below one there is no difference */
+    return equal_cost(v, best) && (isnan(x) || isnan(y) || fabs(x - y) <= fmax(second, TIE * fmin(x, y)));
 }
 
 /* ---- words ---- */
@@ -150,6 +151,11 @@ static bool as_good(const struct view *v, const struct view *best)
 static const char *times(double x, struct arena *a)
 {
     return arena_printf(a, x < 100 ? "%.3g" : "%.0f", x);
+}
+
+static const char *money(double x, struct arena *a)
+{
+    return arena_printf(a, x < 10000 ? "%.4g" : "%.0f", x);
 }
 
 static const char *duration(double s, struct arena *a)
@@ -174,7 +180,9 @@ static void flip(struct decision *d, const char *input, double at, const char *t
 
 static const char *unit_of(const struct question *q)
 {
-    return q->service ? "USD per million requests within target" : "USD per useful GPU-hour";
+    return q->service ? "USD per million requests within target"
+           : q->year  ? "USD a year"
+                      : "USD per useful GPU-hour";
 }
 
 /* Why a policy was not chosen, with its figures. */
@@ -201,12 +209,12 @@ static void against(struct question *q, struct decision *d, const struct view *b
                             times(best->slowdown, a), name, times(v->slowdown, a)));
         if (v->cost < best->cost * (1 - TIE))
             flip(d, "slowdown_p95", v->slowdown, name,
-                 arena_printf(a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %.4g against %.4g %s",
-                              times(v->slowdown, a), name, v->cost, best->cost, unit_of(q)));
+                 arena_printf(a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %s against %s %s",
+                              times(v->slowdown, a), name, money(v->cost, a), money(best->cost, a), unit_of(q)));
     } else if (!equal_cost(v, best)) {
         reason(q, d, "cost", best->cost, name, v->cost,
-               arena_printf(a, "%.4g %s; %s %.4g (%+.1f %%)", best->cost, unit_of(q), name, v->cost,
-                            100 * (v->cost / best->cost - 1)));
+               arena_printf(a, "%s %s; %s %s (%+.1f %%)", money(best->cost, a), unit_of(q), name,
+                            money(v->cost, a), 100 * (v->cost / best->cost - 1)));
     } else if (!as_good(v, best) && !isnan(best->slowdown)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
                arena_printf(a, "as dear as %s (within %.0f %%), but 95 %% of the jobs take at most %s times "
@@ -234,7 +242,9 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     const double least = least_slowdown(q);
     for (size_t i = 0; i < q->r->n_policies; i++) {
         const struct view *v = &q->view[i];
-        if (v == best || !fit(q, v) || !fast_enough(v, least) || !(v->cost > best->cost)) continue;
+        if (v == best || !fit(q, v) || !fast_enough(v, least) || !(v->cost > best->cost) ||
+            equal_cost(v, best))
+            continue;
         if (!next || v->cost < next->cost) next = v;
     }
     if (!next || isnan(best->cost)) return;
@@ -246,12 +256,13 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     if (q->service || !(card_years > 0)) return;
     const double work = best->useful_h > 0 ? best->useful_h : best->p->useful_gpu_hours;
     /* a class pays its part of a licence on all cards */
-    const double part = best->cost * work / best->p->tco.total_usd;
+    const double part = q->year ? 1 : best->cost * work / best->p->tco.total_usd;
     if (!(part > 0)) return;
-    const double licence = (next->cost - best->cost) * work / part / card_years;
+    const double licence = q->year ? (next->cost - best->cost) / cards_of(best->p)
+                                   : (next->cost - best->cost) * work / part / card_years;
     flip(d, "usd_per_card_year", licence, name,
-         arena_printf(q->a, "if %s needed a licence or support above %.4g USD per card and year, %s would be the cheaper",
-                      best->p->name, licence, name));
+         arena_printf(q->a, "if %s needed a licence or support above %s USD per card and year, %s would be the cheaper",
+                      best->p->name, money(licence, q->a), name));
 }
 
 static void set_fleet(struct decision *d, const struct policy_result *p, struct arena *a)
@@ -300,13 +311,14 @@ static void answer(struct question *q, struct decision *d)
 static void ask(struct result *r, struct arena *a, struct decision *d, const char *about, bool service)
 {
     struct view *view = arena_array(a, r->n_policies, sizeof *view);
-    struct question q = { r, a, about, view, service };
+    const bool all = !service && strcmp(about, "(all)") == 0;
+    struct question q = { r, a, about, view, service, all && r->policy[0].n_services > 0 };
     for (size_t i = 0; i < r->n_policies; i++) {
         view[i] = (struct view){ .p = &r->policy[i], .cost = NAN, .attainment = NAN, .slowdown = NAN,
                                  .wait_s = NAN };
         if (service)
             see_service(&view[i], about);
-        else if (strcmp(about, "(all)") == 0)
+        else if (all)
             see_all(&view[i]);
         else
             see_class(&view[i], about);

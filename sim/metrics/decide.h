@@ -3,8 +3,10 @@
  * The rule, the same for the whole, each class and each service; nothing in it knows a policy by name:
  *     1. fit are the policies that lose at most 1 in 100 of the jobs (failed, killed, rejected) and are
  *        stable; of a service, those within 2 points of the best attainment of its targets;
- *     2. of these, those whose 95 % slowdown is at most twice the best (turnaround over time alone);
- *     3. of these, the least cost per useful GPU-hour (of a service: per million requests within target);
+ *     2. of these, those whose 95 % slowdown (turnaround over time alone) is at most four times the best, or
+ *        four where the best is below 1;
+ *     3. of these, the least cost per useful GPU-hour (of a service: per million requests within target; of
+ *        all work where there are services: per year);
  *        within 2 % costs are equal, and the least slowdown decides. Without prices slowdown decides.
  * A class is charged its part of idle and stranded cards in proportion to what it is charged itself.
  * Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not

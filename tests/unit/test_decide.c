@@ -53,8 +53,8 @@ static void the_cheapest_that_is_fit_and_fast(void **state)
     struct policy_result p[5];
     struct result r;
     const struct figures f[] = { { "lossy", "mps", 11, 1, 100, true },
-                                 { "slow", "remote", 0, 2.5, 150, true },
-                                 { "good", "mig", 10, 2.0, 200, true },
+                                 { "slow", "remote", 0, 5.0, 150, true },
+                                 { "good", "mig", 10, 4.5, 200, true },
                                  { "dear", "whole", 0, 1.2, 260, true },
                                  { "unstable", "timeslice", 0, 1, 90, false } };
     const struct decision *d = decide(&r, p, f, 5, a);
@@ -63,7 +63,7 @@ static void the_cheapest_that_is_fit_and_fast(void **state)
     assert_int_equal(d->fleet[0].cards, 10);
     assert_int_equal(d->n_ties, 0);
     assert_int_equal(d->n_reasons, 4);
-    assert_close(flip_on(d, "slowdown_p95")->at, 2.5, 0);
+    assert_close(flip_on(d, "slowdown_p95")->at, 5.0, 0);
     assert_string_equal(flip_on(d, "slowdown_p95")->to, "slow");
     assert_close(flip_on(d, "cost_share")->at, 200 / 260.0 - 1, 1e-12);
     /* 60 USD more for the window of a tenth of a year on ten cards: 60 a card-year */
