@@ -147,11 +147,11 @@ static void whole_or_sevenths(void **state)
 #define SEVENTH ", 'need': { 'gpu': 0.142 }, 'replicas': { 'per_card': 7 }"
     struct measured m;
     (void)state;
-    measure(&(struct model){ 2000, one, WHOLE, WIDE, NULL }, &m);
+    measure(&(struct model){ 1200, one, WHOLE, WIDE, NULL }, &m);
     agrees("wide on a whole card: mean, ms", m.latency_ms, 1e3 / 21);
-    measure(&(struct model){ 3000, one, mps, WIDE SEVENTH ", 'route': 'random'", NULL }, &m);
+    measure(&(struct model){ 1200, one, mps, WIDE SEVENTH ", 'route': 'random'", NULL }, &m);
     agrees("wide on sevenths, split at random: mean, ms", m.latency_ms, 7e3 / 21);
-    measure(&(struct model){ 3000, one, mps, WIDE SEVENTH, NULL }, &m);
+    measure(&(struct model){ 1200, one, mps, WIDE SEVENTH, NULL }, &m);
     agrees("wide on sevenths, one queue: mean, ms", m.latency_ms,
            1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
     /* Requests that fill a seventh at most take 100 ms wherever they run: the ranking turns round. */
@@ -159,9 +159,9 @@ static void whole_or_sevenths(void **state)
     "'arrivals': { 'kind': 'poisson', 'gap': '20.408163265 ms' },"                                 \
     " 'size': { 'kind': 'exponential', 'mean': '100 ms' }"
     static const char narrow[] = "'compute': 1, 'sm_width': 0.142";
-    measure(&(struct model){ 3000, one, WHOLE, NARROW, narrow }, &m);
+    measure(&(struct model){ 1200, one, WHOLE, NARROW, narrow }, &m);
     assert_false(m.stable);
-    measure(&(struct model){ 3000, one, mps, NARROW SEVENTH, narrow }, &m);
+    measure(&(struct model){ 1200, one, mps, NARROW SEVENTH, narrow }, &m);
     agrees("narrow on sevenths, one queue: mean, ms", m.latency_ms,
            1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
 }
@@ -176,11 +176,11 @@ static void processor_sharing(void **state)
     ", 'need': { 'gpu': 0.025 }, 'replicas': { 'min': 40 }"
     struct measured m;
     (void)state;
-    measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", share, PS("'600 ms'"),
+    measure(&(struct model){ 20000, "'gpu': 'generic', 'gpus_per_node': 1", share, PS("'600 ms'"),
                              NULL },
             &m);
     agrees("equal sizes in turns: mean, ms", m.latency_ms, 1e3 * mg1_ps_response_s(1, 0.6));
-    measure(&(struct model){ 60000, "'gpu': 'generic', 'gpus_per_node': 1", share,
+    measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", share,
                              PS("{ 'kind': 'gamma', 'mean': '600 ms', 'cv': 2 }"), NULL },
             &m);
     agrees("sizes with cv 2 in turns: mean, ms", m.latency_ms, 1e3 * mg1_ps_response_s(1, 0.6));
@@ -218,7 +218,7 @@ static void notebooks(void **state)
         &m);
     for (int k = 0; k < REPLICATIONS; k++) assert_close(m.latency_ms[k], 1000, 1e-12);
     /* One card, one at a time: the machine repairman. */
-    measure(&(struct model){ 40000, "'gpu': 'generic', 'gpus_per_node': 1", WHOLE,
+    measure(&(struct model){ 20000, "'gpu': 'generic', 'gpus_per_node': 1", WHOLE,
                              "'users': 4, 'think': { 'kind': 'exponential', 'mean': '3 s' },"
                              " 'size': { 'kind': 'exponential', 'mean': '1 s' }",
                              NULL },
