@@ -111,6 +111,9 @@ else
 CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
+SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 client))
+
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
 # Tests that run threads of their own or ask gpusim for them: what TSan is for.
@@ -127,7 +130,7 @@ C_FILES    := $(SRC) $(CAL_SRC) $(sort $(wildcard tests/*/*.c))
 
 SHARED := $(or $(GPUSIM_SHARED),$(abspath $(wildcard ../shared)))
 ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT=$(VARIANT) \
-          $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE)) GPUSIM_STANDIN_DIR=$(abspath $(B)/tests/standin)) \
+          $(if $(SHARED),GPUSIM_SHARED=$(SHARED)) $(if $(CALIBRATE),GPUSIM_CALIBRATE=$(abspath $(CALIBRATE)) GPUSIM_STANDIN_DIR=$(abspath $(B)/tests/standin) GPUSIM_SHIM=$(abspath $(B)/bin/libgpusim_intercept.so)) \
           ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 \
           UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
@@ -136,7 +139,7 @@ ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT
 FORCE:
 
 ## all            build/gpusim, and build/calibrate where nvcc is found (the default)
-all: $(GPUSIM) $(LIB) $(CALIBRATE)
+all: $(GPUSIM) $(LIB) $(CALIBRATE) $(SHIM)
 ifeq ($(B),build/release)
 all: $(GPUSIM:$(B)/%=build/%) $(CALIBRATE:$(B)/bin/%=build/%)
 endif
@@ -201,15 +204,24 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LDLIBS) -ldl
 
+# The preloaded library that calibrate measures; -O2 in every variant (see dlsym in it), no sanitizer.
+$(B)/bin/libgpusim_intercept.so: calibrate/shim/intercept.c calibrate/shim/hooks.h
+	@mkdir -p $(@D)
+	@echo '  CC   $(@F)'
+	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -Wconversion $(if $(filter 1,$(DEVELOPER)),-Werror) -O2 -g -fPIC -shared \
+	    -fvisibility=hidden -Wl,-soname,$(@F) -o $@ $< -pthread -ldl
+
 # A card that is not there, for the tests of calibrate: tests/standin/README.md.
-STANDIN := $(if $(CALIBRATE),$(B)/tests/standin/libcuda.so.1 $(B)/tests/standin/libcublasLt.so.13)
 STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
     $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -fPIC -shared -fvisibility=hidden \
-    -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -pthread -ldl -lm
+    -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $(filter %.c,$^) -pthread -ldl -lm
 $(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
 	@$(STANDIN_CC)
+# Linked to the stand-in, and it loads it besides: every way to a driver call.
+$(B)/tests/standin/client: tests/standin/client.c $(B)/tests/standin/libcuda.so.1
+	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -o $@ $^ -pthread -ldl
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
@@ -244,7 +256,7 @@ run: deps
 check: deps
 	@+$(MAKE) --no-print-directory test
 ## test           check without deps; T=word runs only the programs whose name holds it
-test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE) $(STANDIN)
+test: $(GPUSIM) $(TESTS) $(REPLAYS) $(CALIBRATE) $(SHIM) $(STANDIN)
 	@$(ENV) $(HDR_ENV) B=$(B) tests/run_tests.sh $(if $(T)$(ONLY),--programs-only) $(TESTS) $(REPLAYS)
 
 ## asan ubsan tsan   check under that sanitizer; `sanitize` is the first two in one
@@ -255,7 +267,7 @@ clang:
 	@+$(MAKE) --no-print-directory everything VARIANT=clang DEVELOPER=1
 # Every program of this variant, built but not run.
 .PHONY: everything
-everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB) $(CALIBRATE)
+everything: $(GPUSIM) $(TESTS) $(REPLAYS) $(BENCHES) $(CAL_LIB) $(CALIBRATE) $(SHIM) $(STANDIN)
 
 ## coverage       run the tests with coverage; lines and branches a folder, and HTML where lcov is found
 # Tests that fail are told at the end, after the figures.

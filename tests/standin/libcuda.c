@@ -3,6 +3,7 @@
 #include "tests/standin/card.h"
 
 #include <cuda.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -53,6 +54,14 @@ static bool filled;
 EXPORT void standin_queue(double seconds);
 EXPORT unsigned long standin_launches(void);
 static unsigned long launches;
+
+/* Whether a library after this one has the same symbol: none has. A preloaded dlsym that lets glibc take
+ * itself for the caller finds this one. */
+EXPORT bool standin_is_followed(void);
+bool standin_is_followed(void)
+{
+    return dlsym(RTLD_NEXT, "standin_is_followed") != NULL;
+}
 
 void standin_queue(double seconds)
 {
@@ -466,6 +475,7 @@ EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 EXPORT CUresult cuEventRecord(CUevent e, CUstream s)
 {
     (void)s;
+    if (capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     ((struct event *)e)->item = card_add(context, 0);
     return CUDA_SUCCESS;
 }
@@ -482,6 +492,13 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
     const uint64_t a = card_wait(context, ((struct event *)from)->item);
     const uint64_t b = card_wait(context, ((struct event *)to)->item);
     *ms = (float)(1e-6 * (double)(b - a));
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *out)
+{
+    (void)s;
+    *out = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 

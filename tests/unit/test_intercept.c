@@ -1,0 +1,134 @@
+/* The interception library on the stand-in driver: every way to a launch reaches it, names are exact,
+ * quotas hold, threads and forks do no harm. */
+#include "base/mem.h"
+#include "tests/support/support.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char *dir, *shim;
+
+static int set_up(void **state)
+{
+    (void)state;
+    dir = getenv("GPUSIM_STANDIN_DIR");
+    shim = getenv("GPUSIM_SHIM");
+    return 0;
+}
+
+/* What the client prints, under the library or without. The planted calls take no time. */
+static char *client(const char *env, bool preload, const char *args)
+{
+    char *command = xasprintf(
+        "GPUSIM_STANDIN_STATE='%s/state' LD_LIBRARY_PATH='%s' %s "
+        "GPUSIM_STANDIN='alloc_us=0;free_us=0;launch_us=0;context_ms=1;graph_node_us=50;%s' "
+        "%s%s%s '%s/client' %s",
+        temp_dir(), dir, env, "noise=0", preload ? "LD_PRELOAD='" : "", preload ? shim : "",
+        preload ? "'" : "", dir, args);
+    char *text = xcalloc(1, 4096);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    const size_t n = fread(text, 1, 4095, f);
+    const int st = pclose(f);
+    if (!WIFEXITED(st) || WEXITSTATUS(st) != 0 || n == 0) fail_msg("%s\n%s", command, text);
+    free(command);
+    return text;
+}
+
+static void expect(const char *env, const char *args, const char *part)
+{
+    char *text = client(env, true, args);
+    assert_contains(text, part);
+    free(text);
+}
+
+#define NEED_STANDIN                                                                               \
+    if (!dir || !shim) skip_without("calibrate (nvcc)")
+
+/* 3 linked + 5 by dlsym + 7 and 11 by the two forms of cuGetProcAddress + 1 into a capture. */
+static void every_path(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    expect("", "coverage", "kernel 27 ex 2 cooperative 4 graph 6 seen 33\n");
+    expect("", "coverage", "followed 0 cudnnCreate 0 cuNoSuchCall 0 prefix 0\n");
+    char *text = client("", false, "coverage"); /* without: nothing is counted, all the same runs */
+    assert_contains(text, "kernel 0 ex 0 cooperative 0 graph 0 seen 33\n");
+    free(text);
+}
+
+/* 64 MiB are 32 units of 2 MiB. */
+static void memory_quota(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    expect("GPUSIM_MEMORY_LIMIT=64m", "quota", "units 32 free 0 total 67108864 device 67108864\n");
+    expect("GPUSIM_MEMORY_LIMIT=67108864", "quota", "full managed 2 async 2 pitch 2\n");
+    expect("GPUSIM_MEMORY_LIMIT=64m", "quota", "again 0 0 0 2\n");
+    expect("GPUSIM_MEMORY_LIMIT=67108863", "quota", "units 31 ");
+    char *text = client("GPUSIM_MEMORY_LIMIT=64m", false, "quota"); /* the card: 16 GiB */
+    assert_contains(text, "units 4096 ");
+    free(text);
+    expect("", "quota", "units 4096 "); /* and under the library without a quota */
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    expect("GPUSIM_MEMORY_LIMIT=24m", "threads", "units 12 launches 24000 of 24000\n");
+    expect("GPUSIM_MEMORY_LIMIT=24m GPUSIM_CORE_LIMIT=90", "threads",
+           "units 12 launches 24000 of 24000\n");
+}
+
+static void forks(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    char *text = client("GPUSIM_MEMORY_LIMIT=64m", true, "fork");
+    int children = 0;
+    for (const char *p = text; (p = strstr(p, "child units 32 seen 0\n")); p++) children++;
+    assert_int_equal(children, 5);
+    assert_contains(text, "parent units 32\n");
+    free(text);
+}
+
+/* The share of wall time for which kernels ran: the limit, whatever the kernels' length. The bucket starts
+ * full, 0.1 s of wall time in 1.5 s, so up to limit x 1.07 and a batch are right. */
+static void compute_quota(void **state)
+{
+    static const struct {
+        int limit;
+        double us;
+    } c[] = { { 25, 1000 }, { 50, 1000 }, { 75, 1000 }, { 25, 200 }, { 25, 8000 }, { 30, -500 } };
+    (void)state;
+    NEED_STANDIN;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        char env[64], args[64];
+        double rate = 0;
+        snprintf(env, sizeof env, "GPUSIM_CORE_LIMIT=%d", c[i].limit);
+        snprintf(args, sizeof args, "rate %g", c[i].us);
+        char *text = client(env, true, args);
+        assert_int_equal(sscanf(text, "rate %lf", &rate), 1);
+        if (!(rate > 0.01 * c[i].limit * 0.8 && rate < 0.01 * c[i].limit * 1.25))
+            fail_msg("limit %d, kernels of %g us: rate %g", c[i].limit, c[i].us, rate);
+        free(text);
+    }
+    char *text = client("GPUSIM_CORE_LIMIT=100", true, "rate 1000"); /* off */
+    double rate = 0;
+    assert_int_equal(sscanf(text, "rate %lf", &rate), 1);
+    assert_true(rate > 0.9);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_path), cmocka_unit_test(memory_quota),  cmocka_unit_test(threads),
+        cmocka_unit_test(forks),      cmocka_unit_test(compute_quota),
+    };
+    return cmocka_run_group_tests_name("interception library", tests, set_up, NULL);
+}
