@@ -141,13 +141,16 @@ FORCE:
 ## all            build/gpusim, and build/calibrate where nvcc is found (the default)
 all: $(GPUSIM) $(LIB) $(CALIBRATE) $(SHIM)
 ifeq ($(B),build/release)
-all: $(GPUSIM:$(B)/%=build/%) $(CALIBRATE:$(B)/bin/%=build/%)
+all: $(GPUSIM:$(B)/%=build/%) $(CALIBRATE:$(B)/bin/%=build/%) $(SHIM:$(B)/bin/%=build/%)
 endif
 	@$(if $(CALIBRATE_WHY),echo 'calibrate is left out: $(CALIBRATE_WHY)',:)
 
 build/gpusim: build/release/gpusim
 	@ln -f $< $@ 2>/dev/null || cp -f $< $@
 build/calibrate: build/release/bin/calibrate
+	@ln -f $< $@ 2>/dev/null || cp -f $< $@
+
+build/libgpusim_intercept.so: build/release/bin/libgpusim_intercept.so
 	@ln -f $< $@ 2>/dev/null || cp -f $< $@
 
 $(B)/gpusim: $(B)/sim/cli/main.o $(LIB)
@@ -365,12 +368,14 @@ install: all
 	cd $(CURDIR) && find $(DATA) -type f -exec install -D -m 644 {} $(abspath $(SHARE))/gpusim/{} \;
 	install -d $(dir $(addprefix $(SHARE)/,$(MANUAL)))
 	$(GPUSIM) manual gpusim >$(SHARE)/man/man1/gpusim.1
+	$(if $(CALIBRATE),$(CALIBRATE) --manual >$(SHARE)/man/man1/calibrate.1)
+	$(if $(SHIM),install -D $(SHIM) $(DESTDIR)$(PREFIX)/lib/gpusim/$(notdir $(SHIM)))
 	$(GPUSIM) manual scenario >$(SHARE)/man/man5/gpusim-scenario.5
 	$(GPUSIM) manual bash >$(SHARE)/bash-completion/completions/gpusim
 	$(GPUSIM) manual zsh >$(SHARE)/zsh/site-functions/_gpusim
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(addprefix $(SHARE)/,$(MANUAL))
-	rm -rf $(SHARE)/gpusim
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpusim $(DESTDIR)$(PREFIX)/bin/calibrate $(addprefix $(SHARE)/,$(MANUAL) man/man1/calibrate.1)
+	rm -rf $(SHARE)/gpusim $(DESTDIR)$(PREFIX)/lib/gpusim
 
 ## clean          remove build/
 clean:

@@ -25,8 +25,9 @@ enum { PROBES_MAX = 32, KEY_MAX = 160 };
 
 struct options {
     int device;
-    const char *out; /* NULL: standard output */
-    const char *gpu; /* catalogue key; NULL: from the device's name */
+    const char *out;  /* NULL: standard output */
+    const char *shim; /* library to preload; NULL: our own */
+    const char *gpu;  /* catalogue key; NULL: from the device's name */
     const struct probe *only[PROBES_MAX];
     size_t only_n; /* 0: all */
     bool quick, list, info;
@@ -34,27 +35,123 @@ struct options {
     int worker; /* >= 0: a further process on that device (worker.h) */
 };
 
+/* Every option, once: parsing, --help and the manual page read this. Without help: for the program itself,
+ * not for people. */
+static const struct {
+    const char *name;
+    char letter; /* what getopt returns */
+    char brief;  /* also as -o; 0: no */
+    const char *arg, *help;
+} option_table[] = {
+    { "device", 'd', 0, "N", "device as CUDA counts them (default 0)" },
+    { "output", 'o', 'o', "FILE", "profile to write (default: standard output)" },
+    { "only", 'p', 0, "PROBE,..", "these probes only; may be repeated" },
+    { "gpu", 'g', 0, "KEY", "catalogue key of the card (default: from its name)" },
+    { "shim", 's', 0, "PATH", "measure this preloaded library (default: our own)" },
+    { "quick", 'q', 0, NULL, "stop at 5 % instead of 1 %, and sooner" },
+    { "list", 'l', 0, NULL,
+      "the probes, what each measures and which keys it fills; needs no card" },
+    { "device-info", 'i', 0, NULL,
+      "what the device is and what stands before it; measures nothing" },
+    { "manual", 'm', 0, NULL, "the manual page, for man(1)" },
+    { "version", 'v', 0, NULL, "which version this is" },
+    { "help", 'h', 'h', NULL, "this text" },
+    { "context-child", 'c', 0, "N", NULL },
+    { "worker", 'w', 0, "N", NULL },
+};
+enum { OPTIONS = sizeof option_table / sizeof *option_table };
+
+static const char purpose[] =
+    "Measures one NVIDIA card and writes a gpusim-profile/1 document (default: standard output);\n"
+    "with -o the raw samples go beside it, to NAME.samples.json. Needs no root and changes no\n"
+    "setting of the card. Results in short on standard error.\n";
+static const struct {
+    const char *command, *what;
+} examples[] = {
+    { "calibrate --device 0 -o profile.json", "measure the first card (minutes)" },
+    { "calibrate --device 0 --quick", "the same in less time, wider intervals" },
+    { "calibrate --only intercept --shim ./libmeter.so -o p.json", "what that library costs" },
+};
+static const struct {
+    int status;
+    const char *meaning;
+} statuses[] = {
+    { 0, "done" },
+    { 2, "usage" },
+    { 4, "no driver, no device, or a file that cannot be written" },
+    { 5, "nothing could be measured" },
+};
+#define COUNTOF(x) (sizeof(x) / sizeof *(x))
+
 static void print_help(FILE *to)
 {
-    fputs(
-        "calibrate --device 0 -o profile.json     measure the first card (minutes)\n"
-        "calibrate --device 0 --quick             the same in less than a minute, wider intervals\n"
-        "\n"
-        "Measures one NVIDIA card and writes a gpusim-profile/1 document (default: standard output);\n"
-        "with -o the raw samples go beside it, to NAME.samples.json. Needs no root and changes no\n"
-        "setting of the card. Results in short on standard error.\n"
-        "\n"
-        "  --device N        device as CUDA counts them (default 0)\n"
-        "  -o, --output FILE profile to write\n"
-        "  --only PROBE,..   these probes only; may be repeated\n"
-        "  --gpu KEY         catalogue key of the card (default: from its name)\n"
-        "  --quick           stop at 5 % instead of 1 %, and sooner\n"
-        "  --list            the probes, what each measures and which keys it fills; needs no card\n"
-        "  --device-info     what the device is and what stands before it; measures nothing\n"
-        "  --version, --help\n"
-        "\n"
-        "exit status: 0 done; 2 usage; 4 no driver, device or file; 5 nothing could be measured\n",
-        to);
+    for (size_t i = 0; i < COUNTOF(examples); i++)
+        fprintf(to, "%s\n    %s\n", examples[i].command, examples[i].what);
+    fprintf(to, "\n%s\n", purpose);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        char name[40];
+        if (!option_table[i].help) continue;
+        snprintf(name, sizeof name, "--%s%s%s", option_table[i].name,
+                 option_table[i].arg ? " " : "", option_table[i].arg ? option_table[i].arg : "");
+        fprintf(to, "  %-18s %s", name, option_table[i].help);
+        if (option_table[i].brief) fprintf(to, "; also -%c", option_table[i].brief);
+        fputc('\n', to);
+    }
+    fputs("\nexit status:", to);
+    for (size_t i = 0; i < COUNTOF(statuses); i++)
+        fprintf(to, "%s %d %s", i ? ";" : "", statuses[i].status, statuses[i].meaning);
+    fputc('\n', to);
+}
+
+/* Text with what roff would take for itself made plain. */
+static void roff(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '-' || *text == '\\') fputc('\\', to);
+        fputc(*text == '\\' ? 'e' : *text, to);
+    }
+}
+
+static void print_manual(FILE *to)
+{
+    fputs(".TH CALIBRATE 1 \"\" \"gpusim " GPUSIM_VERSION "\" \"User Commands\"\n"
+          ".SH NAME\ncalibrate \\- measure a GPU for gpusim\n"
+          ".SH SYNOPSIS\n.B calibrate\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n",
+          to);
+    roff(to, purpose);
+    fputs(".SH OPTIONS\n", to);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (!option_table[i].help) continue;
+        fputs(".TP\n.B ", to);
+        if (option_table[i].brief) fprintf(to, "\\-%c, ", option_table[i].brief);
+        roff(to, "--");
+        roff(to, option_table[i].name);
+        if (option_table[i].arg) fprintf(to, " \\fI%s\\fR", option_table[i].arg);
+        fputc('\n', to);
+        roff(to, option_table[i].help);
+        fputs(".\n", to);
+    }
+    fputs(".SH PROBES\n", to);
+    for (size_t i = 0; probe_all[i]; i++) {
+        fprintf(to, ".TP\n.B %s\n", probe_all[i]->name);
+        roff(to, probe_all[i]->help);
+        fputs(".\n", to);
+    }
+    fputs(".SH EXIT STATUS\n", to);
+    for (size_t i = 0; i < COUNTOF(statuses); i++) {
+        fprintf(to, ".TP\n.B %d\n", statuses[i].status);
+        roff(to, statuses[i].meaning);
+        fputs(".\n", to);
+    }
+    fputs(".SH EXAMPLES\n", to);
+    for (size_t i = 0; i < COUNTOF(examples); i++) {
+        fputs(".TP\n.B ", to);
+        roff(to, examples[i].command);
+        fputc('\n', to);
+        roff(to, examples[i].what);
+        fputs(".\n", to);
+    }
+    fputs(".SH SEE ALSO\n.BR gpusim (1)\n", to);
 }
 
 static int parse_count(const char *text, const char *option, int *out, struct err *e)
@@ -101,14 +198,15 @@ static int add_probes(struct options *o, const char *list, struct err *e)
     return rc;
 }
 
-static const struct option long_options[] = {
-    { "device", required_argument, NULL, 'd' }, { "output", required_argument, NULL, 'o' },
-    { "only", required_argument, NULL, 'p' },   { "gpu", required_argument, NULL, 'g' },
-    { "quick", no_argument, NULL, 'q' },        { "list", no_argument, NULL, 'l' },
-    { "device-info", no_argument, NULL, 'i' },  { "version", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },         { "context-child", required_argument, NULL, 'c' },
-    { "worker", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
-};
+/* In getopt's form; the last one is all zero. */
+static void long_options(struct option out[OPTIONS + 1])
+{
+    for (size_t i = 0; i < OPTIONS; i++)
+        out[i] = (struct option){ option_table[i].name,
+                                  option_table[i].arg ? required_argument : no_argument, NULL,
+                                  option_table[i].letter };
+    out[OPTIONS] = (struct option){ 0 };
+}
 
 static int usage_error(int what, char **argv, struct err *e)
 {
@@ -116,12 +214,10 @@ static int usage_error(int what, char **argv, struct err *e)
     if (what == ':') return err_set(e, ERR_USAGE, NULL, "%s needs a value", argv[optind - 1]);
     if (optopt && optopt < 128 && argv[optind - 1][1] != '-')
         return err_set(e, ERR_USAGE, NULL, "unknown option \"-%c\"; try calibrate --help", optopt);
-    const char *names[sizeof long_options / sizeof *long_options];
+    const char *names[OPTIONS];
     size_t n = 0;
-    while (long_options[n + 2].name) { /* the last two are for the program itself */
-        names[n] = long_options[n].name;
-        n++;
-    }
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (option_table[i].help) names[n++] = option_table[i].name;
     int rc = err_set(e, ERR_USAGE, NULL, "unknown option \"%s\"; try calibrate --help",
                      argv[optind - 1]);
     const char *near = str_nearest(argv[optind - 1] + 2, names, n);
@@ -132,9 +228,11 @@ static int usage_error(int what, char **argv, struct err *e)
 /* 0 to go on, > 0 when the answer has been given (help, version), or ERR_USAGE. */
 static int parse_options(int argc, char **argv, struct options *o, struct err *e)
 {
+    struct option known[OPTIONS + 1];
     int c, rc = 0;
+    long_options(known);
     opterr = 0;
-    while (!rc && (c = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+    while (!rc && (c = getopt_long(argc, argv, ":o:h", known, NULL)) != -1) {
         switch (c) {
         case 'd': rc = parse_count(optarg, "--device", &o->device, e); break;
         case 'c': rc = parse_count(optarg, "--context-child", &o->child, e); break;
@@ -142,6 +240,8 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         case 'o': o->out = optarg; break;
         case 'p': rc = add_probes(o, optarg, e); break;
         case 'g': o->gpu = optarg; break;
+        case 's': o->shim = optarg; break;
+        case 'm': print_manual(stdout); return 1;
         case 'q': o->quick = true; break;
         case 'l': o->list = true; break;
         case 'i': o->info = true; break;
@@ -226,7 +326,7 @@ static int measure(const struct options *o, struct device *d, struct err *e)
     struct device_sensors before, after;
     struct profile_out *out =
         profile_out_create(o->gpu ? o->gpu : device_gpu_key(key, sizeof key, d->info.name));
-    const struct probe_ctx ctx = { d, out, probe_rule(o->quick), o->quick };
+    const struct probe_ctx ctx = { d, out, probe_rule(o->quick), o->quick, o->shim };
 
     d->ops->sensors(d, &before);
     for (size_t i = 0; probe_all[i]; i++) {

@@ -3,13 +3,21 @@
 #include <math.h>
 #include <string.h>
 
-extern const struct probe probe_device, probe_power, probe_launch, probe_context, probe_alloc,
-    probe_triad, probe_copy, probe_graph, probe_l2, probe_gemm, probe_width, probe_timeslice;
+/* In the order in which they run; every probe_X.c that is here is in it, once. */
+#define PROBES(X)                                                                                  \
+    X(device)                                                                                      \
+    X(power) X(context) X(launch) X(graph) X(alloc) X(triad) X(l2) X(copy) X(gemm) X(width)        \
+        X(timeslice) X(intercept)
+
+#define X(name) extern const struct probe probe_##name;
+PROBES(X)
+#undef X
 
 const struct probe *const probe_all[] = {
-    &probe_device, &probe_power,     &probe_context, &probe_launch, &probe_graph,
-    &probe_alloc,  &probe_triad,     &probe_l2,      &probe_copy,   &probe_gemm,
-    &probe_width,  &probe_timeslice, NULL,
+#define X(name) &probe_##name,
+    PROBES(X)
+#undef X
+        NULL,
 };
 
 const struct probe *probe_find(const char *name)

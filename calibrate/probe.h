@@ -15,6 +15,7 @@ struct probe_ctx {
     struct profile_out *out;
     struct stop_rule rule; /* for one parameter */
     bool quick;
+    const char *shim; /* library for the intercept probe; NULL: our own */
 };
 
 struct probe {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -357,22 +358,34 @@ static int time_calls(struct device *d, const char *kind, unsigned n, double *ns
     return rc;
 }
 
+/* Whether a library is mapped into this process, and how many launches reached its hook; -1: it does not
+ * tell. */
+static int serve_hooked(const char *path, FILE *to)
+{
+    unsigned long (*counted)(const char *);
+    void *p = dlsym(RTLD_DEFAULT, "gpusim_intercept_count");
+    char *line = NULL;
+    size_t cap = 0;
+    bool mapped = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && !mapped && getline(&line, &cap, f) > 0) mapped = strstr(line, path) != NULL;
+    if (f) fclose(f);
+    free(line);
+    memcpy(&counted, &p, sizeof counted);
+    fprintf(to, "hooked %d %lld\n", mapped, counted ? (long long)counted("cuLaunchKernel") : -1);
+    return 0;
+}
+
 /* The most that can be allocated, in steps of 2 MiB after steps of 64 MiB, and what the driver says is
- * free and there in all, before. */
+ * free and there in all, before. It stays allocated until the process ends. */
 static int serve_quota(struct device *d, FILE *to, struct err *e)
 {
     static const size_t step[] = { 64 << 20, 2 << 20 };
-    VEC(dev_ptr) held = { 0 };
     uint64_t free_bytes = 0, total = 0, got = 0;
     dev_ptr p;
     int rc = d->ops->mem_info(d, &free_bytes, &total, e);
     for (size_t i = 0; !rc && i < 2; i++)
-        while (d->ops->alloc(d, step[i], &p, NULL) == 0) {
-            vec_push(&held, p);
-            got += step[i];
-        }
-    for (size_t i = 0; i < held.n; i++) d->ops->free(d, held.v[i], NULL);
-    vec_fini(&held);
+        while (d->ops->alloc(d, step[i], &p, NULL) == 0) got += step[i];
     if (!rc) fprintf(to, "quota %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", got, free_bytes, total);
     return rc;
 }
@@ -384,6 +397,7 @@ static int serve_line(struct device *d, const char *line, struct arrays *x, FILE
     double ns;
     if (strncmp(line, "loop ", 5) == 0) return serve_loop(d, line, x, to, e);
     if (strncmp(line, "log ", 4) == 0) return serve_log(d, line, to, e);
+    if (strncmp(line, "hooked ", 7) == 0) return serve_hooked(line + 7, to);
     if (strcmp(line, "quota") == 0) return serve_quota(d, to, e);
     if (sscanf(line, "calls %15s %u", kind, &n) == 2) {
         int rc = time_calls(d, kind, n, &ns, e);

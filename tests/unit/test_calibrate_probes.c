@@ -33,7 +33,7 @@ static void run_rule(struct bench *b, const char *probe, struct stop_rule rule)
 {
     b->dev = device_fake_open(&b->c);
     b->out = profile_out_create("fake-2gb");
-    const struct probe_ctx ctx = { b->dev, b->out, rule, true };
+    const struct probe_ctx ctx = { b->dev, b->out, rule, true, NULL };
     for (size_t i = 0; probe_all[i]; i++)
         if (!probe || strcmp(probe, probe_all[i]->name) == 0) probe_run(probe_all[i], &ctx);
 }
@@ -149,7 +149,7 @@ static void no_product_above_the_catalogue(void **state)
     b.c.gemm_ops[GEMM_FP32] = 8.2e12;
     b.dev = device_fake_open(&b.c);
     b.out = profile_out_create("t4");
-    const struct probe_ctx ctx = { b.dev, b.out, probe_rule(true), true };
+    const struct probe_ctx ctx = { b.dev, b.out, probe_rule(true), true, NULL };
     probe_run(probe_find("gemm"), &ctx);
     assert_absent(&b, "base", "gemm_fp16_flops", "the catalogue's peak, 6.51e+13");
     assert_close(profile_out_value(b.out, "base", "gemm_fp32_flops"), 8.2e12, 1e-7);
@@ -501,6 +501,7 @@ static void program_explains_itself(void **state)
         { "--list", 0, 0 },
         { "--help", 0, 0 },
         { "--version", 0, 0 },
+        { "--manual", 0, 0 },
         { "--device 1023", 4, 1 },
         { "--device 1023 --device-info", 4, 1 },
         { "--device 1023 --only triad,copy --quick -o /nonexistent/x.json", 4, 1 },

@@ -1,84 +1,13 @@
 /* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back within the
  * intervals that the profile states. What the host's clock measures may be 4 % and 0.2 us off besides: the
  * stand-in's own calls take time too, on a machine that runs other tests. */
-#include "base/json.h"
-#include "base/mem.h"
 #include "model/profile.h"
-#include "tests/support/support.h"
+#include "tests/support/standin.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-static const char *dir; /* the stand-in's folder; NULL: not built */
-
-static int set_up(void **state)
-{
-    (void)state;
-    dir = getenv("GPUSIM_CALIBRATE") ? getenv("GPUSIM_STANDIN_DIR") : NULL;
-    return 0;
-}
-
-struct measured {
-    struct json_doc profile, samples;
-    char *said;
-};
-
-static int run(const char *plan, const char *args)
-{
-    char *command =
-        xasprintf("GPUSIM_STANDIN_STATE='%s/state' GPUSIM_STANDIN='%s' LD_LIBRARY_PATH='%s' "
-                  "'%s' %s",
-                  temp_dir(), plan, dir, getenv("GPUSIM_CALIBRATE"), args);
-    const int st = system(command);
-    free(command);
-    return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
-}
-
-static struct measured measure(const char *plan, const char *only)
-{
-    struct measured m = { 0 };
-    struct err e = { 0 };
-    const char *folder = temp_dir();
-    char *args = xasprintf("--quick %s -o '%s/p.json' 2>'%s/said'", only, folder, folder);
-    char *path = xasprintf("%s/p.json", folder), *beside = xasprintf("%s/p.samples.json", folder);
-    char *said = xasprintf("%s/said", folder);
-    const int status = run(plan, args);
-    m.said = read_file(said);
-    if (status != 0) fail_msg("status %d\n%s", status, m.said);
-    if (json_doc_load(&m.profile, path, &e) < 0) fail_msg("%s", e.msg);
-    if (json_doc_load(&m.samples, beside, &e) < 0) fail_msg("%s", e.msg);
-    free(args);
-    free(path);
-    free(beside);
-    free(said);
-    return m;
-}
-
-static void done(struct measured *m)
-{
-    json_doc_fini(&m->profile);
-    json_doc_fini(&m->samples);
-    free(m->said);
-}
-
-static double field(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
-/* In the stated interval, give or take `slack` of the value and `more`. */
-static void expect(const struct measured *m, const char *name, double planted, double slack,
-                   double more)
-{
-    const json_t *p = json_object_get(json_object_get(m->samples.root, "parameters"), name);
-    const double low = field(p, "low"), high = field(p, "high"), room = slack * planted + more;
-    if (!(planted >= low - room && planted <= high + room))
-        fail_msg("%s: planted %g, measured %g [%g, %g]\n%s", name, planted, field(p, "median"), low,
-                 high, m->said);
-}
 
 /* The profile holds them too, as measured, and gpusim's reader has nothing to say. */
 static void expect_profile(const struct measured *m, const char *gpu)

@@ -1,0 +1,384 @@
+/* calibrate/probe_intercept.c - what a preloaded metering library costs and how well it holds its quotas:
+ * HOOK-1, -3, -4, -5. Two workers, one with the library and one without, are asked in turn, so what is
+ * reported is the difference of pairs and a drift of the machine meets both. A library that no launch
+ * reaches, or that is not there, makes everything "not measured". */
+#include "calibrate/probe.h"
+#include "calibrate/worker.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LAUNCH,
+    ALLOC,
+    FREE,
+    STARTUP,
+    PER_PROCESS,
+    BYTES_ERROR,
+    GAIN,
+    REACHED,
+    CORE,
+    KEYS = CORE + 3
+};
+static const struct param_def keys[KEYS] = {
+    [LAUNCH] = { "intercept", "launch_ns", "ns", "added to one kernel launch", -1e6, 1e6, false },
+    [ALLOC] = { "intercept", "alloc_us", "us", "added to one allocation of 2 MiB", -1e6, 1e6,
+                false },
+    [FREE] = { "intercept", "free_us", "us", "added to freeing it", -1e6, 1e6, true },
+    [STARTUP] = { "intercept", "startup_ms", "ms", "added to the start of a process", -1e5, 1e6,
+                  false },
+    [PER_PROCESS] = { "intercept", "startup_per_process_ms", "ms",
+                      "and for each other process that starts at once", -1e5, 1e5, false },
+    [BYTES_ERROR] = { "intercept", "quota_bytes_error", "ratio",
+                      "share of a full process's card memory that the quota does not count", 0, 0.5,
+                      false },
+    [GAIN] = { "intercept", "core_gain", "exponent",
+               "two processes with quotas 30 and 70: ln of work ratio over ln of quota ratio", 0, 2,
+               false },
+    [REACHED] = { "intercept", "quota_reached", "ratio",
+                  "bytes that could be allocated over the quota", 0, 2, true },
+    [CORE] = { "intercept", "core_25", "ratio",
+               "work with a compute quota of 25 % over work without", 0, 1.5, true },
+    { "intercept", "core_50", "ratio", "the same, 50 %", 0, 1.5, true },
+    { "intercept", "core_75", "ratio", "the same, 75 %", 0, 1.5, true },
+};
+
+struct hook {
+    const struct probe_ctx *c;
+    char *preload; /* LD_PRELOAD=... */
+};
+
+static void missing(const struct probe_ctx *c, const char *why)
+{
+    for (int k = 0; k < KEYS; k++)
+        if (isnan(profile_out_value(c->out, keys[k].group, keys[k].key)) &&
+            !profile_out_reason(c->out, keys[k].group, keys[k].key))
+            profile_out_missing(c->out, &keys[k], "%s", why);
+}
+
+/* A cost whose interval holds zero is no figure. */
+static void put_cost(const struct probe_ctx *c, int key, const struct sampler *s,
+                     const char *method)
+{
+    const struct estimate e = sampler_estimate(s);
+    if (s->n && !(e.low > 0))
+        profile_out_missing(c->out, &keys[key], "within the noise: %.4g %s [%.4g, %.4g], n %zu",
+                            e.median, keys[key].unit, e.low, e.high, e.n);
+    else
+        profile_out_put(c->out, &keys[key], s, NULL, method);
+}
+
+/* ---- is it there? ------------------------------------------------------------------------------- */
+
+static char *find_shim(const char *asked)
+{
+    static const char *const beside[] = { "libgpusim_intercept.so",
+                                          "../lib/gpusim/libgpusim_intercept.so" };
+    char self[4096];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (asked) return access(asked, R_OK) == 0 ? realpath(asked, NULL) : NULL;
+    if (n <= 0) return NULL;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = '\0';
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        char *path = xasprintf("%s/%s", self, beside[i]);
+        char *whole = access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
+        free(path);
+        if (whole) return whole;
+    }
+    return NULL;
+}
+
+/* After a launch: is the library mapped, and did the launch reach it (if it is ours and can tell)? */
+static int prove(const struct hook *h, struct worker *w, struct err *e)
+{
+    const char *line;
+    int mapped = 0;
+    long long seen = -1;
+    int rc = worker_say(w, e, "calls launch 1");
+    if (!rc) rc = worker_hear(w, &line, e);
+    if (!rc) rc = worker_say(w, e, "hooked %s", h->preload + strlen("LD_PRELOAD="));
+    if (!rc) rc = worker_hear(w, &line, e);
+    if (!rc && sscanf(line, "hooked %d %lld", &mapped, &seen) != 2)
+        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    if (!rc && !mapped)
+        rc = err_set(e, ERR_IO, NULL, "the library was not loaded into a process that preloads it");
+    if (!rc && seen == 0) rc = err_set(e, ERR_IO, NULL, "no launch reached the library's hook");
+    return rc;
+}
+
+/* ---- cost of calls ------------------------------------------------------------------------------ */
+
+static int ask(struct worker *w, const char *kind, double *ns, struct err *e)
+{
+    const char *line;
+    int rc = worker_say(w, e, "calls %s 32", kind);
+    if (!rc) rc = worker_hear(w, &line, e);
+    if (!rc && sscanf(line, "calls %lf", ns) != 1)
+        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    return rc;
+}
+
+/* Pairs, the order within a pair changing. */
+static int measure_call(const struct hook *h, struct worker *w[2], const char *kind, int key,
+                        double unit_ns, struct err *e)
+{
+    const struct probe_ctx *c = h->c;
+    const struct stop_rule rule = { .relative = c->rule.relative,
+                                    .min_n = c->quick ? 40 : 200,
+                                    .max_n = c->quick ? 200 : 20000,
+                                    .seconds = c->rule.seconds };
+    struct sampler s;
+    double ns[2] = { 0, 0 };
+    int rc = 0;
+    for (int i = 0; !rc && i < 10; i++) rc = ask(w[i % 2], kind, &ns[i % 2], e); /* warm-up */
+    sampler_init(&s, &rule, c->dev->ops->now_s(c->dev));
+    for (int first = 0; !rc && sampler_more(&s, c->dev->ops->now_s(c->dev)); first = !first) {
+        rc = ask(w[first], kind, &ns[first], e);
+        if (!rc) rc = ask(w[!first], kind, &ns[!first], e);
+        if (!rc) sampler_add(&s, (ns[1] - ns[0]) / unit_ns);
+    }
+    if (!rc)
+        put_cost(
+            c, key, &s,
+            "pairs of 32 calls each, one process with the library and one without, interleaved");
+    sampler_fini(&s);
+    return rc;
+}
+
+static int measure_calls(const struct hook *h, struct err *e)
+{
+    const char *const env[] = { h->preload, NULL };
+    struct worker *w[2] = { NULL, NULL };
+    int rc = worker_start(h->c->dev, NULL, &w[0], e);
+    if (!rc) rc = worker_start(h->c->dev, env, &w[1], e);
+    for (int i = 0; !rc && i < 2; i++) rc = worker_ready(w[i], NULL, e);
+    if (!rc) rc = prove(h, w[1], e);
+    if (!rc) rc = measure_call(h, w, "launch", LAUNCH, 1, e);
+    if (!rc) rc = measure_call(h, w, "alloc", ALLOC, 1e3, e);
+    if (!rc) rc = measure_call(h, w, "free", FREE, 1e3, e);
+    workers_stop(w, 2);
+    return rc;
+}
+
+/* ---- start-up ----------------------------------------------------------------------------------- */
+
+/* Mean time from opening the driver to a usable context, of n processes started at once. */
+static int start_time(const struct hook *h, bool hooked, size_t n, double *ms, struct err *e)
+{
+    const char *const env[] = { h->preload, NULL };
+    struct worker *w[64] = { NULL };
+    struct worker_ready r;
+    int rc = 0;
+    *ms = 0;
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = worker_start(h->c->dev, hooked ? env : NULL, &w[i], e);
+    for (size_t i = 0; !rc && i < n; i++) {
+        rc = worker_ready(w[i], &r, e);
+        *ms += (r.init_ms + r.context_ms) / (double)n;
+    }
+    workers_stop(w, n);
+    return rc;
+}
+
+static int measure_startup(const struct hook *h, struct err *e)
+{
+    const struct stop_rule rule = { .relative = 0.1, .min_n = 6, .max_n = 1000, .seconds = 600 };
+    const size_t many = h->c->quick ? 4 : 8;
+    struct sampler one, each;
+    int rc = 0;
+    sampler_init(&one, &rule, 0);
+    sampler_init(&each, &rule, 0);
+    for (int i = 0; !rc && i < (h->c->quick ? 6 : 15); i++) {
+        double alone[2] = { 0, 0 }, crowd[2] = { 0, 0 };
+        for (int k = 0; !rc && k < 2; k++) rc = start_time(h, k, 1, &alone[k], e);
+        for (int k = 0; !rc && k < 2; k++) rc = start_time(h, k, many, &crowd[k], e);
+        if (rc) break;
+        sampler_add(&one, alone[1] - alone[0]);
+        sampler_add(&each, ((crowd[1] - crowd[0]) - (alone[1] - alone[0])) / (double)(many - 1));
+    }
+    if (!rc) {
+        put_cost(h->c, STARTUP, &one, "a process with the library less one without, in turn");
+        put_cost(h->c, PER_PROCESS, &each,
+                 "the same with 4 or 8 started at once, per further process");
+    }
+    sampler_fini(&one);
+    sampler_fini(&each);
+    return rc;
+}
+
+/* ---- quotas ------------------------------------------------------------------------------------- */
+
+/* Both our variables and HAMi-core's. */
+enum { QUOTA_VARS = 4 };
+struct quota_env {
+    char *set[QUOTA_VARS];
+    const char *env[QUOTA_VARS + 2];
+};
+
+static void quota_env(struct quota_env *q, const struct hook *h, uint64_t MiB, int percent)
+{
+    char memory[32] = ""; /* an empty value removes the variable */
+    if (MiB) snprintf(memory, sizeof memory, "%llum", (unsigned long long)MiB);
+    *q = (struct quota_env){ .set = { xasprintf("GPUSIM_MEMORY_LIMIT=%s", memory),
+                                      xasprintf("CUDA_DEVICE_MEMORY_LIMIT=%s", memory),
+                                      xasprintf("GPUSIM_CORE_LIMIT=%d", percent),
+                                      xasprintf("CUDA_DEVICE_SM_LIMIT=%d", percent) },
+                             .env = { h->preload } };
+    for (int i = 0; i < QUOTA_VARS; i++) q->env[i + 1] = q->set[i];
+}
+
+static void quota_env_fini(struct quota_env *q)
+{
+    for (int i = 0; i < QUOTA_VARS; i++) free(q->set[i]);
+}
+
+static int measure_memory(const struct hook *h, struct err *e)
+{
+    const struct stop_rule rule = { .relative = 0.02, .min_n = 6, .max_n = 100, .seconds = 600 };
+    struct device *d = h->c->dev;
+    struct sampler reached, error;
+    uint64_t before = 0, during = 0, total = 0;
+    unsigned long long got = 0;
+    struct quota_env q;
+    const char *line;
+    int rc = d->ops->mem_info(d, &before, &total, e);
+    const uint64_t MiB = before / 4 >> 20 > 4096 ? 4096 : before / 4 >> 20;
+    quota_env(&q, h, MiB, 0);
+    sampler_init(&reached, &rule, 0);
+    sampler_init(&error, &rule, 0);
+    for (int i = 0; !rc && i < 6; i++) {
+        struct worker *w = NULL;
+        rc = d->ops->mem_info(d, &before, &total, e);
+        if (!rc) rc = workers_start(d, q.env, &w, 1, e);
+        if (!rc) rc = worker_say(w, e, "quota");
+        if (!rc) rc = worker_hear(w, &line, e);
+        if (!rc && sscanf(line, "quota %llu", &got) != 1)
+            rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+        if (!rc) rc = d->ops->mem_info(d, &during, &total, e);
+        worker_stop(w);
+        if (rc) break;
+        sampler_add(&reached, (double)got / (double)(MiB << 20));
+        sampler_add(&error, 1 - (double)got / (double)(before - during));
+    }
+    if (!rc) {
+        profile_out_put(h->c->out, &keys[REACHED], &reached, NULL,
+                        "allocations of 64 and then 2 MiB until one is refused");
+        profile_out_put(h->c->out, &keys[BYTES_ERROR], &error, NULL,
+                        "counted at a full quota against what is gone from the card");
+    }
+    sampler_fini(&reached);
+    sampler_fini(&error);
+    quota_env_fini(&q);
+    return rc;
+}
+
+/* Rates of one or two workers under these compute quotas; 0: none. Kernels of about a millisecond. */
+static int rates_under(const struct hook *h, const struct loop *l, const int percent[], size_t n,
+                       double seconds, struct loop_result r[], struct err *e)
+{
+    struct worker *w[2] = { NULL, NULL };
+    const struct loop both[2] = { *l, *l };
+    int rc = 0;
+    for (size_t i = 0; !rc && i < n; i++) {
+        struct quota_env q;
+        quota_env(&q, h, 0, percent[i]);
+        rc = worker_start(h->c->dev, q.env, &w[i], e);
+        quota_env_fini(&q); /* the process has its own copy */
+    }
+    for (size_t i = 0; !rc && i < n; i++) rc = worker_ready(w[i], NULL, e);
+    if (!rc) rc = loops_run(w, both, n, 0.5, r, e); /* the first burst */
+    if (!rc) rc = loops_run(w, both, n, seconds, r, e);
+    workers_stop(w, n);
+    return rc;
+}
+
+static int loop_of_1ms(struct device *d, struct loop *l, struct err *e)
+{
+    uint64_t iters = 100000;
+    dev_ptr sink = 0;
+    void *args[] = { &sink, &iters };
+    double ms = NAN;
+    *l = (struct loop){ .kind = LOOP_COMPUTE,
+                        .grid = (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8,
+                        .depth = DEV_EVENTS };
+    int rc = d->ops->alloc(d, 64, &sink, e);
+    for (int i = 0; !rc && i < 5; i++) {
+        rc = d->ops->event_record(d, 0, e);
+        if (!rc) rc = d->ops->launch(d, DEV_COMPUTE, l->grid, DEV_BLOCK, args, e);
+        if (!rc) rc = d->ops->event_record(d, 1, e);
+        if (!rc) rc = d->ops->event_ms(d, 0, 1, &ms, e);
+    }
+    d->ops->free(d, sink, NULL);
+    l->size = (uint64_t)((double)iters / ms) + 1;
+    return rc;
+}
+
+static int measure_core(const struct hook *h, struct err *e)
+{
+    static const int alone[3] = { 25, 50, 75 }, pair[2] = { 30, 70 };
+    const struct stop_rule rule = { .relative = 0.05, .min_n = 6, .max_n = 100, .seconds = 600 };
+    const double seconds = h->c->quick ? 0.5 : 3;
+    const int none = 0;
+    struct sampler share[3], gain;
+    struct loop_result r[2], full;
+    struct loop l;
+    int rc = loop_of_1ms(h->c->dev, &l, e);
+    for (int k = 0; k < 3; k++) sampler_init(&share[k], &rule, 0);
+    sampler_init(&gain, &rule, 0);
+    for (int i = 0; !rc && i < 6; i++) {
+        rc = rates_under(h, &l, &none, 1, seconds, &full, e);
+        for (int k = 0; !rc && k < 3; k++) {
+            rc = rates_under(h, &l, &alone[k], 1, seconds, r, e);
+            if (!rc) sampler_add(&share[k], r[0].rate / full.rate);
+        }
+        if (!rc) rc = rates_under(h, &l, pair, 2, seconds, r, e);
+        if (!rc && r[0].rate > 0 && r[1].rate > 0)
+            sampler_add(&gain, log(r[0].rate / r[1].rate) / log(30.0 / 70));
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!rc)
+            profile_out_put(h->c->out, &keys[CORE + k], &share[k], NULL,
+                            "kernels of 1 ms, never waited for singly, after the first 0.5 s");
+        sampler_fini(&share[k]);
+    }
+    if (!rc)
+        profile_out_put(h->c->out, &keys[GAIN], &gain, NULL,
+                        "two processes at once with quotas 30 and 70, queues full");
+    sampler_fini(&gain);
+    return rc;
+}
+
+static void run(const struct probe_ctx *c)
+{
+    struct hook h = { .c = c };
+    struct err e = { 0 };
+    char *path = find_shim(c->shim);
+    int rc = c->dev->ops->context_open(c->dev, &e);
+    if (!rc && c->dev->index < 0)
+        rc = err_set(&e, ERR_IO, NULL, "this device runs one process only");
+    if (!rc && !path)
+        rc = err_set(&e, ERR_IO, NULL, "no library to preload: %s",
+                     c->shim ? c->shim : "libgpusim_intercept.so is not beside this program");
+    h.preload = xasprintf("LD_PRELOAD=%s", path ? path : "");
+    if (!rc) rc = measure_calls(&h, &e);
+    if (!rc) rc = measure_startup(&h, &e);
+    if (!rc) rc = measure_memory(&h, &e);
+    if (!rc) rc = measure_core(&h, &e);
+    if (rc) missing(c, e.msg);
+    free(h.preload);
+    free(path);
+}
+
+const struct probe probe_intercept = {
+    .name = "intercept",
+    .help = "a preloaded metering library: cost of its hooks, accuracy of its quotas",
+    .keys = keys,
+    .keys_n = KEYS,
+    .run = run,
+};
