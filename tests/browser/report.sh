@@ -1,33 +1,115 @@
 #!/bin/bash
-# The report opens in a browser, offline: Chromium renders it without a network, every plot is there,
-# and the page asks for nothing outside itself. TAP output; skipped where there is no Chromium.
+# The report opens in a browser, offline: Chromium renders it from file in both languages without a network, a
+# complaint or a request; every picture is drawn; tables sort and download; nothing is cut on paper or sticks out
+# of a narrow screen. TAP output; skipped where there is no Chromium.
 #   GPUSIM_BIN=build/gpusim tests/browser/report.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${GPUSIM_BIN:-build/gpusim}
-echo 1..4
+echo 1..16
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-    for i in 1 2 3 4; do echo "ok $i # SKIP no Chromium"; done
+    for i in $(seq 16); do echo "ok $i # SKIP no Chromium"; done
     exit 0
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"$bin" run scenarios/mixed.json -o "$dir/out" --quiet >/dev/null 2>&1
-"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" \
-    --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --v=0 \
-    --dump-dom "file://$dir/out/report.html" >"$dir/dom" 2>"$dir/log" || true
 
-check() { # number, what, condition as exit status
-    if [ "$3" = 0 ]; then echo "ok $1 $2"; else echo "not ok $1 $2"; failed=1; fi
+# What a reader would do, by script behind the page's own: its findings go into the last element of the page.
+probe() {
+    cat <<'JS'
+<script>addEventListener('load', function () {
+var say = {}, table = document.querySelector('#options'), body = table.tBodies[0];
+var heads = table.tHead.rows[table.tHead.rows.length - 1].cells;
+function column(i) { return [].map.call(body.rows, function (r) { return +r.cells[i].dataset.v; }); }
+var at = [].findIndex.call(heads, function (h) { return /p95/.test(h.textContent); }), before = column(at);
+function sorted(a, sign) { return a.every(function (x, i) { return i === 0 || sign * (x - a[i - 1]) >= 0; }); }
+say.unsorted = !sorted(before, 1);
+heads[at].querySelector('button').click();
+say.up = sorted(column(at), 1) && heads[at].getAttribute('aria-sort') === 'ascending';
+heads[at].querySelector('button').click();
+say.down = sorted(column(at), -1) && heads[at].getAttribute('aria-sort') === 'descending' &&
+    table.querySelectorAll('th[aria-sort]').length === 1;
+var bill = document.querySelector('#items'), cells = bill.tHead.rows[0].cells;
+cells[1].querySelector('button').click();
+say.sum_last = bill.tBodies[0].rows[bill.tBodies[0].rows.length - 1].className === 'sum';
+var svg = document.querySelectorAll('svg'), drawn = 0;
+svg.forEach(function (s) { var b = s.getBoundingClientRect(); drawn += b.width > 100 && b.height > 60; });
+say.pictures = svg.length >= 15 && drawn === svg.length;
+say.requests = performance.getEntriesByType('resource').length === 0;
+say.wide = document.documentElement.scrollWidth <= innerWidth;
+say.named = [].every.call(document.querySelectorAll('table'), function (t) { return t.caption && t.caption.textContent; }) &&
+    [].every.call(svg, function (s) { return s.getAttribute('role') === 'img' && s.querySelector('title'); });
+var point = document.querySelector('.v');
+point.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: 50, clientY: 50 }));
+var tip = document.getElementById('tip');
+say.tip = !!tip && !tip.hidden && /: /.test(tip.textContent);
+function done(csv) {
+    var lines = csv.replace(/^\uFEFF/, '').trim().split('\r\n');
+    say.csv = lines.length === body.rows.length + 1 && /\(%\)/.test(lines[0]) && !/NaN|undefined/.test(csv);
+    var out = document.createElement('p');
+    out.id = 'probe';
+    out.textContent = Object.keys(say).map(function (k) { return k + '=' + say[k]; }).join(' ') + ' end';
+    document.body.appendChild(out);
+}
+var href = table.parentNode.nextElementSibling.querySelector('a').href;
+done(decodeURIComponent(href.slice(href.indexOf(',') + 1)));
+});</script>
+JS
+}
+look() { # page, name, width: DOM and log of the page with the probe
+    { cat "$1"; probe; } >"$dir/$2.html"
+    "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" --window-size="$3,2000" \
+        --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr --v=0 \
+        --dump-dom "file://$dir/$2.html" >"$dir/$2.dom" 2>"$dir/$2.log" || true
+    grep -o '<p id="probe">[^<]*' "$dir/$2.dom" >"$dir/$2.said" || echo none >"$dir/$2.said"
 }
 failed=0
-status() { if "$@"; then echo 0; else echo 1; fi; }
-check 1 'the page has its title and its tables' \
-    "$(status grep -q '<h1[^>]*>mixed' "$dir/dom")"
-check 2 'four plots are drawn' "$(status test "$(grep -o '<svg' "$dir/dom" | wc -l)" -ge 4)"
-check 3 'the page names no other file and no server' \
-    "$(status bash -c "! grep -Eq '(src|href)=.(https?:|//|file:)' '$dir/out/report.html'")"
-check 4 'the browser complains of nothing' \
-    "$(status bash -c "! grep -q 'CONSOLE' '$dir/log'")"
+n=0
+check() { # what, command...
+    local what=$1
+    shift
+    n=$((n + 1))
+    if "$@"; then echo "ok $n $what"; else
+        echo "not ok $n $what"
+        sed 's/^/# /' "$dir"/*.said
+        failed=1
+    fi
+}
+says() { for w in "${@:2}"; do grep -q " $w=true \|>$w=true " "$dir/$1.said" || return 1; done; }
+
+"$bin" run scenarios/mixed.json -o "$dir/out" --quiet >/dev/null 2>&1
+look "$dir/out/report.html" en 1280
+check 'the page has its title and its tables' grep -q '<h1[^>]*>mixed' "$dir/en.dom"
+check 'every picture is drawn, and has a name for screen readers' says en pictures named
+check 'the page names no other file and no server' \
+    bash -c "! grep -Eq '(src|href)=.(https?:|//|file:)' '$dir/out/report.html'"
+check 'it asks for nothing' says en requests
+check 'the browser complains of nothing' bash -c "! grep -q CONSOLE '$dir/en.log'"
+check 'tables sort up and down, sums stay last' says en unsorted up down sum_last
+check 'a table downloads as CSV with its units' says en csv
+check 'a value is shown under the pointer' says en tip
+check 'nothing sticks out at 1280 px' says en wide
+
+{ echo '<iframe id="f" style="width:390px;height:3000px;border:0" src="en.html"></iframe><script>
+addEventListener("load", function () { setTimeout(function () { var d = document.getElementById("f").contentDocument;
+document.body.dataset.narrow = d && d.documentElement.scrollWidth <= 390; }, 300); });</script>'; } >"$dir/narrow.html"
+"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" --allow-file-access-from-files \
+    --virtual-time-budget=3000 --dump-dom "file://$dir/narrow.html" >"$dir/narrow.dom" 2>/dev/null || true
+check 'nor at 390 px' grep -q 'data-narrow="true"' "$dir/narrow.dom"
+
+# A4 landscape less its margins of 12 mm is 1031 px wide: the rules for paper, on a screen of that width.
+sed 's/@media print{/@media all{/' "$dir/out/report.html" >"$dir/paper-rules.html"
+look "$dir/paper-rules.html" paper 1031
+check 'nothing is cut on paper' says paper wide
+"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" --no-pdf-header-footer \
+    --print-to-pdf="$dir/report.pdf" "file://$dir/out/report.html" >/dev/null 2>&1 || true
+check 'it prints' bash -c "test \"\$(grep -ac '/Type /Page\$' '$dir/report.pdf')\" -ge 4"
+
+"$bin" report "$dir/out" --lang zh
+look "$dir/out/report.html" zh 1280
+check 'the Chinese page has all of it, too' says zh up down pictures requests csv tip wide named
+check 'and says that it is Chinese' grep -q '<html lang="zh-CN"' "$dir/zh.dom"
+check 'its pictures too' bash -c "grep -q '占卡时的比例' '$dir/out/plots/card_time.svg'"
+check 'the browser complains of nothing there' bash -c "! grep -q CONSOLE '$dir/zh.log'"
 exit $failed
