@@ -49,7 +49,7 @@ static const char style[] =
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
     "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
     "{break-after:avoid}figure,tr{break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
-    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:anywhere}tbody th{min-width:6em}"
+    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}tbody th{min-width:6em}"
     "thead{display:table-header-group}figure svg{max-height:165mm}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */
