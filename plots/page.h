@@ -14,6 +14,7 @@ struct page {
     const struct result *r;
     enum lang lang;
     json_t *imports; /* NULL: not known */
+    json_t *risk;    /* NULL: not known */
     struct arena *a; /* short texts, until the page is done */
     const struct report_picture *picture;
     size_t n_pictures;
@@ -88,6 +89,10 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
 /* ---- sections ---- */
 
 void page_head(struct page *p);   /* up to <main> */
+/* The recommendation for all work as one sentence, plain text; NULL: there is none. */
+const char *page_recommendation(struct page *p);
+const char *page_reason(struct page *p, const struct advice_reason *x); /* plain text */
+const char *page_flip(struct page *p, const struct advice_flip *x);     /* plain text */
 void page_script(struct page *p); /* sorting, and values under the pointer */
 void page_answer(struct page *p); /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */

@@ -2,8 +2,6 @@
  * those of the result. Nothing for results of before decisions were kept. */
 #include "plots/page.h"
 
-#include "plots/html.h"
-
 #include <string.h>
 
 /* "12 x l40s, 4 x t4" */
@@ -24,6 +22,71 @@ static const char *choice_of(struct page *p, const struct decision *d)
     return s;
 }
 
+static const char *figure(struct page *p, double x)
+{
+    return arena_printf(p->a, "%.4g", x);
+}
+
+static const char *filled(struct page *p, enum word w, const char *const *arg, size_t n)
+{
+    struct strbuf b = { 0 }, *out = p->out;
+    p->out = &b;
+    page_say(p, w, arg, n);
+    p->out = out;
+    const char *s = arena_strdup(p->a, b.s ? b.s : "");
+    strbuf_fini(&b);
+    return s;
+}
+
+/* The result holds sentences in English; other languages say the same figures in words of the table. */
+const char *page_reason(struct page *p, const struct advice_reason *x)
+{
+    static const struct {
+        const char *metric;
+        enum word words;
+        double scale;
+    } known[] = { { "stable", W_Z_STABLE, 1 },        { "attainment", W_Z_ATTAINMENT, 100 },
+                  { "lost", W_Z_LOST, 1 },            { "slowdown_p95", W_Z_SLOWDOWN, 1 },
+                  { "cost", W_Z_COST, 1 },            { "wait_p95_s", W_Z_WAIT, 1 } };
+    if (p->lang == LANG_EN || !x->metric) return x->text;
+    if (!x->against) return page_word(p, W_Z_ONLY);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].metric, x->metric) != 0) continue;
+        const char *const arg[] = { figure(p, known[i].scale * x->value), x->against,
+                                    figure(p, known[i].scale * x->other) };
+        return filled(p, known[i].words, arg, 3);
+    }
+    return x->text;
+}
+
+const char *page_flip(struct page *p, const struct advice_flip *x)
+{
+    static const struct {
+        const char *input;
+        enum word words;
+        double scale;
+    } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1 },
+                  { "cost_share", W_Z_IF_COST, 100 },
+                  { "usd_per_card_year", W_Z_IF_LICENCE, 1 },
+                  { "fit", W_Z_NONE_FIT, 1 } };
+    if (p->lang == LANG_EN || !x->input) return x->text;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].input, x->input) != 0) continue;
+        const char *const arg[] = { figure(p, known[i].scale * x->at), x->to ? x->to : "" };
+        return filled(p, known[i].words, arg, 2);
+    }
+    return x->text;
+}
+
+const char *page_recommendation(struct page *p)
+{
+    if (p->r->n_decisions == 0 || p->r->n_policies < 2) return NULL;
+    const struct decision *d = &p->r->decision[0];
+    if (!d->policy) return page_word(p, W_RECOMMEND_NONE);
+    const char *const arg[] = { choice_of(p, d), fleet_of(p, d) };
+    return filled(p, W_RECOMMEND, arg, 2);
+}
+
 static const char *joined(struct page *p, const char *so_far, const char *text)
 {
     return arena_printf(p->a, "%s%s%s", so_far, *so_far ? "; " : "", text ? text : "");
@@ -41,8 +104,8 @@ static void decisions(struct page *p)
     for (size_t i = 0; i < p->r->n_decisions; i++) {
         const struct decision *d = &p->r->decision[i];
         const char *why = "", *flips = "";
-        for (size_t k = 0; k < d->n_reasons; k++) why = joined(p, why, d->reason[k].text);
-        for (size_t k = 0; k < d->n_flips; k++) flips = joined(p, flips, d->flip[k].text);
+        for (size_t k = 0; k < d->n_reasons; k++) why = joined(p, why, page_reason(p, &d->reason[k]));
+        for (size_t k = 0; k < d->n_flips; k++) flips = joined(p, flips, page_flip(p, &d->flip[k]));
         grid_row(&t, false);
         grid_name(&t, d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,
                   "");

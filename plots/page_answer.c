@@ -126,6 +126,47 @@ static void contents(struct page *p)
     strbuf_addz(p->out, "</ul></nav>\n");
 }
 
+/* What the ranges of the prices make of the cost of the recommended policy. */
+static void range(struct page *p)
+{
+    json_t *one;
+    size_t i;
+    const char *policy = p->r->n_decisions ? p->r->decision[0].policy : NULL;
+    json_array_foreach(json_object_get(p->risk, "options"), i, one)
+    {
+        static const char *const keys[] = { "eac_usd", "p10_usd", "p90_usd" };
+        const char *name = json_string_value(json_object_get(one, "policy")), *arg[3];
+        if (!policy || !name || strcmp(name, policy) != 0) continue;
+        for (size_t k = 0; k < 3; k++) {
+            struct strbuf b = { 0 };
+            html_money(&b, json_number_value(json_object_get(one, keys[k])));
+            arg[k] = arena_strdup(p->a, b.s);
+            strbuf_fini(&b);
+        }
+        strbuf_addz(p->out, "<p>");
+        SAY(p, W_RANGE, arg[0], arg[1], arg[2]);
+        strbuf_addz(p->out, "</p>\n");
+    }
+}
+
+/* The sentences of the result; in another language, why the recommended policy is. */
+static void findings(struct page *p, size_t first)
+{
+    const struct result *r = p->r;
+    const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
+    const bool own = p->lang == LANG_EN || !d;
+    const size_t n = own ? r->n_advice : d->n_reasons;
+    if (!own) first = 0;
+    if (n <= first) return;
+    strbuf_addz(p->out, "<ul>\n");
+    for (size_t i = first; i < n; i++) {
+        strbuf_addz(p->out, "<li>");
+        html_text(p->out, own ? r->advice[i] : page_reason(p, &d->reason[i]));
+        strbuf_addz(p->out, "</li>\n");
+    }
+    strbuf_addz(p->out, "</ul>\n");
+}
+
 void page_answer(struct page *p)
 {
     const struct result *r = p->r;
@@ -134,17 +175,15 @@ void page_answer(struct page *p)
     strbuf_addz(p->out, "</h1>\n<p class=\"soft\">");
     SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
-    html_text(p->out, r->n_advice ? r->advice[0] : page_word(p, W_NO_ADVICE));
+    const char *choice = page_recommendation(p);
+    html_text(p->out, choice        ? choice
+                      : r->n_advice ? r->advice[0]
+                                    : page_word(p, W_NO_ADVICE));
     strbuf_addz(p->out, "</p>\n");
+    range(p);
     unfinished(p);
     not_compared(p);
-    if (r->n_advice > 1) strbuf_addz(p->out, "<ul>\n");
-    for (size_t i = 1; i < r->n_advice; i++) {
-        strbuf_addz(p->out, "<li>");
-        html_text(p->out, r->advice[i]);
-        strbuf_addz(p->out, "</li>\n");
-    }
-    if (r->n_advice > 1) strbuf_addz(p->out, "</ul>\n");
+    findings(p, choice ? 0 : 1);
     unstable(p);
     targets_missed(p);
     rejections(p);

@@ -256,6 +256,9 @@ void page_energy(struct page *p)
     grid_column(&t, page_word(p, W_MEAN_POWER), page_word(p, W_KW), false);
     grid_column(&t, page_word(p, W_PER_USEFUL), page_word(p, W_KWH), false);
     grid_column(&t, page_word(p, W_ENERGY_COST), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_CARBON_OPERATION), page_word(p, W_KG), false);
+    grid_column(&t, page_word(p, W_CARBON_EMBODIED), page_word(p, W_KG), false);
+    grid_column(&t, page_word(p, W_CARBON_PER_USEFUL), page_word(p, W_KG), false);
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct policy_result *x = &p->r->policy[i];
         grid_row(&t, false);
@@ -266,6 +269,9 @@ void page_energy(struct page *p)
         grid_number(&t, x->useful_gpu_hours > 0 ? x->gpu.energy_kwh / x->useful_gpu_hours : NAN,
                      FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.energy_usd : NAN, MONEY);
+        grid_number(&t, x->tco.priced ? x->tco.carbon_operation_kg : NAN, FIGURE);
+        grid_number(&t, x->tco.priced ? x->tco.carbon_embodied_kg : NAN, FIGURE);
+        grid_number(&t, x->tco.priced ? x->tco.carbon_kg_per_useful_gpu_hour : NAN, FIGURE);
     }
     grid_close(&t);
     page_picture(p, "power");

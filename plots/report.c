@@ -39,6 +39,8 @@ static const struct page_spec {
     { "latency", W_H_LATENCY, W_C_LATENCY, W_NONE, true, data_latency },
     { "service_load", W_H_SERVICE_LOAD, W_C_SERVICE_LOAD, W_NONE, true, data_service_load },
     { "cost", W_H_COST, W_C_COST, W_A_NO_PRICES, false, data_cost },
+    { "tornado", W_H_TORNADO, W_C_TORNADO, W_NONE, true, data_tornado },
+    { "breakeven", W_H_BREAKEVEN, W_C_BREAKEVEN, W_NONE, true, data_breakeven },
     { "payers", W_H_PAYERS, W_C_PAYERS, W_NONE, true, data_payers },
     { "power", W_H_POWER, W_C_POWER, W_NONE, true, data_power },
     { "precision", W_H_PRECISION, W_C_PRECISION, W_NONE, false, data_precision },
@@ -125,10 +127,10 @@ out:
     return rc;
 }
 
-/* What importers found in the traces, where the run kept it (DIR/import.json). */
-static int read_imports(struct json_doc *doc, const char *dir, struct err *e)
+/* A document that a run leaves only when there is something to say. */
+static int read_beside(struct json_doc *doc, const char *dir, const char *name, struct err *e)
 {
-    char *path = xasprintf("%s/import.json", dir);
+    char *path = xasprintf("%s/%s", dir, name);
     int rc = access(path, R_OK) == 0 ? json_doc_load(doc, path, e) : 0;
     free(path);
     return rc;
@@ -141,8 +143,8 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     bool hopeless = false;
     struct strbuf page = { 0 };
     struct digest d = { 0 };
-    struct json_doc imports = { 0 };
-    const struct source src = { r, &d, lang };
+    struct json_doc imports = { 0 }, risk = { 0 };
+    struct source src = { .r = r, .d = &d, .lang = lang };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     char *markdown = xasprintf("%s/summary.md", dir);
     int rc = outfile_mkdirs(plots, e);
@@ -150,12 +152,14 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     unlink(html); /* if this fails half-way, no page of other results may stay */
     remove_strangers(plots);
     if (rc == 0) rc = digest_read(&d, r, dir, e);
-    if (rc == 0) rc = read_imports(&imports, dir, e);
+    if (rc == 0) rc = read_beside(&imports, dir, "import.json", e);
+    if (rc == 0) rc = read_beside(&risk, dir, "risk.json", e);
+    src.risk = risk.root;
     if (rc == 0) gnuplot_template(plots, "style.gp", lang, &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
-        const struct report_look look = { .lang = lang, .imports = imports.root };
+        const struct report_look look = { .lang = lang, .imports = imports.root, .risk = risk.root };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
         strbuf_clear(&page);
@@ -170,6 +174,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     strbuf_fini(&page);
     digest_fini(&d);
     json_doc_fini(&imports);
+    json_doc_fini(&risk);
     free(plots);
     free(html);
     free(markdown);

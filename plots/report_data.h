@@ -76,6 +76,7 @@ struct source {
     const struct result *r;
     const struct digest *d;
     enum lang lang;
+    json_t *risk; /* risk.json, or NULL */
 };
 
 int data_card_time(const struct source *s, const char *path, struct err *e);
@@ -94,6 +95,10 @@ int data_latency(const struct source *s, const char *path, struct err *e);
 int data_service_load(const struct source *s, const char *path, struct err *e);
 int data_cost(const struct source *s, const char *path, struct err *e);
 int data_payers(const struct source *s, const char *path, struct err *e);
+int data_tornado(const struct source *s, const char *path, struct err *e);
+int data_breakeven(const struct source *s, const char *path, struct err *e);
+/* The policy recommended for all work; the first one where there is no recommendation. */
+const char *data_recommended(const struct result *r);
 int data_power(const struct source *s, const char *path, struct err *e);
 int data_precision(const struct source *s, const char *path, struct err *e);
 

@@ -8,6 +8,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
                       .r = r,
                       .lang = look->lang,
                       .imports = look->imports,
+                      .risk = look->risk,
                       .a = arena_create(),
                       .picture = pictures,
                       .n_pictures = n };

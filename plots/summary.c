@@ -3,6 +3,7 @@
 #include "plots/summary.h"
 
 #include "plots/html.h"
+#include "plots/page.h"
 
 #include <math.h>
 #include <string.h>
@@ -124,14 +125,20 @@ void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out
     strbuf_addz(out, "# ");
     put_text(out, r->scenario_name);
     strbuf_addz(out, "\n\n**");
-    put_text(out, r->n_advice ? r->advice[0] : word(lang, W_NO_ADVICE));
+    struct page p = { .r = r, .lang = lang, .a = arena_create() };
+    const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
+    const bool own = lang == LANG_EN || !d; /* else the reasons of the recommendation in its words */
+    const char *choice = page_recommendation(&p);
+    const size_t first = own && !choice, n = own ? r->n_advice : d->n_reasons;
+    put_text(out, choice ? choice : r->n_advice ? r->advice[0] : word(lang, W_NO_ADVICE));
     strbuf_addz(out, "**\n");
-    if (r->n_advice > 1) strbuf_addc(out, '\n');
-    for (size_t i = 1; i < r->n_advice; i++) {
+    if (n > first) strbuf_addc(out, '\n');
+    for (size_t i = first; i < n; i++) {
         strbuf_addz(out, "- ");
-        put_text(out, r->advice[i]);
+        put_text(out, own ? r->advice[i] : page_reason(&p, &d->reason[i]));
         strbuf_addc(out, '\n');
     }
+    arena_destroy(p.a);
     jobs(out, r, lang);
     services(out, r, lang);
     strbuf_addf(out, "\ngpusim %s, %s %llu, %s `%.12s`\n", r->version, word(lang, W_SEED),

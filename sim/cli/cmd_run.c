@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "cli/command.h"
 #include "cli/problems.h"
+#include "cli/risk.h"
 #include "metrics/sink_csv.h"
 #include "metrics/table.h"
 #include "whatif/runner.h"
@@ -173,6 +174,15 @@ static int write_imports(struct runner *r, const char *dir, struct err *e)
     return rc;
 }
 
+static int write_risk(const struct runner *r, const char *path, struct err *e)
+{
+    json_t *v = risk_of_run(r);
+    unlink(path); /* of an earlier run */
+    const int rc = v ? write_json(path, v, e) : 0;
+    json_decref(v);
+    return rc;
+}
+
 static int write_result(struct runner *r, const char *dir, struct err *e)
 {
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
@@ -188,6 +198,7 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
         rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n, "\n]}\n",
                         e);
     if (rc == 0) rc = write_imports(r, dir, e);
+    if (rc == 0) rc = write_risk(r, in_dir(r, dir, "risk.json"), e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);

@@ -144,13 +144,13 @@ static void page_has_everything(void **state)
         if (strstr(page, never[i])) fail_msg("the page holds %s", never[i]);
     size_t pictures = 0;
     for (const char *p = page; (p = strstr(p, "<svg role=\"img\"")); p++) pictures++;
-    assert_int_equal(pictures, 12);
+    assert_int_equal(pictures, 13);
     assert_null(strstr(page, dir));
     free(page);
 
     static const char *const names[] = { "card_time", "card_time_series", "use", "pareto",
                                          "wait_cdf",  "turnaround_cdf",   "load", "cost",
-                                         "payers",    "power",            "precision", "latency" };
+                                         "payers",    "power",            "precision", "latency", "breakeven" };
     static const char *const ends[] = { ".svg", ".gp", ".tsv" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {
@@ -473,7 +473,7 @@ static void wait_curve_by_hand(void **state)
     outfile_write(path_in(dir, "jobs.csv"), csv, strlen(csv), &e);
     r.scenario = json_pack("{s:s}", "warmup", "1 min");
     assert_int_equal(digest_read(&d, &r, dir, &e), 0);
-    const struct source src = { &r, &d, LANG_EN };
+    const struct source src = { .r = &r, .d = &d };
     assert_int_equal(data_wait_cdf(&src, out, &e), 1);
     char *text = read_file(out);
     double x, share;
@@ -507,14 +507,14 @@ static void many_cost_items_are_added_up(void **state)
     }
     p.tco = (struct tco_result){ .priced = true, .total_usd = 91, .item = items, .n_items = 14 };
     const char *out = path_in(temp_dir(), "c.tsv");
-    assert_int_equal(data_cost(&(struct source){ &r, NULL, LANG_EN }, out, &e), 1);
+    assert_int_equal(data_cost(&(struct source){ .r = &r }, out, &e), 1);
     char *text = read_file(out);
     assert_string_equal(text, "policy\ti5\ti6\ti7\ti8\ti9\ti10\ti11\ti12\ti13\tother\n"
                               "own\t5\t6\t7\t8\t9\t10\t11\t12\t13\t10\n");
     free(text);
     p.tco.priced = false;
     p.tco.n_items = 0;
-    assert_int_equal(data_cost(&(struct source){ &r, NULL, LANG_EN }, out, &e), 0);
+    assert_int_equal(data_cost(&(struct source){ .r = &r }, out, &e), 0);
 }
 
 static void svg_is_cleaned(void **state)
@@ -625,7 +625,7 @@ static void answer_for_pasting(void **state)
     struct strbuf out = { 0 };
     fake_result(&r, a);
     summary_markdown(&r, LANG_EN, &out);
-    assert_contains(out.s, "# mixed\n\n**Choose \"mps\"");
+    assert_contains(out.s, "# mixed\n\n**Recommended for all work: mps \\& ");
     assert_contains(out.s, "\n- Under \"timeslice\" 2 jobs ran out of memory.\n");
     assert_contains(out.s, "\n| whole | 850 | 3 | 2 | 60 s | 18.1 min |");
     assert_contains(out.s, "\n| mps \\& \\<b\\>more\\</b\\> | 850 |");
@@ -672,11 +672,56 @@ static void traces_have_their_account(void **state)
     arena_destroy(a);
 }
 
+/* The bars of the recommended policy, the widest first; the rent at which owning costs the same. */
+static void what_could_turn_the_choice(void **state)
+{
+    (void)state;
+    static const char risk[] =
+        "{\"options\": [{\"policy\": \"x\", \"eac_usd\": 1}, {\"policy\": \"p\", \"eac_usd\": 1000}], \"inputs\": ["
+        "{\"name\": \"small\", \"low\": 1, \"high\": 2, \"eac_low_usd\": [0, 990], \"eac_high_usd\": [9, 1010]},"
+        "{\"name\": \"none\", \"low\": 1, \"high\": 2, \"eac_low_usd\": [0, 1000], \"eac_high_usd\": [9, 1000]},"
+        "{\"name\": \"large\", \"low\": 1, \"high\": 3, \"eac_low_usd\": [5, 900], \"eac_high_usd\": [5, 1300]}]}";
+    struct usage_group g = { .allocated_h = 50, .free_h = 50, .energy_kwh = 30, .idle_energy_kwh = 5 };
+    struct policy_result p = { .name = "p",
+                               .gpu = { .count = 2, .allocated = 0.5 },
+                               .tco = { .priced = true, .hours = 8760, .eac_usd = 1000, .energy_usd = 60 },
+                               .usage = { .group = &g, .n_groups = 1 } };
+    const struct decision d = { .about = "(all)", .policy = "p" };
+    struct result r = { .policy = &p, .n_policies = 1, .decision = &d, .n_decisions = 1 };
+    struct err e = { 0 };
+    json_t *doc = json_loads(risk, 0, NULL);
+    const struct source s = { .r = &r, .risk = doc };
+    const char *out = path_in(temp_dir(), "t.tsv");
+    assert_non_null(doc);
+    assert_int_equal(data_tornado(&s, out, &e), 1);
+    char *text = read_file(out);
+    assert_contains(text, "\nlarge\t1000\t1\t3\t900\t1300\nsmall\t1000\t1\t2\t990\t1010\n");
+    assert_null(strstr(text, "none"));
+    free(text);
+    json_decref(doc);
+
+    /* idle: 5 kWh in 50 h, so 10 in 100 h; the other 20 kWh at 2 USD follow use: 960 + 40 u / 0.5 */
+    assert_int_equal(data_breakeven(&s, out, &e), 1);
+    text = read_file(out);
+    double u, usd;
+    int here;
+    const char *last = strstr(text, "\n0.5\t"), *full = strstr(text, "\n1\t");
+    assert_non_null(last);
+    assert_non_null(full);
+    assert_int_equal(sscanf(last, "%lf %lf %d", &u, &usd, &here), 3);
+    assert_close(usd, 1000 / (8760.0 * 2 * 0.5), 1e-8);
+    assert_int_equal(sscanf(full, "%lf %lf", &u, &usd), 2);
+    assert_close(usd, 1040 / (8760.0 * 2), 1e-8);
+    assert_contains(text, "\t1\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(services),
         cmocka_unit_test(answer_for_pasting),
+        cmocka_unit_test(what_could_turn_the_choice),
         cmocka_unit_test(traces_have_their_account),
         cmocka_unit_test(page_has_everything),
         cmocka_unit_test(same_files_same_bytes),

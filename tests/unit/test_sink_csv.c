@@ -28,10 +28,10 @@ static void to_the_letter(void **state)
     snprintf(text, sizeof text, scenario, "generic", "whole");
     simulate(&s, text, trace);
     assert_string_equal(s.jobs_csv,
-                        "p,c,rejected,2,,2,,,,,3,,0,,,it asks for more cards than the fleet has\n"
-                        "p,a,completed,0.5,0.5,3.5,0,3,3,1,2,a.0.0 a.0.1,1,,0.000000,\n"
+                        "p,c,rejected,2,,2,,,,,3,,0,,,it asks for more cards than the fleet has,\n"
+                        "p,a,completed,0.5,0.5,3.5,0,3,3,1,2,a.0.0 a.0.1,1,,0.000000,,\n"
                         "p,\"b,\"\"x\"\"\",completed,1.000000001,3.5,3.75,2.499999999,0.25,"
-                        "2.749999999,2.75,1,a.0.0,1,,0.000000,\n");
+                        "2.749999999,2.75,1,a.0.0,1,,0.000000,,\n");
     assert_contains(s.series_csv, "p,3.75,"); /* the last interval ends with the run */
     simulated_fini(&s);
 }
