@@ -116,9 +116,10 @@ static json_t *plain_json(const struct plain_option *o, const struct plain_cost 
     const char *why = no_break_even_in_use(o, c);
     const bool stated = !isnan(o->value[PLAIN_rent_usd_per_gpu_hour].mode);
     json_t *v = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", o->name, "kind",
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", o->name, "kind",
         o->owned ? "owned" : "rented", "cards", (json_int_t)c->cards, "spares",
-        (json_int_t)c->spares, "bought", (json_int_t)c->bought, "npv_usd", json_num(c->npv_usd),
+        (json_int_t)c->spares, "bought", (json_int_t)c->bought, "rounding_cards",
+        (json_int_t)(o->owned ? c->bought - c->cards - c->spares : 0), "npv_usd", json_num(c->npv_usd),
         "eac_usd", json_num(c->eac_usd), "usd_per_gpu_hour", json_num(c->usd_per_gpu_hour),
         "usd_per_used_gpu_hour", json_num(c->usd_per_used_gpu_hour), "breakeven_use",
         json_num(c->breakeven_use), "breakeven_months", json_num(c->breakeven_months),

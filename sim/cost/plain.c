@@ -2,6 +2,8 @@
 
 #include "base/cfg.h"
 #include "cost/spares.h"
+#include "model/price.h"
+#include "model/price_date.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,8 +53,8 @@ static const struct cfg_field top_fields[] = {
 };
 
 struct option_keys {
-    const char *name, *gpu, *source, *date, *confidence;
-    int rent;
+    const char *name, *gpu, *source, *date;
+    int rent, confidence;
     int64_t cards_per_node;
     double availability, failure_rate, repair_days, on_demand_usd_per_gpu_hour;
     json_t *demand, *value[PLAIN_KEYS];
@@ -63,8 +65,8 @@ static const struct cfg_field option_fields[] = {
     CFG_FIELD(struct option_keys, gpu, CFG_TEXT, NULL, 0, 0, "card of the catalogue"),
     CFG_FIELD(struct option_keys, source, CFG_TEXT, "not stated", 0, 0, "where prices were read"),
     CFG_FIELD(struct option_keys, date, CFG_TEXT, "not stated", 0, 0, "date of the prices"),
-    CFG_FIELD(struct option_keys, confidence, CFG_TEXT, "not stated", 0, 0,
-              "read, quoted, community, assumed or unverified"),
+    CFG_ONE_OF(struct option_keys, confidence, price_confidences, "not stated",
+               "read, quoted, community, assumed, suspect or unverified"),
     CFG_ONE_OF(struct option_keys, rent, rents, "on_demand",
                "what is billed: hours used, or every hour"),
     CFG_FIELD(struct option_keys, cards_per_node, CFG_INT, "1", 1, 1024, "bought in whole nodes"),
@@ -253,13 +255,18 @@ static void read_option(const struct reader *r, struct plain_option *o, json_t *
                                 .gpu = find_gpu(r, k.gpu, at),
                                 .source = k.source,
                                 .date = k.date,
-                                .confidence = k.confidence,
+                                .confidence = price_confidences[k.confidence],
                                 .owned = k.value[PLAIN_card_usd] != NULL,
                                 .rent = (enum plain_rent)k.rent,
                                 .cards_per_node = k.cards_per_node,
                                 .availability = k.availability,
                                 .failure_rate = k.failure_rate,
                                 .repair_days = k.repair_days };
+    if (strcmp(k.date, "not stated") != 0 && strcmp(k.date, "unknown") != 0 &&
+        !price_date_ok(k.date))
+        json_problem(r->d, r->doc, at,
+                     "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", found "
+                     "\"%.40s\"", k.date);
     read_values(r, o, &k, at);
     if (r->d->count > before) return;
     need(r, o, PLAIN_cards, at, "");

@@ -36,7 +36,7 @@ const char *const charge_rule_names[] = { "allocated", "max", NULL };
 const char *const own_rule_names[] = { "all", "base", NULL };
 const double price_step_s[USAGE_STEPS] = { 60, 3600, 86400 };
 
-static const char *const confidences[] = { "read",     "quoted",     "community",  "assumed",
+const char *const price_confidences[] = { "read",     "quoted",     "community",  "assumed",
                                            "suspect",  "unverified", "not stated", NULL };
 
 static const char *const formats[] = { PRICE_FORMAT, NULL };
@@ -97,7 +97,7 @@ static const struct cfg_field item_fields[] = {
     CFG_FIELD(struct item_keys, currency, CFG_TEXT, NULL, 0, 0, "default: the book's"),
     CFG_FIELD(struct item_keys, source, CFG_TEXT, "not stated", 0, 0, "where the price was read"),
     CFG_FIELD(struct item_keys, date, CFG_TEXT, "not stated", 0, 0, "date of the price"),
-    CFG_ONE_OF(struct item_keys, confidence, confidences, "not stated",
+    CFG_ONE_OF(struct item_keys, confidence, price_confidences, "not stated",
                "read, quoted, community, assumed, suspect or unverified"),
     CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
               "useful life of capital; default: the term"),
@@ -310,7 +310,7 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
         .name = k.name,
         .source = k.source,
         .date = k.date,
-        .confidence = confidences[k.confidence],
+        .confidence = price_confidences[k.confidence],
         .currency = k.currency ? k.currency : book->currency,
         .driver = (enum price_driver)k.driver,
         .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,

@@ -51,6 +51,7 @@ extern const char *const price_driver_names[PRICE_DRIVERS + 1];
 extern const char *const price_driver_help[PRICE_DRIVERS];
 
 enum price_period { PER_ONCE, PER_YEAR, PER_USE };
+extern const char *const price_confidences[]; /* "read" ... "not stated", NULL */
 extern const char *const price_period_names[]; /* "once", "year", "use", NULL */
 
 struct price_item {

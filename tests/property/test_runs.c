@@ -206,11 +206,11 @@ static void drop(struct random_run *r)
 static void play(struct simulated *s, const struct random_run *r, const struct shape_of_runs *o)
 {
     char *prices =
-        xasprintf("{'format': 'gpusim-prices/1', 'pue': 1.25, 'items': ["
+        xasprintf("{'format': 'gpusim-prices/1', 'pue': 1.25, 'charge': '%s', 'items': ["
                   "{'name': 'card', 'driver': 'gpu_hour', 'amount': '%.9g USD/h'},"
                   "{'name': 'energy', 'driver': 'kwh', 'amount': '%.9g USD/kWh'},"
                   "{'name': 'rack', 'driver': 'constant', 'period': 'year', 'amount': %.9g}]}",
-                  o->usd > 0 ? o->usd : 3, (o->usd > 0 ? o->usd : 3) / 25, (o->usd > 0 ? o->usd : 3) * 400);
+                  r->n_jobs % 2 ? "max" : "allocated", o->usd > 0 ? o->usd : 3, (o->usd > 0 ? o->usd : 3) / 25, (o->usd > 0 ? o->usd : 3) * 400);
     const struct sim_file files[] = { { "prices.json", prices }, { NULL, NULL } };
     simulate_with(s, r->scenario.s, r->trace.s, files, o->threads ? (unsigned)o->threads : 1);
     free(prices);
@@ -353,7 +353,8 @@ static void budgets(const struct rows *x)
     if (!near(g->allocated + g->free_share + g->stranded + g->down, 1, 1e-9) && x->p->window_s > 0)
         broken(x, "card time adds up to %.12g",
                g->allocated + g->free_share + g->stranded + g->down);
-    double charges = 0, energy = 0, tenants = 0, jobs = 0, idle = 0;
+    double charges = 0, energy = 0, tenants = 0, jobs = 0, idle = 0, billed = 0, occupied = 0;
+    double allocated = 0;
     for (size_t i = 0; i < x->p->tco.n_charges; i++) {
         charges += x->p->tco.charge[i].usd;
         energy += x->p->tco.charge[i].energy_kwh;
@@ -361,6 +362,33 @@ static void budgets(const struct rows *x)
     }
     if (!near(charges, x->p->tco.total_usd, 1e-9))
         broken(x, "charges %.9g, cost %.9g", charges, x->p->tco.total_usd);
+    /* each job's line of the bill, and with that each user's (rows hold six digits) */
+    if (!x->r->warm) {
+        double rows = 0, users = 0;
+        EACH_JOB(x, j) if (!isnan(j->cost_usd)) rows += j->cost_usd;
+        for (size_t i = 0; i < u->n_tenants; i++) users += x->p->tco.charge[i].usd;
+        if (fabs(rows - users) > 1e-6 * (1 + (double)x->r->n_jobs + users))
+            broken(x, "jobs cost %.9g, users pay %.9g", rows, users);
+    }
+    for (size_t i = 0; i < u->n_tenants; i++) {
+        billed += u->tenant[i].billed_h;
+        allocated += u->tenant[i].allocated_h;
+    }
+    if (billed < allocated * (1 - 1e-9) - 1e-12) /* of all: one may pay less where another keeps more */
+        broken(x, "%.9g card-hours billed for %.9g held", billed, allocated);
+    for (size_t i = 0; i < u->n_groups; i++) {
+        double hours = 0, held = 0;
+        occupied += u->group[i].occupied_h;
+        for (size_t k = 0; k < u->group[i].n_demand; k++) {
+            hours += u->group[i].demand[k].hours;
+            held += u->group[i].demand[k].hours * u->group[i].demand[k].cards;
+        }
+        if (!near(hours, u->hours, 1e-9)) broken(x, "demand of %.9g h in a window of %.9g", hours, u->hours);
+        if (u->group[i].cards < 200 && !near(held, u->group[i].occupied_h, 1e-9))
+            broken(x, "demand adds up to %.9g card-hours, occupied are %.9g", held, u->group[i].occupied_h);
+    }
+    if (billed > occupied * (1 + 1e-9) + 1e-12)
+        broken(x, "%.9g card-hours billed, %.9g occupied", billed, occupied);
     if (!near(energy, g->energy_kwh, 1e-9))
         broken(x, "energy charged %.9g of %.9g", energy, g->energy_kwh);
     for (size_t i = 0; i < u->n_tenants; i++) tenants += u->tenant[i].energy_kwh;
