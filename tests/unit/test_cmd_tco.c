@@ -650,7 +650,7 @@ static void rented_slices_and_spot(void **state)
     struct price_item slice = { .name = "quarter",
                                 .driver = PRICE_allocated_gpu_hour,
                                 .period = PER_USE,
-                                .amount = { 1.96, 1.96, 1.96 } };
+                                .amount = { .low = 1.96, .mode = 1.96, .high = 1.96 } };
     const struct price_book b = {
         .name = "r", .pue = 1, .term_y = 1, .item = &slice, .n_items = 1
     };
