@@ -1,6 +1,7 @@
 /* gpusim compare: two result folders; does anything differ by more than chance? */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "cli/command.h"
 #include "whatif/compare.h"
 
@@ -9,12 +10,19 @@
 
 struct options {
     bool unpaired, quiet;
-    int format;
+    int format, lang;
+    const char *out;
 };
+
+static const char *const lang_codes[] = { "en", "zh", NULL }; /* of the page */
 
 static const struct opt opts[] = {
     { "unpaired", 0, OPT_FLAG, offsetof(struct options, unpaired), NULL,
       "different work or seeds: compare means of independent samples", NULL },
+    { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
+      "also write compare.json and the page of both runs, report.html", NULL },
+    { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the page",
+      lang_codes },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
       "of the answer on standard output", out_format_names },
     { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
@@ -36,9 +44,8 @@ static json_t *names(const char *const *v, size_t n)
     return list;
 }
 
-static void print_json(const struct comparison *c)
+static json_t *to_json(const struct comparison *c)
 {
-    struct strbuf b = { 0 };
     json_t *rows = json_array(), *whole = json_array();
     for (size_t i = 0; i < c->n_rows; i++) {
         const struct compare_row *r = &c->row[i];
@@ -59,12 +66,18 @@ static void print_json(const struct comparison *c)
                                                "second", json_num(t->second), "difference",
                                                json_num(t->second - t->first)));
     }
-    json_t *v = json_pack(
+    return json_pack(
         "{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o}", "format", "gpusim-compare/1",
         "gpusim_version", GPUSIM_VERSION, "paired", (int)c->paired, "method", method(c),
         "significant", (int)c->significant, "tests", (json_int_t)c->n_tests, "unmatched_jobs",
         (json_int_t)c->unmatched, "only_first", names(c->only_first, c->n_only_first),
         "only_second", names(c->only_second, c->n_only_second), "rows", rows, "totals", whole);
+}
+
+static void print_json(const struct comparison *c)
+{
+    struct strbuf b = { 0 };
+    json_t *v = to_json(c);
     json_write(v, &b);
     json_decref(v);
     fwrite(b.s, 1, b.len, stdout);
@@ -157,6 +170,37 @@ static void warn(const struct comparison *c)
                  str_list(list, sizeof list, c->only_second, c->n_only_second));
 }
 
+/* The last part of a folder's name: no path goes into a document. */
+static json_t *base_name(const char *dir)
+{
+    size_t end = strlen(dir), from;
+    while (end > 1 && dir[end - 1] == '/') end--;
+    for (from = end; from > 0 && dir[from - 1] != '/';) from--;
+    return json_stringn(dir + from, end - from);
+}
+
+/* compare.json and, by the command of that name, the page. */
+static int write_page(const struct comparison *c, const struct options *o, char **operand, struct arena *a,
+                      struct err *e)
+{
+    struct strbuf b = { 0 };
+    json_t *v = to_json(c);
+    json_object_set_new(v, "first", base_name(operand[0]));
+    json_object_set_new(v, "second", base_name(operand[1]));
+    json_write(v, &b);
+    json_decref(v);
+    int rc = outfile_mkdirs(o->out, e);
+    if (rc == 0) rc = outfile_write(arena_printf(a, "%s/compare.json", o->out), b.s, b.len, e);
+    strbuf_fini(&b);
+    for (size_t i = 0; rc == 0 && cmd_all[i]; i++) {
+        char name[] = "report", flag[] = "--lang", code[8];
+        char *argv[] = { name, flag, code, (char *)(uintptr_t)o->out, NULL };
+        snprintf(code, sizeof code, "%s", lang_codes[o->lang]);
+        if (strcmp(cmd_all[i]->name, name) == 0) rc = cmd_all[i]->run(cmd_all[i], 4, argv, e);
+    }
+    return rc;
+}
+
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct options o = { 0 };
@@ -181,7 +225,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             print_csv(&c);
         else
             print_table(&c);
-        rc = c.significant ? 1 : 0;
+        if (o.out) rc = write_page(&c, &o, operand, a, e);
+        if (rc == 0) rc = c.significant ? 1 : 0;
     }
     opt_fini(opts, &o);
     arena_destroy(a);

@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "plots/compare_page.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "plots/page.h"
@@ -716,11 +717,47 @@ static void what_could_turn_the_choice(void **state)
     free(text);
 }
 
+/* The page of two runs, from the document that `compare -o` leaves. */
+static void two_runs(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"format\": \"gpusim-compare/1\", \"paired\": true, \"significant\": true, \"unmatched_jobs\": 12, "
+        "\"only_first\": [\"<old>\"], \"only_second\": [], \"first\": \"a&b\", \"second\": \"c\", \"rows\": ["
+        "{\"policy\": \"p\", \"metric\": \"wait_s\", \"n\": 1500, \"first\": 100, \"second\": 75, \"difference\": -25, "
+        "\"low\": -40, \"high\": -10, \"p\": 0.002, \"significant\": true}], \"totals\": [{\"policy\": \"p\", "
+        "\"metric\": \"energy_kwh\", \"first\": 5, \"second\": 4, \"difference\": -1}]}";
+    const char *dir = temp_dir();
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    assert_int_equal(compare_page_build(dir, LANG_EN, &e), ERR_IO); /* nothing there */
+    e = (struct err){ 0 };
+    outfile_write(path_in(dir, "compare.json"), text, strlen(text), &e);
+    if (compare_page_build(dir, LANG_EN, &e) != 0) fail_msg("%s %s", e.where, e.msg);
+    char *page = read_file(path_in(dir, "report.html")), *tsv = read_file(path_in(dir, "plots/two_runs.tsv"));
+    assert_contains(page, "<h1>a&amp;b against c</h1>");
+    assert_contains(page, "differ by more than chance");
+    assert_contains(page, "12 jobs are in one of the two runs only");
+    assert_contains(page, "Only in the first run: &lt;old&gt;.");
+    assert_contains(page, "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
+    assert_contains(page, "<svg role=\"img\"");
+    assert_contains(tsv, "0\twait, mean\t1\t-0.25\t-0.4\t-0.1\n");
+    free(page);
+    free(tsv);
+    assert_int_equal(compare_page_build(dir, LANG_ZH, &e), 0);
+    page = read_file(path_in(dir, "report.html"));
+    assert_contains(page, "a&amp;b 与 c 的对比");
+    free(page);
+    outfile_write(path_in(dir, "compare.json"), "{\"format\": \"x\"}", 15, &e);
+    assert_int_equal(compare_page_build(dir, LANG_EN, &e), ERR_INPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(services),
         cmocka_unit_test(answer_for_pasting),
+        cmocka_unit_test(two_runs),
         cmocka_unit_test(what_could_turn_the_choice),
         cmocka_unit_test(traces_have_their_account),
         cmocka_unit_test(page_has_everything),
