@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "model/synth.h"
 #include "model/trace.h"
+#include "model/trace_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 struct feed {
     const struct work_item *item;
     struct trace_reader *trace;
+    struct trace_cursor *rows; /* instead of `trace` */
     struct synth *synth;
     struct job_row next;
     bool done;
@@ -25,6 +27,7 @@ struct source {
 
 static int row_error(const struct feed *f, const char *column, struct err *e, const char *why)
 {
+    if (f->rows) return trace_cursor_error(f->rows, column, e, why);
     if (f->trace) return trace_row_error(f->trace, column, e, "%s", why);
     const struct loc at = { .file = f->item->spec };
     return err_set(e, ERR_INPUT, &at, "%s (job %.*s)", why, (int)f->next.id_len, f->next.id);
@@ -33,7 +36,9 @@ static int row_error(const struct feed *f, const char *column, struct err *e, co
 /* The next row of one item into feed->next. */
 static int advance(struct feed *f, struct err *e)
 {
-    const int rc = f->trace ? trace_next(f->trace, &f->next, e) : synth_next(f->synth, &f->next, e);
+    const int rc = f->rows    ? trace_cursor_next(f->rows, &f->next)
+                   : f->trace ? trace_next(f->trace, &f->next, e)
+                              : synth_next(f->synth, &f->next, e);
     f->done = rc == 0;
     if (rc < 0) return rc;
     if (rc == 0 || f->item->load == 1.0) return 0;
@@ -58,10 +63,13 @@ int source_open(struct source **out, const struct scenario *s, uint64_t replicat
         f->item = &s->work[i];
         f->done = f->item->kind == WORK_SERVICE; /* requests are no jobs: engine/service.h */
         if (f->done) continue;
-        rc = f->item->kind == WORK_JOBS
-                 ? trace_open(&f->trace, f->item->trace, names, e)
-                 : synth_open(&f->synth, f->item->spec,
-                              rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names, e);
+        if (s->rows && s->rows[i])
+            f->rows = trace_cursor_open(s->rows[i], names);
+        else
+            rc = f->item->kind == WORK_JOBS
+                     ? trace_open(&f->trace, f->item->trace, names, e)
+                     : synth_open(&f->synth, f->item->spec,
+                                  rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names, e);
         if (rc == 0) rc = advance(f, e);
     }
     if (rc != 0) {
@@ -77,6 +85,7 @@ void source_close(struct source *s)
     if (!s) return;
     for (size_t i = 0; i < s->n; i++) {
         trace_close(s->feed[i].trace);
+        trace_cursor_close(s->feed[i].rows);
         synth_close(s->feed[i].synth);
     }
     free(s->feed);

@@ -33,6 +33,7 @@ struct fleet_group {
 
 enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
 
+struct trace_rows;
 struct work_item {
     const char *name;
     int kind;          /* enum work_kind */
@@ -91,6 +92,7 @@ struct scenario {
     const struct work_item *work;
     size_t n_work;
     size_t n_services; /* of them */
+    const struct trace_rows *const *rows; /* lent, by work item: read these, not the file; NULL: none */
     const struct policy_spec *policy;
     size_t n_policies;
     const struct named_signature *signature;

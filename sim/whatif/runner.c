@@ -144,6 +144,16 @@ static int hash_files(struct runner *r, struct err *e)
     return rc;
 }
 
+/* Traces in memory for those items whose trace the shelf keeps. */
+static void lend_rows(struct runner *r, struct trace_shelf *shelf)
+{
+    struct scenario *s = &r->scenario;
+    const struct trace_rows **rows = arena_array(r->arena, s->n_work + 1, sizeof *rows);
+    for (size_t i = 0; i < s->n_work; i++)
+        rows[i] = s->work[i].kind == WORK_JOBS ? trace_shelf_get(shelf, s->work[i].trace) : NULL;
+    s->rows = rows;
+}
+
 /* Is there enough of the scenario to look further, although something is wrong with it? */
 static bool can_plan(const struct scenario *s)
 {
@@ -171,6 +181,7 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     if (rc == 0 && !o->world) rc = world_load(&r->world, e);
     if (rc != 0 || !can_plan(&r->scenario)) return rc;
     if ((rc = check_choice(&r->scenario, o->only, o->n_only, r->arena, e)) != 0) return rc;
+    if (o->shelf && d->count == 0) lend_rows(r, o->shelf);
     const struct world *world = o->world ? o->world : &r->world;
     const struct scenario *s = &r->scenario;
     json_t **share = arena_array(r->arena, s->n_policies, sizeof *share);

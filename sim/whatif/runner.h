@@ -7,6 +7,7 @@
 
 #include "engine/plan.h"
 #include "model/result.h"
+#include "whatif/trace_shelf.h"
 
 struct runner {
     struct world world;       /* its own; {0} when it was lent one */
@@ -32,6 +33,7 @@ struct runner_options {
     uint64_t replication;
     bool silent, no_hash; /* no_hash: leave result.trace_sha256 empty */
     bool keep_percentiles;
+    struct trace_shelf *shelf; /* lent: traces are read from it; NULL: from their files */
     bool alone; /* what is wrong with policies that are not in `only` does not matter */
 };
 

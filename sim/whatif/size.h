@@ -32,6 +32,7 @@
 #include "model/result.h"
 #include "whatif/grid.h"
 #include "whatif/interval.h"
+#include "whatif/trace_shelf.h"
 
 enum { SIZE_MAX_TARGETS = 16, SIZE_SCAN = 512, SIZE_NINES = 3, SIZE_MOST_RUNS = 1024 };
 
@@ -123,6 +124,7 @@ struct sizing {
     struct size_options o;
     struct arena *arena;
     struct world world;
+    struct trace_shelf *shelf; /* owned */
     struct slo slo[SIZE_MAX_TARGETS];
     const char *name; /* of the scenario */
     char sha256[65];

@@ -68,6 +68,7 @@ static int load(struct runner *r, const struct sizing *s, const size_t *point, c
                                       .replication = replication,
                                       .silent = true,
                                       .no_hash = true,
+                                      .shelf = path ? s->shelf : NULL,
                                       .keep_percentiles = true,
                                       .alone = only != NULL };
     diag_init(&d);
@@ -421,7 +422,7 @@ static int check_over(const struct sizing *s, struct err *e)
 int size_run(struct sizing *s, const struct size_options *o, struct err *e)
 {
     struct runner base = { 0 };
-    *s = (struct sizing){ .o = *o, .arena = arena_create() };
+    *s = (struct sizing){ .o = *o, .arena = arena_create(), .shelf = trace_shelf_create(0) };
     int rc = 0;
     if (o->n_slo == 0 || o->n_slo > SIZE_MAX_TARGETS)
         rc = err_set(e, ERR_USAGE, NULL, "expected 1 to %d targets: --slo 'jobs.wait_s.p95<=600'",
@@ -464,6 +465,7 @@ void size_fini(struct sizing *s)
     free(s->answer);
     free(s->nine);
     world_fini(&s->world);
+    trace_shelf_destroy(s->shelf);
     arena_destroy(s->arena);
     *s = (struct sizing){ 0 };
 }

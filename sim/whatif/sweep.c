@@ -161,8 +161,9 @@ static int name_point(struct sweep_point *p, const struct runner *r, const struc
 
 /* ---- planning ---- */
 
+/* `shelf`: where traces come from; NULL: nothing is run. */
 static int load_point(struct runner *r, const struct sweep *s, size_t point, size_t replication,
-                      struct arena *a, struct err *e)
+                      struct trace_shelf *shelf, struct arena *a, struct err *e)
 {
     const char **own = grid_set(&s->grid, point, a);
     const size_t n = s->o.n_set + s->grid.n_axes;
@@ -176,6 +177,7 @@ static int load_point(struct runner *r, const struct sweep *s, size_t point, siz
                                       .only = s->o.only,
                                       .n_only = s->o.n_only,
                                       .replication = replication,
+                                      .shelf = shelf,
                                       .silent = true,
                                       .no_hash = true };
     diag_init(&d);
@@ -199,7 +201,7 @@ static int plan_point(void *ctx, size_t i)
     struct sweep_point *point = &p->s->point[i];
     struct arena *a = arena_create();
     struct runner r = { 0 };
-    int rc = load_point(&r, p->s, i, 0, a, &point->problem);
+    int rc = load_point(&r, p->s, i, 0, NULL, a, &point->problem);
     if (rc == 0) rc = name_point(point, &r, &p->s->o, &p->hashes, &point->problem);
     if (rc == 0) {
         pthread_mutex_lock(&p->hashes.lock);
@@ -354,7 +356,7 @@ static int check_points(struct sweep *s, struct err *e)
 
 int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
 {
-    *s = (struct sweep){ .o = *o, .arena = arena_create() };
+    *s = (struct sweep){ .o = *o, .arena = arena_create(), .shelf = trace_shelf_create(0) };
     struct planning p = { .s = s, .hashes = { .lock = PTHREAD_MUTEX_INITIALIZER, .a = s->arena } };
     int rc = grid_parse(&s->grid, s->arena, o->vary, o->n_vary, o->design, e);
     if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
@@ -379,6 +381,7 @@ void sweep_fini(struct sweep *s)
     free(s->point);
     free(s->todo);
     world_fini(&s->world);
+    trace_shelf_destroy(s->shelf);
     arena_destroy(s->arena);
     *s = (struct sweep){ 0 };
 }
@@ -411,7 +414,7 @@ static json_t *outcome(const struct sweep *s, size_t point, size_t replication)
     struct arena *a = arena_create();
     struct runner r = { 0 };
     struct err e = { 0 };
-    int rc = load_point(&r, s, point, replication, a, &e);
+    int rc = load_point(&r, s, point, replication, s->shelf, a, &e);
     if (rc == 0) rc = runner_run(&r, NULL, 1, &e);
     json_t *error = json_null(), *policies = rc == 0 ? policies_of(&r) : json_array();
     if (rc != 0) {

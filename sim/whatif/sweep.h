@@ -19,6 +19,7 @@
 
 #include "engine/plan.h"
 #include "whatif/grid.h"
+#include "whatif/trace_shelf.h"
 
 #include <jansson.h>
 
@@ -41,6 +42,7 @@ struct sweep {
     struct sweep_options o;
     struct arena *arena;
     struct world world;
+    struct trace_shelf *shelf; /* traces, parsed once; made by the first run */
     struct grid grid;
     const char *dir;
     json_t *manifest;

@@ -3,6 +3,8 @@
 #include "tests/support/simulate.h"
 
 #include "engine/source.h"
+#include "model/trace_rows.h"
+#include "whatif/trace_shelf.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,9 +146,88 @@ static void load_beyond_the_clock(void **state)
     fini(&o);
 }
 
+/* The same from memory: rows, the order of the names, and where a complaint points. */
+static void from_memory(void **state)
+{
+    static const char head[] = "job_id,submit_s,user,duration_s,gpus,profile,group,gpu_allowed\n";
+    char x[600], y[600];
+    struct opened a, b;
+    struct job_row p, q;
+    (void)state;
+    snprintf(x, sizeof x, "%s%s", head, "x1,1,ann,7,1,p1,g,t4|l4\nx2,2,bob,7,1,,g,\nx3,2.5,ann,7,1,p2,,l4\n");
+    snprintf(y, sizeof y, "%s%s", head, "y1,0,zoe,5,2,p2,h,\ny2,4,ann,5,2,,g,\ny3,4,yan,5,2,p3,k,\n");
+    open_with(&a, x, y);
+    fini(&a);
+    open_with(&a, x, y);
+    struct diag d;
+    b = (struct opened){ .names = symtab_create() };
+    diag_init(&d);
+    const struct sim_file files[] = { { "x.csv", x }, { "y.csv", y }, { 0 } };
+    assert_int_equal(scenario_load(&b.s, sim_write(two, NULL, files), NULL, 0, &d, &b.e), 0);
+    diag_fini(&d);
+    struct trace_rows *rows[] = { trace_rows_load(b.s.work[0].trace, 1 << 20),
+                                  trace_rows_load(b.s.work[1].trace, 1 << 20) };
+    b.s.rows = (const struct trace_rows *const *)rows;
+    assert_int_equal(trace_rows_count(rows[0]), 3);
+    assert_int_equal(source_open(&b.source, &b.s, 0, b.names, &b.e), 0);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(source_next(a.source, &p, &a.e), 1);
+        assert_int_equal(source_next(b.source, &q, &b.e), 1);
+        assert_int_equal(p.id_len, q.id_len);
+        assert_memory_equal(p.id, q.id, p.id_len);
+        assert_true(p.submit == q.submit && p.duration == q.duration && p.gpus_milli == q.gpus_milli);
+        assert_int_equal(p.user, q.user);
+        assert_int_equal(p.group, q.group);
+        assert_int_equal(p.profile, q.profile);
+        assert_int_equal(p.gpu_allowed, q.gpu_allowed);
+    }
+    assert_int_equal(source_row_error(a.source, "gpus", &a.e, "too odd"), ERR_INPUT);
+    assert_int_equal(source_row_error(b.source, "gpus", &b.e, "too odd"), ERR_INPUT);
+    assert_string_equal(a.e.msg, b.e.msg);
+    assert_non_null(strstr(b.e.where, "x.csv:4"));
+    assert_int_equal(source_next(a.source, &p, &a.e), 0);
+    assert_int_equal(source_next(b.source, &q, &b.e), 0);
+    assert_int_equal(symtab_count(a.names), symtab_count(b.names));
+    for (sym s = 0; s < symtab_count(a.names); s++)
+        assert_string_equal(symtab_name(a.names, s), symtab_name(b.names, s));
+    fini(&a);
+    fini(&b);
+    trace_rows_free(rows[0]);
+    trace_rows_free(rows[1]);
+}
+
+/* What does not fit, or has a fault, is not kept: whoever runs it reads the file, and its errors. */
+static void not_in_memory(void **state)
+{
+    (void)state;
+    const char *good = temp_file(".csv", HEAD "a,0,1,1\nb,1,1,1\n");
+    const char *bad = temp_file(".csv", HEAD "a,0,1,1\nb,1,x,1\n");
+    const char *empty = temp_file(".csv", HEAD);
+    assert_null(trace_rows_load(good, 1000)); /* the least block is larger */
+    assert_null(trace_rows_load(bad, 1 << 20));
+    assert_null(trace_rows_load(empty, 1 << 20));
+    assert_null(trace_rows_load("/nowhere/trace.csv", 1 << 20));
+    struct trace_shelf *shelf = trace_shelf_create(0);
+    const struct trace_rows *rows = trace_shelf_get(shelf, good);
+    assert_non_null(rows);
+    assert_int_equal(trace_rows_count(rows), 2);
+    assert_true(trace_rows_bytes(rows) >= 2 * sizeof(struct job_row));
+    assert_ptr_equal(trace_shelf_get(shelf, good), rows); /* once */
+    assert_null(trace_shelf_get(shelf, bad));
+    trace_shelf_destroy(shelf);
+    shelf = trace_shelf_create(1000);
+    assert_null(trace_shelf_get(shelf, good));
+    trace_shelf_destroy(shelf);
+    trace_shelf_destroy(NULL);
+    trace_rows_free(NULL);
+    trace_cursor_close(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_memory),
+        cmocka_unit_test(not_in_memory),
         cmocka_unit_test(merged_by_time),
         cmocka_unit_test(a_bad_row_in_the_middle),
         cmocka_unit_test(opening_what_is_not_there),
