@@ -112,7 +112,7 @@ CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
 SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
-STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 client))
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 client))
 
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
@@ -221,6 +221,8 @@ STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
 $(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
+	@$(STANDIN_CC)
+$(B)/tests/standin/libnvidia-ml.so.1: tests/standin/libnvidia-ml.c tests/standin/card.h
 	@$(STANDIN_CC)
 # Linked to the stand-in, and it loads it besides: every way to a driver call.
 $(B)/tests/standin/client: tests/standin/client.c $(B)/tests/standin/libcuda.so.1

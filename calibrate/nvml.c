@@ -35,6 +35,9 @@ enum { NVML_THROTTLE_BAD = 0x8 | 0x20 | 0x40 | 0x80 };
     X(by_uuid, "nvmlDeviceGetHandleByUUID", nvml_ret (*)(const char *, nvml_dev *))                \
     X(by_pci, "nvmlDeviceGetHandleByPciBusId_v2", nvml_ret (*)(const char *, nvml_dev *))          \
     X(is_mig, "nvmlDeviceIsMigDeviceHandle", nvml_ret (*)(nvml_dev, unsigned *))                   \
+    X(mig_count, "nvmlDeviceGetMaxMigDeviceCount", nvml_ret (*)(nvml_dev, unsigned *))             \
+    X(mig_at, "nvmlDeviceGetMigDeviceHandleByIndex", nvml_ret (*)(nvml_dev, unsigned, nvml_dev *)) \
+    X(uuid, "nvmlDeviceGetUUID", nvml_ret (*)(nvml_dev, char *, unsigned))                         \
     X(name, "nvmlDeviceGetName", nvml_ret (*)(nvml_dev, char *, unsigned))                         \
     X(memory, "nvmlDeviceGetMemoryInfo", nvml_ret (*)(nvml_dev, struct nvml_memory *))             \
     X(power, "nvmlDeviceGetPowerUsage", nvml_ret (*)(nvml_dev, unsigned *))                        \
@@ -182,4 +185,17 @@ void nvml_sensors(struct nvml *m, struct device_sensors *out)
         out->temperature_C = u;
     if (m->throttle && m->throttle(m->board, &reasons) == 0)
         out->throttled = yes_no((reasons & NVML_THROTTLE_BAD) != 0);
+}
+
+size_t nvml_mig_uuids(struct nvml *m, const struct device_info *info,
+                      char out[NVML_MIG_MAX][NVML_UUID_SIZE])
+{
+    nvml_dev board = NULL, slice;
+    unsigned most = 0;
+    size_t n = 0;
+    if (!m || !m->by_pci || !m->mig_count || !m->mig_at || !m->uuid) return 0;
+    if (m->by_pci(info->pci, &board) != 0 || m->mig_count(board, &most) != 0) return 0;
+    for (unsigned i = 0; i < most && n < NVML_MIG_MAX; i++)
+        if (m->mig_at(board, i, &slice) == 0 && m->uuid(slice, out[n], NVML_UUID_SIZE) == 0) n++;
+    return n;
 }

@@ -16,6 +16,10 @@ struct nvml *nvml_open(void);
 void nvml_close(struct nvml *m); /* accepts NULL */
 /* Find the board of info->uuid or info->pci and fill in the second part of *info. */
 void nvml_describe(struct nvml *m, struct device_info *info);
+/* UUIDs of the MIG instances on the board of info->pci that are there; their number. */
+enum { NVML_MIG_MAX = 16, NVML_UUID_SIZE = 96 };
+size_t nvml_mig_uuids(struct nvml *m, const struct device_info *info,
+                      char out[NVML_MIG_MAX][NVML_UUID_SIZE]);
 /* Unknown (NAN) without a board. */
 void nvml_sensors(struct nvml *m, struct device_sensors *out);
 

@@ -6,8 +6,9 @@
 /* In the order in which they run; every probe_X.c that is here is in it, once. */
 #define PROBES(X)                                                                                  \
     X(device)                                                                                      \
-    X(power) X(context) X(launch) X(graph) X(alloc) X(triad) X(l2) X(copy) X(gemm) X(width)        \
-        X(timeslice) X(intercept)
+    X(power)                                                                                       \
+    X(context) X(launch) X(graph) X(alloc) X(triad) X(l2) X(copy) X(gemm) X(width) X(timeslice)    \
+        X(mps) X(mig) X(intercept) X(remote)
 
 #define X(name) extern const struct probe probe_##name;
 PROBES(X)

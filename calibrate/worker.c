@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "calibrate/remote.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -397,6 +398,7 @@ static int serve_line(struct device *d, const char *line, struct arrays *x, FILE
     double ns;
     if (strncmp(line, "loop ", 5) == 0) return serve_loop(d, line, x, to, e);
     if (strncmp(line, "log ", 4) == 0) return serve_log(d, line, to, e);
+    if (strcmp(line, "remote") == 0) return remote_serve(d, to, e);
     if (strncmp(line, "hooked ", 7) == 0) return serve_hooked(line + 7, to);
     if (strcmp(line, "quota") == 0) return serve_quota(d, to, e);
     if (sscanf(line, "calls %15s %u", kind, &n) == 2) {

@@ -43,6 +43,8 @@
     X(gemm_int8_T, 110)                                                                            \
     X(quantum_us, 1500)                                                                            \
     X(switch_us, 150)                                                                              \
+    X(power_W, 61)                                                                                 \
+    X(mig, 0)                                                                                      \
     X(noise, 0.005)
 
 struct card_plan {

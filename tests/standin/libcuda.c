@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #undef cuGetProcAddress
 #undef cuDeviceGetUuid
@@ -147,6 +148,23 @@ EXPORT CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d)
     return CUDA_SUCCESS;
 }
 
+/* A client of the tests' daemon: it has put a file into its pipe folder. Clients take turns all the same;
+ * what is modelled is the share of the SMs that one may use. */
+static bool attached(void)
+{
+    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    char path[300];
+    snprintf(path, sizeof path, "%s/attached", folder ? folder : "");
+    return folder && access(path, F_OK) == 0;
+}
+
+static double usable_sms(void)
+{
+    const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+    return percent && attached() ? ceil(card_plan()->sms * strtod(percent, NULL) / 100)
+                                 : card_plan()->sms;
+}
+
 EXPORT CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute a, CUdevice d)
 {
     const struct card_plan *p = card_plan();
@@ -159,6 +177,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute a, CUdevice d)
     if (a == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) *out = (int)(p->l2_MiB * (1 << 20));
     if (a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE) *out = (int)(1e3 * p->clock_MHz);
     if (a == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *out = (int)(1e3 * p->mem_clock_MHz);
+    if (a == CU_DEVICE_ATTRIBUTE_MPS_ENABLED) *out = attached();
     if (a == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) *out = (int)p->bus_bits;
     return CUDA_SUCCESS;
 }
@@ -361,7 +380,7 @@ static uint64_t u64(void **args, int i)
 /* An SM has 128 lanes and a dependent multiply-add takes 4 cycles. */
 static double compute_ns(unsigned grid, unsigned block, uint64_t iters)
 {
-    const double per_sm = ceil(grid / card_plan()->sms) * block / 128;
+    const double per_sm = ceil(grid / usable_sms()) * block / 128;
     return 1e3 * (double)iters * fmax(4, per_sm) / card_plan()->clock_MHz;
 }
 

@@ -70,6 +70,11 @@ static inline double field(const json_t *o, const char *key)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
+static inline double measured_value(const struct measured *m, const char *name)
+{
+    return field(json_object_get(json_object_get(m->samples.root, "parameters"), name), "median");
+}
+
 /* In the stated interval, give or take `slack` of the value and `more`. */
 static inline void expect(const struct measured *m, const char *name, double planted, double slack,
                           double more)

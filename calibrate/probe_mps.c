@@ -1,0 +1,180 @@
+/* calibrate/probe_mps.c - MPS-1 to MPS-3 where this user may start a daemon: one with its own pipe folder, ended
+ * again. A client counts only if the driver says that it is attached: one that misses the folder would fall
+ * back to taking turns without a word. */
+#include "calibrate/probe.h"
+#include "calibrate/worker.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OVERHEAD, INTERFERENCE, AGGREGATE, CAP, KEYS = CAP + 3, REPEATS = 6 };
+static const struct param_def keys[KEYS] = {
+    { "mps", "overhead", "ratio", "share of speed that a lone client loses", -0.5, 0.9, false },
+    { "mps", "interference", "ratio", "slowdown by a card's worth of neighbours below saturation",
+      -0.5, 1, false },
+    { "mps", "aggregate_2", "ratio", "throughput of two clients that each fill the card over one",
+      0, 2, true },
+    { "mps", "cap_25", "ratio", "speed of a client with 25 % of the threads over one with all", 0,
+      1.2, true },
+    { "mps", "cap_50", "ratio", "the same, 50 %", 0, 1.2, true },
+    { "mps", "cap_75", "ratio", "the same, 75 %", 0, 1.2, true },
+};
+
+struct daemon {
+    char folder[64];
+    char *pipe, *log; /* NAME=VALUE */
+    bool started;
+};
+
+/* A line to the daemon's control program, or with "-d" the start of it. Its output is not ours. */
+static int control(const struct daemon *m, const char *input, const char *option)
+{
+    char *command =
+        xasprintf("%s%s%s %s %s nvidia-cuda-mps-control %s >/dev/null 2>&1", input ? "echo " : "",
+                  input ? input : "", input ? " |" : "", m->pipe, m->log, option);
+    const int st = system(command);
+    free(command);
+    return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
+}
+
+static int daemon_start(struct daemon *m, struct err *e)
+{
+    snprintf(m->folder, sizeof m->folder, "/tmp/calibrate-mps-XXXXXX");
+    if (system("command -v nvidia-cuda-mps-control >/dev/null 2>&1") != 0)
+        return err_set(e, ERR_IO, NULL, "nvidia-cuda-mps-control is not on PATH");
+    if (!mkdtemp(m->folder)) return err_set(e, ERR_IO, NULL, "no folder for the daemon's pipes");
+    m->pipe = xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", m->folder);
+    m->log = xasprintf("CUDA_MPS_LOG_DIRECTORY=%s", m->folder);
+    const int st = control(m, NULL, "-d");
+    m->started = st == 0;
+    return st == 0 ? 0 : err_set(e, ERR_IO, NULL, "the MPS daemon does not start (status %d)", st);
+}
+
+static void daemon_stop(struct daemon *m)
+{
+    if (m->started) control(m, "quit", "");
+    if (m->pipe) {
+        char *command = xasprintf("rm -rf '%s'", m->folder); /* a name that mkdtemp made */
+        if (system(command) != 0) fprintf(stderr, "calibrate: %s is left\n", m->folder);
+        free(command);
+    }
+    free(m->pipe);
+    free(m->log);
+}
+
+/* n clients, attached for certain. percent 0: no cap. */
+static int clients_start(const struct probe_ctx *c, const struct daemon *m, int percent,
+                         struct worker *w[], size_t n, struct err *e)
+{
+    char cap[64];
+    const char *const env[] = { m->pipe, percent ? cap : NULL, NULL };
+    struct worker_ready r = { 0 };
+    int rc = 0;
+    snprintf(cap, sizeof cap, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d", percent);
+    for (size_t i = 0; i < n; i++) w[i] = NULL;
+    for (size_t i = 0; !rc && i < n; i++) rc = worker_start(c->dev, env, &w[i], e);
+    for (size_t i = 0; !rc && i < n; i++) {
+        rc = worker_ready(w[i], &r, e);
+        if (!rc && r.mps != TRI_YES)
+            rc = err_set(e, ERR_IO, NULL,
+                         "a process is not attached to the daemon, or the driver cannot tell");
+    }
+    if (rc) workers_stop(w, n);
+    return rc;
+}
+
+static struct loop loop_of(const struct device *d, unsigned grid)
+{
+    (void)d;
+    return (struct loop){ .kind = LOOP_COMPUTE, .grid = grid, .size = 100000, .depth = DEV_EVENTS };
+}
+
+static unsigned whole(const struct device *d)
+{
+    return (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8;
+}
+
+/* One round: native, one client, two clients, two small clients, capped clients. */
+static int measure_round(const struct probe_ctx *c, const struct daemon *m, struct sampler s[KEYS],
+                         struct err *e)
+{
+    static const int caps[3] = { 25, 50, 75 };
+    const double seconds = c->quick ? 0.3 : 1;
+    const unsigned quarter = (unsigned)(c->dev->info.sms > 3 ? c->dev->info.sms / 4 : 1);
+    const struct loop full[2] = { loop_of(c->dev, whole(c->dev)), loop_of(c->dev, whole(c->dev)) };
+    const struct loop small[2] = { loop_of(c->dev, quarter), loop_of(c->dev, quarter) };
+    struct loop_result native = { 0 }, alone = { 0 }, little = { 0 }, r[2];
+    struct worker *w[2] = { NULL, NULL };
+
+    int rc = workers_start(c->dev, NULL, w, 1, e);
+    if (!rc) rc = loops_run(w, full, 1, seconds, &native, e);
+    workers_stop(w, 1);
+    if (!rc) rc = clients_start(c, m, 0, w, 2, e);
+    if (!rc) rc = loops_run(w, full, 1, seconds, &alone, e);
+    if (!rc) sampler_add(&s[OVERHEAD], 1 - alone.rate / native.rate);
+    if (!rc) rc = loops_run(w, full, 2, seconds, r, e);
+    if (!rc) sampler_add(&s[AGGREGATE], (r[0].rate + r[1].rate) / alone.rate);
+    if (!rc) rc = loops_run(w, small, 1, seconds, &little, e);
+    if (!rc) rc = loops_run(w, small, 2, seconds, r, e);
+    /* a quarter of the card beside a quarter of the card: the slowdown of a whole card's worth is four times that */
+    if (!rc) sampler_add(&s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
+    workers_stop(w, 2);
+    for (int k = 0; !rc && k < 3; k++) {
+        rc = clients_start(c, m, caps[k], w, 1, e);
+        if (!rc) rc = loops_run(w, full, 1, seconds, r, e);
+        if (!rc) sampler_add(&s[CAP + k], r[0].rate / alone.rate);
+        workers_stop(w, 1);
+    }
+    return rc;
+}
+
+static void put(const struct probe_ctx *c, int k, const struct sampler *s)
+{
+    const struct estimate est = sampler_estimate(s);
+    const char *how =
+        "closed loops in clients of a daemon of our own, attachment proven, rounds in turn";
+    if (k <= INTERFERENCE && s->n && !(est.low > 0))
+        profile_out_missing(c->out, &keys[k], "within the noise: %.4g [%.4g, %.4g], n %zu",
+                            est.median, est.low, est.high, est.n);
+    else
+        profile_out_put(c->out, &keys[k], s, NULL, how);
+}
+
+static void run(const struct probe_ctx *c)
+{
+    const struct stop_rule rule = {
+        .relative = 0.03, .min_n = REPEATS, .max_n = 100, .seconds = 600
+    };
+    struct daemon m = { .started = false };
+    struct sampler s[KEYS];
+    struct err e = { 0 };
+    int rc = c->dev->ops->context_open(c->dev, &e);
+    if (!rc && c->dev->index < 0)
+        rc = err_set(&e, ERR_IO, NULL, "this device runs one process only");
+    if (!rc && c->dev->info.mps == TRI_YES)
+        rc = err_set(&e, ERR_IO, NULL, "this process is a client of a daemon already");
+    if (!rc) rc = daemon_start(&m, &e);
+    for (int k = 0; k < KEYS; k++) sampler_init(&s[k], &rule, 0);
+    for (int i = 0; !rc && i < REPEATS; i++) rc = measure_round(c, &m, s, &e);
+    daemon_stop(&m);
+    for (int k = 0; k < KEYS; k++) {
+        if (rc)
+            profile_out_missing(c->out, &keys[k], "%s", e.msg);
+        else
+            put(c, k, &s[k]);
+        sampler_fini(&s[k]);
+    }
+}
+
+const struct probe probe_mps = {
+    .name = "mps",
+    .help = "clients of an MPS daemon of our own, where one can be started",
+    .keys = keys,
+    .keys_n = KEYS,
+    .run = run,
+};

@@ -1,0 +1,106 @@
+/* The probes that need more than one process and more than a card: MPS with a daemon of the tests, MIG with
+ * instances that the tests' management library names, forwarding over loopback. On the stand-in clients and
+ * instances take turns, so what two get together is q / (q + c): the way through the probe is what is
+ * tested, not what MPS or MIG do. */
+#include "tests/support/standin.h"
+
+#include <sys/stat.h>
+
+/* A daemon's control program in a folder of its own, before everything else on PATH. */
+static void install_daemon(const char *script)
+{
+    const char *folder = temp_dir();
+    char *path = xasprintf("%s/nvidia-cuda-mps-control", folder);
+    char *all = xasprintf("%s:%s", folder, getenv("PATH"));
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "#!/bin/sh\n%s\n", script);
+    fclose(f);
+    assert_int_equal(chmod(path, 0755), 0);
+    setenv("PATH", all, 1);
+    free(path);
+    free(all);
+}
+
+static void mps(void **state)
+{
+    char *path = strdup(getenv("PATH"));
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("context_ms=5", "--only launch,mps");
+    if (!strstr(m.said, "not on PATH")) fail_msg("%s", m.said);
+    done(&m);
+
+    install_daemon("exit 3");
+    m = measure("context_ms=5", "--only launch,mps");
+    assert_contains(m.said, "the MPS daemon does not start (status 3)");
+    done(&m);
+
+    install_daemon("exit 0"); /* starts, and nobody is attached: the silent fall-back */
+    m = measure("context_ms=5", "--only launch,mps");
+    assert_contains(m.said, "not measured: a process is not attached to the daemon");
+    done(&m);
+
+    install_daemon("[ \"$1\" = -d ] && touch \"$CUDA_MPS_PIPE_DIRECTORY/attached\" || true");
+    m = measure("context_ms=5;quantum_us=1200;switch_us=150;sms=40", "--only launch,mps");
+    expect(&m, "mps.aggregate_2", 1200.0 / 1350, 0.08, 0);
+    expect(&m, "mps.cap_25", 0.25, 0.08,
+           0); /* 320 blocks on 10, 20, 30 of 40 SMs: 32, 16, 11 rounds */
+    expect(&m, "mps.cap_50", 0.5, 0.08, 0);
+    expect(&m, "mps.cap_75", 8.0 / 11, 0.08, 0);
+    done(&m);
+    setenv("PATH", path, 1);
+    free(path);
+}
+
+static void mig(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("context_ms=5", "--only launch,mig");
+    assert_contains(m.said, "MIG mode is off");
+    done(&m);
+    m = measure("context_ms=5;mig=1", "--only launch,mig");
+    assert_contains(m.said, "1 instances are there, two are needed");
+    done(&m);
+    const double half = 0.5 * 1200 / 1350;
+    m = measure("context_ms=5;mig=2;quantum_us=1200;switch_us=150", "--only launch,mig");
+    expect(&m, "mig.kept_compute", half, 0.1, 0);
+    expect(&m, "mig.power_loss", 1 - half, 0.1, 0);
+    done(&m);
+}
+
+static void remote(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("context_ms=5", "--only launch,remote");
+    const double sync = measured_value(&m, "remote.sync_us"),
+                 async = measured_value(&m, "remote.async_us");
+    assert_true(sync > 1 && sync < 5000);                  /* two messages through the kernel */
+    assert_true(!(async >= sync));                         /* half of one, or lost in the noise */
+    assert_true(measured_value(&m, "remote.Bps") < 2.1e9); /* the planted bus: 2 GB/s */
+    assert_true(measured_value(&m, "remote.Bps") > 1e7);
+    done(&m);
+}
+
+static void power(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("context_ms=5;power_W=83", "--only power");
+    expect(&m, "power.idle_W", 83, 0, 0.01);
+    expect(&m, "power.context_W", 83, 0, 0.01);
+    done(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mps),
+        cmocka_unit_test(mig),
+        cmocka_unit_test(remote),
+        cmocka_unit_test(power),
+    };
+    return cmocka_run_group_tests_name("calibrate with further processes", tests, set_up, NULL);
+}
