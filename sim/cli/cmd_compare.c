@@ -52,11 +52,12 @@ static json_t *to_json(const struct comparison *c)
         const struct interval *d = &r->difference;
         json_array_append_new(
             rows,
-            json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b}", "policy",
+            json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b}", "policy",
                       r->policy, "metric", r->metric, "n", (json_int_t)r->n, "first",
                       json_num(r->first), "second", json_num(r->second), "difference",
                       json_num(d->mean), "low", json_num(d->mean - d->half), "high",
-                      json_num(d->mean + d->half), "p", json_num(r->p), "over",
+                      json_num(d->mean + d->half), "p", json_num(r->p), "effective_n",
+                      json_num(r->effective_n), "times_longer", json_num(r->times_longer), "over",
                       r->by_windows ? "windows" : "jobs", "significant", (int)r->significant));
     }
     for (size_t i = 0; i < c->n_totals; i++) {
@@ -92,7 +93,7 @@ static void csv_number(double v)
 
 static void print_csv(const struct comparison *c)
 {
-    puts("policy,metric,n,first,second,difference,low,high,p,over,significant");
+    puts("policy,metric,n,first,second,difference,low,high,p,effective_n,times_longer,over,significant");
     for (size_t i = 0; i < c->n_rows; i++) {
         const struct compare_row *r = &c->row[i];
         const double all[] = { r->first,
@@ -100,7 +101,9 @@ static void print_csv(const struct comparison *c)
                                r->difference.mean,
                                r->difference.mean - r->difference.half,
                                r->difference.mean + r->difference.half,
-                               r->p };
+                               r->p,
+                               r->effective_n,
+                               r->times_longer };
         printf("%s,%s,%llu", r->policy, r->metric, (unsigned long long)r->n);
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) csv_number(all[k]);
         printf(",%s,%s\n", r->by_windows ? "windows" : "jobs", r->significant ? "true" : "false");
@@ -111,9 +114,11 @@ static void print_csv(const struct comparison *c)
         csv_number(t->first);
         csv_number(t->second);
         csv_number(t->second - t->first);
-        puts(",,,,run,");
+        puts(",,,,,,run,");
     }
 }
+
+enum { MOST_TIMES = 10000 }; /* beyond it a difference is none for all that matters */
 
 static void put_number(double v, int width)
 {
@@ -128,8 +133,8 @@ static void print_table(const struct comparison *c)
     int width = 6;
     for (size_t i = 0; i < c->n_rows; i++)
         if ((int)strlen(c->row[i].policy) > width) width = (int)strlen(c->row[i].policy);
-    printf("%-*s  %-27s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric", "jobs",
-           "first", "second", "difference", "95 % interval", "significant");
+    printf("%-*s  %-27s  %9s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric", "jobs",
+           "effective", "first", "second", "difference", "95 % interval", "significant");
     for (size_t i = 0; i < c->n_rows; i++) {
         const struct compare_row *r = &c->row[i];
         const struct interval *d = &r->difference;
@@ -138,21 +143,28 @@ static void print_table(const struct comparison *c)
             snprintf(interval, sizeof interval, "%.5g to %.5g", d->mean - d->half,
                      d->mean + d->half);
         printf("%-*s  %-27s  %9llu", width, r->policy, r->metric, (unsigned long long)r->n);
+        if (isfinite(r->effective_n))
+            printf("  %9.0f", r->effective_n);
+        else
+            printf("  %9s", "n/a");
         put_number(r->first, 11);
         put_number(r->second, 11);
         put_number(d->mean, 11);
-        printf("  %-25s  %s\n", interval, r->significant ? "yes" : "no");
+        printf("  %-25s  %s", interval, r->significant ? "yes" : "no");
+        if (isfinite(r->times_longer) && r->times_longer < MOST_TIMES)
+            printf(" (it would take runs %.2g times as long)", fmax(r->times_longer, 1.1));
+        putchar('\n');
     }
     for (size_t i = 0; i < c->n_totals; i++) {
         const struct compare_total *t = &c->total[i];
         if (isnan(t->first) && isnan(t->second)) continue;
-        printf("%-*s  %-27s  %9s", width, t->policy, t->metric, "");
+        printf("%-*s  %-27s  %9s  %9s", width, t->policy, t->metric, "", "");
         put_number(t->first, 11);
         put_number(t->second, 11);
         put_number(t->second - t->first, 11);
         printf("  one figure a run\n");
     }
-    printf("%s; significant: Holm's procedure at 5 %% over %zu tests\n%s\n", method(c), c->n_tests,
+    printf("%s; effective: independent jobs that would say as much; significant: Holm's procedure at 5 %% over %zu tests\n%s\n", method(c), c->n_tests,
            c->significant ? "significant difference" : "no significant difference");
 }
 

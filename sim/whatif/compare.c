@@ -269,6 +269,14 @@ static struct interval interval_of(const struct sums *s, bool *by_windows)
     return interval_with_freedom(&jobs);
 }
 
+/* Independent values that would say as much as these. */
+static double effective(const struct sums *s, const struct interval *i)
+{
+    const double variance = s->n > 1 ? s->squares / (double)(s->n - 1) : NAN;
+    if (!(i->error > 0) || !(variance > 0)) return NAN;
+    return fmin((double)s->n, variance / (i->error * i->error));
+}
+
 /* ---- pairs ---- */
 
 struct slot {
@@ -352,6 +360,7 @@ static int pair_policy(const struct side *side, const char *policy, const struct
         row[m].first = s->n ? t.first[m] / (double)s->n : NAN;
         row[m].second = s->n ? t.second[m] / (double)s->n : NAN;
         row[m].difference = interval_of(s, &row[m].by_windows);
+        row[m].effective_n = effective(s, &row[m].difference);
     }
     *unmatched += t.unmatched;
     free(t.slot);
@@ -391,6 +400,7 @@ static int sample_policy(const struct side *side, const char *policy, const stru
         row[m].first = a.mean;
         row[m].second = b.mean;
         row[m].difference = interval_difference(&a, &b);
+        row[m].effective_n = fmin(effective(&of[0][m], &a), effective(&of[1][m], &b));
         row[m].by_windows = windows[0] && windows[1];
     }
     free(of[0]);
@@ -451,6 +461,13 @@ static void decide(struct comparison *out, struct arena *a)
     if (n > 0) qsort(test, n, sizeof *test, by_p);
     for (size_t i = 0; i < n && test[i]->p < 0.05 / (double)(n - i); i++)
         out->significant = test[i]->significant = true;
+    for (size_t i = 0; i < out->n_rows; i++) { /* an interval narrows with the root of the length */
+        struct compare_row *r = &out->row[i];
+        const double ratio = r->difference.half / fabs(r->difference.mean);
+        r->times_longer = !r->significant && r->difference.mean != 0 && isfinite(ratio)
+                              ? fmax(1, ratio * ratio)
+                              : NAN;
+    }
 }
 
 int compare_folders(struct comparison *out, const char *first, const char *second, bool unpaired,

@@ -89,6 +89,10 @@ static void three_jobs(void **state)
     assert_close(w->difference.half, 4.3026527297 / sqrt(3), 1e-9);
     assert_close(w->p, 0.0741799, 1e-5);
     assert_false(w->by_windows);
+    assert_close(w->effective_n, 3, 1e-12); /* taken for independent */
+    assert_close(w->times_longer, 4.3026527297 * 4.3026527297 / 3 / 4, 1e-9);
+    assert_true(isnan(row(&c, "cost_usd")->effective_n)); /* nothing differs */
+    assert_true(isnan(row(&c, "cost_usd")->times_longer));
     assert_false(c.significant);
     assert_close(row(&c, "turnaround_s")->difference.mean, 2, 1e-15);
     assert_close(row(&c, "cost_usd")->difference.mean, 0, 0);
@@ -125,6 +129,7 @@ static void many_jobs(void **state)
     assert_int_equal(row(&c, "wait_s")->difference.n, COMPARE_WINDOWS);
     assert_close(row(&c, "wait_s")->difference.mean, -1.5, 0.02);
     assert_true(row(&c, "wait_s")->significant);
+    assert_true(isnan(row(&c, "wait_s")->times_longer));
     assert_true(c.significant);
     assert_false(row(&c, "completed")->significant);
     assert_int_equal(compare(&passes, first, second, false, 100), 0);
@@ -135,6 +140,26 @@ static void many_jobs(void **state)
     assert_int_equal(compare(&c, first, second, true, 0), 0);
     assert_close(row(&c, "wait_s")->difference.mean, -1.5, 0.02);
     assert_true(c.significant);
+    strbuf_fini(&a);
+    strbuf_fini(&b);
+}
+
+/* Jobs of a window are all alike, windows alternate between 0 and 1: variance 1/4, variance of the mean
+ * 1/4 x 32/31 / 32, so 3,200 jobs say as much as 31. */
+static void dependent_jobs(void **state)
+{
+    struct strbuf a = { 0 }, b = { 0 };
+    struct comparison c;
+    char id[24];
+    (void)state;
+    for (int i = 0; i < 3200; i++) {
+        snprintf(id, sizeof id, "j%d", i);
+        job(&a, id, 10 + i, 5);
+        job(&b, id, 10 + i, 5 + (i / 100) % 2);
+    }
+    assert_int_equal(compare(&c, folder(SAME, P, a.s), folder(SAME, P, b.s), false, 0), 0);
+    assert_close(row(&c, "wait_s")->difference.mean, 0.5, 1e-12);
+    assert_close(row(&c, "wait_s")->effective_n, 31, 0.05);
     strbuf_fini(&a);
     strbuf_fini(&b);
 }
@@ -230,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_jobs),
         cmocka_unit_test(many_jobs),
+        cmocka_unit_test(dependent_jobs),
         cmocka_unit_test(odd_jobs),
         cmocka_unit_test(refused),
     };
