@@ -137,7 +137,8 @@ void grid_count(struct grid *t, uint64_t n)
 
 void grid_text(struct grid *t, const char *s)
 {
-    strbuf_addz(&t->body, "<td class=\"text\">");
+    const size_t len = s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
+    strbuf_addf(&t->body, "<td class=\"text%s\">", len > 60 ? " long" : len > 22 ? "" : " short");
     html_text(&t->body, s);
     strbuf_addz(&t->body, "</td>");
     csv_next(t);

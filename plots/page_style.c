@@ -28,6 +28,7 @@ static const char style[] =
     "th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
     "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
     "thead tr:last-child>*{border-bottom:2px solid var(--line)}.unit{font-weight:400;color:var(--soft)}"
+    "td.long{min-width:16em}td.short{white-space:nowrap}"
     "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}\n"
     "th button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;text-align:inherit;"
@@ -49,7 +50,7 @@ static const char style[] =
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
     "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
     "{break-after:avoid}figure,tr{break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
-    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}tbody th{min-width:6em}"
+    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
     "thead{display:table-header-group}figure svg{max-height:165mm}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */

@@ -313,7 +313,7 @@ static void errors_of_the_models(void **state)
     r.n_policies = 3;
     char *text = validation_of(&r);
     assert_contains(text, "training speed on MIG slices, from counters of the whole card</th>");
-    assert_contains(text, "<td class=\"text\">mig</td><td data-v=\"82\">82</td>");
+    assert_contains(text, "<td class=\"text short\">mig</td><td data-v=\"82\">82</td>");
     assert_contains(text, ">7.1</td>");
     assert_contains(text, "Held to no published measurement: whole.</p>");
     assert_null(strstr(text, "interception"));
@@ -332,7 +332,7 @@ static void errors_of_the_models(void **state)
     assert_int_equal(
         outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e), 0);
     text = validation_of(&r);
-    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text\">remote mig</td><td data-v=\"3\">3"
+    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\">remote mig</td><td data-v=\"3\">3"
                           "</td><td data-v=\"12.5\">12.5</td><td data-v=\"50\">50.0</td><td "
                           "data-v=\"\">n/a</td>");
     assert_null(strstr(text, "other"));
@@ -662,7 +662,7 @@ static void traces_have_their_account(void **state)
     struct page p = { .out = &out, .imports = imports, .a = a };
     assert_non_null(imports);
     page_data_quality(&p);
-    assert_contains(out.s, "&lt;w&gt;</th><td class=\"text\">swf</td><td data-v=\"1234\">1,234</td>");
+    assert_contains(out.s, "&lt;w&gt;</th><td class=\"text short\">swf</td><td data-v=\"1234\">1,234</td>");
     assert_contains(out.s, "34 no GPUs &amp; so on; late");
     strbuf_clear(&out);
     p.imports = NULL;
