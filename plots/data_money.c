@@ -101,7 +101,20 @@ static double eac_at(const struct policy_result *p, double u)
     return p->tco.eac_usd - busy + busy * u / p->gpu.allocated;
 }
 
-/* Break-even rent per card-hour held, by use: below a curve renting is cheaper, above it owning is. */
+/* Paid by the hour: no curve, for it is what the others are held against. */
+static bool is_rented(const struct policy_result *p)
+{
+    for (size_t i = 0; i < p->tco.n_items; i++) {
+        const struct cost_item_result *x = &p->tco.item[i];
+        const bool hours =
+            strcmp(x->driver, "gpu_hour") == 0 || strcmp(x->driver, "allocated_gpu_hour") == 0;
+        if (hours && x->usd > 0.5 * p->tco.total_usd) return true;
+    }
+    return false;
+}
+
+/* Break-even rent per card-hour held, by use: below a curve renting is cheaper, above it owning is. What is
+ * rented has the row of the run alone. */
 int data_breakeven(const struct source *s, const char *path, struct err *e)
 {
     const struct result *r = s->r;
@@ -112,7 +125,7 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
         if (i) strbuf_addz(&out, "\n\n");
         data_name(&out, p->name);
         strbuf_addz(&out, "\tusd_per_card_hour\there\n");
-        for (size_t k = 0; k <= STEPS; k++) {
+        for (size_t k = is_rented(p) ? STEPS : 0; k <= STEPS; k++) {
             const bool here = k == STEPS; /* the last row: the run itself */
             const double u = here ? p->gpu.allocated : (double)(k + 3) / (STEPS + 2);
             const double usd = p->tco.priced && p->gpu.count && u > 0

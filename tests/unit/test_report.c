@@ -715,6 +715,14 @@ static void what_could_turn_the_choice(void **state)
     assert_close(usd, 1040 / (8760.0 * 2), 1e-8);
     assert_contains(text, "\t1\n");
     free(text);
+    const struct cost_item_result rent = { .name = "rent", .driver = "gpu_hour", .usd = 900 };
+    p.tco.item = &rent;
+    p.tco.n_items = 1;
+    p.tco.total_usd = 1000;
+    assert_int_equal(data_breakeven(&s, out, &e), 1);
+    text = read_file(out);
+    assert_string_equal(text, "p\tusd_per_card_hour\there\n0.5\t0.114155251\t1\n");
+    free(text);
 }
 
 /* The page of two runs, from the document that `compare -o` leaves. */
