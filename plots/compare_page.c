@@ -76,14 +76,14 @@ static const struct metric *metric_of(const char *name)
 static void difference(struct grid *t, json_t *row, enum kind kind)
 {
     struct strbuf b = { 0 };
-    const double d = number(row, "difference"), low = number(row, "low");
-    if (d > 0) strbuf_addc(&b, '+');
-    page_number(&b, d, kind);
+    const double d = number(row, "difference"), low = number(row, "low"), high = number(row, "high");
+    if (page_rounded(d, low, high) > 0) strbuf_addc(&b, '+');
+    page_within(&b, d, low, high, kind);
     if (isfinite(low)) {
         strbuf_addz(&b, "<br><span class=\"soft\">");
-        page_number(&b, low, kind);
+        page_within(&b, low, low, high, kind);
         strbuf_addf(&b, " %s ", page_word(t->p, W_TO));
-        page_number(&b, number(row, "high"), kind);
+        page_within(&b, high, low, high, kind);
         strbuf_addz(&b, "</span>");
     }
     grid_html(t, b.s, d, kind);

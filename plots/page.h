@@ -73,6 +73,10 @@ void grid_html(struct grid *t, const char *html, double value, enum kind kind);
 void grid_close(struct grid *t); /* writes it all, frees */
 
 void page_number(struct strbuf *out, double x, enum kind kind);
+/* x to the digits that its interval supports: two of half its width. x itself without an interval. */
+double page_rounded(double x, double low, double high);
+/* That, with no more decimals than it has. */
+void page_within(struct strbuf *out, double x, double low, double high, enum kind kind);
 
 /* A column of a table with one row a policy. */
 struct column {

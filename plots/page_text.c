@@ -3,6 +3,8 @@
 
 #include "plots/html.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* Policy k has the colour of line type k in templates/style.gp. */
@@ -85,6 +87,31 @@ void page_policy(struct page *p, size_t i)
 bool page_unnamed(const char *name)
 {
     return *name == '\0' || strcmp(name, "(none)") == 0;
+}
+
+/* Power of ten of the second digit of half the interval; INT_MIN: no interval. */
+static int last_digit(double low, double high)
+{
+    const double half = 0.5 * (high - low);
+    return isfinite(half) && half > 0 ? (int)floor(log10(half)) - 1 : INT_MIN;
+}
+
+double page_rounded(double x, double low, double high)
+{
+    const int digit = last_digit(low, high);
+    if (digit == INT_MIN || !isfinite(x)) return x;
+    const double step = pow(10, digit);
+    return round(x / step) * step;
+}
+
+void page_within(struct strbuf *out, double x, double low, double high, enum kind kind)
+{
+    const int digit = last_digit(low, high);
+    const double r = page_rounded(x, low, high);
+    if (digit == INT_MIN || digit < -6 || (kind != FIGURE && kind != PRICE))
+        page_number(out, r, kind);
+    else
+        html_number(out, r, digit < 0 ? -digit : 0);
 }
 
 void page_number(struct strbuf *out, double x, enum kind kind)

@@ -580,6 +580,19 @@ static void numbers_for_people(void **state)
         strbuf_fini(&d);
         strbuf_fini(&plain);
     }
+    /* two digits of half the interval: 2886, 0.0214 */
+    assert_close(page_rounded(-2391.486, -5277.66, 494.69), -2400, 1e-9);
+    assert_close(page_rounded(0.0116279, -0.00977, 0.03302), 0.012, 1e-12);
+    assert_close(page_rounded(12.345, NAN, NAN), 12.345, 0);
+    assert_close(page_rounded(7.77, 7.77, 7.77), 7.77, 0);
+    struct strbuf within = { 0 };
+    page_within(&within, 0.004466, -1.147, 1.156, PRICE);
+    strbuf_addc(&within, ' ');
+    page_within(&within, -71.94, -153.3, 9.384, FIGURE);
+    strbuf_addc(&within, ' ');
+    page_within(&within, 12.345, NAN, NAN, FIGURE);
+    assert_string_equal(within.s, "0.0 &minus;72 12.35");
+    strbuf_fini(&within);
     struct strbuf money = { 0 };
     html_money(&money, 9999.991);
     strbuf_addc(&money, ' ');
