@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define LATENCY "services.0.latency_ms.p99"
-#define WAIT "jobs.wait_s.p95"
-#define COST "tco.total_usd"
-#define CARDS "gpu.count"
+#define WAIT    "jobs.wait_s.p95"
+#define COST    "tco.total_usd"
+#define CARDS   "gpu.count"
 
 struct axis {
     const char *path;
@@ -33,10 +33,10 @@ struct drawing {
     size_t n_axes; /* may be more than axis[] holds */
     const char *policy[SWEEP_PLOT_POLICIES];
     size_t n_policies, n_made;
-    const char *plots; /* folder */
+    const char *plots;        /* folder */
     const char *level, *cost; /* figures of the Pareto front */
-    struct err failed; /* first picture that could not be drawn */
-    bool hopeless;     /* no use in trying gnuplot again */
+    struct err failed;        /* first picture that could not be drawn */
+    bool hopeless;            /* no use in trying gnuplot again */
 };
 
 /* ---- reading ---- */
@@ -56,7 +56,8 @@ static int read_axes(struct drawing *d, json_t *vary)
         for (size_t k = 0; k < x->n; k++) {
             x->value[k] = json_string_value(json_array_get(values, k));
             if (!x->value[k]) return -1;
-            if (dec_double(x->value[k], strlen(x->value[k]), &number[k]) != DEC_OK) x->number = NULL;
+            if (dec_double(x->value[k], strlen(x->value[k]), &number[k]) != DEC_OK)
+                x->number = NULL;
         }
     }
     return 0;
@@ -73,7 +74,8 @@ static void read_policies(struct drawing *d)
             const char *name = json_string_value(json_object_get(policy, "name"));
             size_t p = 0;
             while (name && p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
-            if (name && p == d->n_policies && p < SWEEP_PLOT_POLICIES) d->policy[d->n_policies++] = name;
+            if (name && p == d->n_policies && p < SWEEP_PLOT_POLICIES)
+                d->policy[d->n_policies++] = name;
         }
     }
 }
@@ -93,7 +95,8 @@ static json_t *policy_of(const json_t *point, const char *name)
 /* NAN: no such figure. part: "mean", "low", "high". */
 static double figure(const json_t *policy, const char *name, const char *part)
 {
-    const json_t *v = json_object_get(json_object_get(json_object_get(policy, "metrics"), name), part);
+    const json_t *v =
+        json_object_get(json_object_get(json_object_get(policy, "metrics"), name), part);
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
@@ -130,13 +133,15 @@ static void unlink_old(const struct drawing *d, const char *name)
 static int make(struct drawing *d, const char *name, const char *template, const char *alt,
                 struct strbuf *tsv, struct err *e)
 {
-    const char *script = arena_printf(d->arena, "# %s.gp - %s\nload \"%s.gp\"\n", name, alt, template);
+    const char *script =
+        arena_printf(d->arena, "# %s.gp - %s\nload \"%s.gp\"\n", name, alt, template);
     enum gnuplot_fate fate;
     unlink_old(d, name);
     int rc = data_write(tsv, arena_printf(d->arena, "%s/%s.tsv", d->plots, name), e);
     if (rc < 0) return rc;
     if (strcmp(name, template) != 0) {
-        rc = outfile_write(arena_printf(d->arena, "%s/%s.gp", d->plots, name), script, strlen(script), e);
+        rc = outfile_write(arena_printf(d->arena, "%s/%s.gp", d->plots, name), script,
+                           strlen(script), e);
         if (rc != 0) return rc;
     }
     rc = gnuplot_template(d->plots, arena_printf(d->arena, "%s.gp", template), LANG_EN, e);
@@ -147,7 +152,8 @@ static int make(struct drawing *d, const char *name, const char *template, const
     if (fate == GNUPLOT_ABSENT) {
         d->failed = (struct err){ 0 };
         err_set(&d->failed, ERR_IO, NULL, "gnuplot is not installed: no pictures");
-        err_hint(&d->failed, "install gnuplot and run `gpusim plot`; data and scripts are in plots/");
+        err_hint(&d->failed,
+                 "install gnuplot and run `gpusim plot`; data and scripts are in plots/");
     }
     return 0;
 }
@@ -224,8 +230,8 @@ static int curve(struct drawing *d, const char *name, struct err *e)
             strbuf_addc(&out, '\n');
         }
     }
-    return make(d, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)), "sweep_curve",
-                arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
+    return make(d, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
+                "sweep_curve", arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
 }
 
 /* ---- two axes ---- */
@@ -254,7 +260,8 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
     }
     return make(d, arena_printf(d->arena, "sweep_heat_%s_%zu", short_of(d->arena, name), p + 1),
                 "sweep_heat",
-                arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path, d->policy[p]),
+                arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path,
+                             d->policy[p]),
                 &out, e);
 }
 
@@ -270,7 +277,8 @@ struct dot {
 static double share_unserved(const json_t *policy)
 {
     const double all = figure(policy, "jobs.submitted", "mean");
-    const double not = figure(policy, "jobs.failed", "mean") + figure(policy, "jobs.killed", "mean") +
+    const double not = figure(policy, "jobs.failed", "mean") +
+                       figure(policy, "jobs.killed", "mean") +
                        figure(policy, "jobs.rejected", "mean");
     return all > 0 && isfinite(not ) ? not / all : 0;
 }
@@ -324,7 +332,8 @@ static int pareto(struct drawing *d, struct err *e)
     double least = INFINITY;
     for (size_t i = 0; i < points; i++)
         for (size_t p = 0; p < d->n_policies; p++) {
-            const json_t *point = json_array_get(d->points, i), *policy = policy_of(point, d->policy[p]);
+            const json_t *point = json_array_get(d->points, i),
+                         *policy = policy_of(point, d->policy[p]);
             const double x = figure(policy, d->level, "mean"), y = figure(policy, d->cost, "mean");
             if (!isfinite(x) || !isfinite(y)) continue;
             dot[n++] = (struct dot){ p, x, y, share_unserved(policy) > 0.01, false, point };
@@ -335,7 +344,8 @@ static int pareto(struct drawing *d, struct err *e)
         return 0;
     }
     mark_front(dot, n, d->arena);
-    const double edge = isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
+    const double edge =
+        isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
     strbuf_addf(&out, "level\tcost\tedge\n");
     data_name(&out, d->level);
     cell(&out, d->cost);
@@ -358,13 +368,14 @@ static int pareto(struct drawing *d, struct err *e)
 static int draw(struct drawing *d, struct err *e)
 {
     const char *const figures[] = { d->level, "jobs.wait_s.mean", "gpu.allocated", d->cost };
-    const bool crossed = d->n_axes == 2 &&
-                         json_array_size(d->points) == d->axis[0].n * d->axis[1].n;
+    const bool crossed =
+        d->n_axes == 2 && json_array_size(d->points) == d->axis[0].n * d->axis[1].n;
     int rc = pareto(d, e);
     for (size_t f = 0; f < sizeof figures / sizeof *figures && rc == 0; f++) {
         if (!any_has(d, figures[f])) continue;
         if (d->n_axes == 1) rc = curve(d, figures[f], e);
-        for (size_t p = 0; p < d->n_policies && crossed && rc == 0; p++) rc = heat(d, figures[f], p, e);
+        for (size_t p = 0; p < d->n_policies && crossed && rc == 0; p++)
+            rc = heat(d, figures[f], p, e);
     }
     return rc;
 }
@@ -384,7 +395,8 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
     d.points = json_object_get(doc.root, "points");
     if (!format || strcmp(format, "gpusim-sweep/1") != 0 || !json_is_array(d.points) ||
         read_axes(&d, json_object_get(doc.root, "vary")) != 0) {
-        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path }, "expected the table of a sweep (gpusim-sweep/1)");
+        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },
+                     "expected the table of a sweep (gpusim-sweep/1)");
         goto out;
     }
     read_policies(&d);

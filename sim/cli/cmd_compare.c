@@ -67,12 +67,12 @@ static json_t *to_json(const struct comparison *c)
                                                "second", json_num(t->second), "difference",
                                                json_num(t->second - t->first)));
     }
-    return json_pack(
-        "{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o}", "format", "gpusim-compare/1",
-        "gpusim_version", GPUSIM_VERSION, "paired", (int)c->paired, "method", method(c),
-        "significant", (int)c->significant, "tests", (json_int_t)c->n_tests, "unmatched_jobs",
-        (json_int_t)c->unmatched, "only_first", names(c->only_first, c->n_only_first),
-        "only_second", names(c->only_second, c->n_only_second), "rows", rows, "totals", whole);
+    return json_pack("{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o}", "format",
+                     "gpusim-compare/1", "gpusim_version", GPUSIM_VERSION, "paired", (int)c->paired,
+                     "method", method(c), "significant", (int)c->significant, "tests",
+                     (json_int_t)c->n_tests, "unmatched_jobs", (json_int_t)c->unmatched,
+                     "only_first", names(c->only_first, c->n_only_first), "only_second",
+                     names(c->only_second, c->n_only_second), "rows", rows, "totals", whole);
 }
 
 static void print_json(const struct comparison *c)
@@ -93,7 +93,8 @@ static void csv_number(double v)
 
 static void print_csv(const struct comparison *c)
 {
-    puts("policy,metric,n,first,second,difference,low,high,p,effective_n,times_longer,over,significant");
+    puts(
+        "policy,metric,n,first,second,difference,low,high,p,effective_n,times_longer,over,significant");
     for (size_t i = 0; i < c->n_rows; i++) {
         const struct compare_row *r = &c->row[i];
         const double all[] = { r->first,
@@ -133,8 +134,8 @@ static void print_table(const struct comparison *c)
     int width = 6;
     for (size_t i = 0; i < c->n_rows; i++)
         if ((int)strlen(c->row[i].policy) > width) width = (int)strlen(c->row[i].policy);
-    printf("%-*s  %-27s  %9s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric", "jobs",
-           "effective", "first", "second", "difference", "95 % interval", "significant");
+    printf("%-*s  %-27s  %9s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric",
+           "jobs", "effective", "first", "second", "difference", "95 % interval", "significant");
     for (size_t i = 0; i < c->n_rows; i++) {
         const struct compare_row *r = &c->row[i];
         const struct interval *d = &r->difference;
@@ -164,8 +165,10 @@ static void print_table(const struct comparison *c)
         put_number(t->second - t->first, 11);
         printf("  one figure a run\n");
     }
-    printf("%s; effective: independent jobs that would say as much; significant: Holm's procedure at 5 %% over %zu tests\n%s\n", method(c), c->n_tests,
-           c->significant ? "significant difference" : "no significant difference");
+    printf(
+        "%s; effective: independent jobs that would say as much; significant: Holm's procedure at 5 %% over %zu tests\n%s\n",
+        method(c), c->n_tests,
+        c->significant ? "significant difference" : "no significant difference");
 }
 
 static void warn(const struct comparison *c)
@@ -192,8 +195,8 @@ static json_t *base_name(const char *dir)
 }
 
 /* compare.json and, by the command of that name, the page. */
-static int write_page(const struct comparison *c, const struct options *o, char **operand, struct arena *a,
-                      struct err *e)
+static int write_page(const struct comparison *c, const struct options *o, char **operand,
+                      struct arena *a, struct err *e)
 {
     struct strbuf b = { 0 };
     json_t *v = to_json(c);

@@ -24,7 +24,8 @@ static const struct opt opts[] = {
     { "nodes-of", 0, OPT_TEXT, offsetof(struct options, group), "GROUP",
       "fleet group whose nodes are counted (default: the only one)", NULL },
     { "over", 0, OPT_LIST, offsetof(struct options, over), "PATH=V1,V2,..",
-      "size each of these as well (card types, MIG layouts ...) and take the least cost over all", NULL },
+      "size each of these as well (card types, MIG layouts ...) and take the least cost over all",
+      NULL },
     { "design", 0, OPT_TEXT, offsetof(struct options, design), "DESIGN",
       "how the values of several --over meet: cross (default) or zip", NULL },
     { "no-nines", 0, OPT_FLAG, offsetof(struct options, no_nines), NULL,
@@ -63,8 +64,8 @@ static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
     return json_pack("{s:I, s:I, s:b, s:s, s:b, s:s, s:I, s:o, s:s?, s:o}", "nodes",
                      (json_int_t)t->nodes, "cards", (json_int_t)t->cards, "met",
                      t->verdict == SIZE_MET, "verdict", verdict_names[t->verdict], "stable",
-                     (int)t->stable, "queue", queue_names[t->queue], "n", (json_int_t)t->n, "total_usd", json_num(t->cost_usd),
-                     "problem", t->problem, "targets", targets);
+                     (int)t->stable, "queue", queue_names[t->queue], "n", (json_int_t)t->n,
+                     "total_usd", json_num(t->cost_usd), "problem", t->problem, "targets", targets);
 }
 
 static json_t *over_json(const struct sizing *s, const struct size_answer *a)
@@ -103,11 +104,10 @@ static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
                                         (json_int_t)a->odd[i].to, "met", (int)a->odd[i].met));
     return json_pack(
         "{s:s, s:o, s:s?, s:s?, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", a->policy, "over",
-        over_json(s, a), "problem", a->problem, "path", a->path,
-        "met", b != NULL, "nodes", b ? json_integer(b->nodes) : json_null(), "cards",
-        b ? json_integer(b->cards) : json_null(), "total_usd",
-        b ? json_num(b->cost_usd) : json_null(), "best", trial_json(s, b), "next_smaller",
-        trial_json(s, a->next_smaller), "non_monotone", odd, "tried", tried);
+        over_json(s, a), "problem", a->problem, "path", a->path, "met", b != NULL, "nodes",
+        b ? json_integer(b->nodes) : json_null(), "cards", b ? json_integer(b->cards) : json_null(),
+        "total_usd", b ? json_num(b->cost_usd) : json_null(), "best", trial_json(s, b),
+        "next_smaller", trial_json(s, a->next_smaller), "non_monotone", odd, "tried", tried);
 }
 
 static void print_json(const struct sizing *s)
@@ -118,12 +118,11 @@ static void print_json(const struct sizing *s)
     for (size_t i = 0; i < s->n_answers; i++)
         json_array_append_new(policies, answer_json(s, &s->answer[i]));
     for (size_t i = 0; i < s->o.n_slo; i++) json_array_append_new(slo, json_string(s->slo[i].text));
-    json_t *v = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o}", "format", "gpusim-size/1",
-                          "gpusim_version", GPUSIM_VERSION, "scenario_name", s->name,
-                          "scenario_sha256", s->sha256, "slo", slo, "least_cost",
-                          best ? best->policy : NULL, "least_cost_over",
-                          best ? over_json(s, best) : json_null(), "nines", nines_json(s), "policies",
-                          policies);
+    json_t *v = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o}", "format", "gpusim-size/1",
+        "gpusim_version", GPUSIM_VERSION, "scenario_name", s->name, "scenario_sha256", s->sha256,
+        "slo", slo, "least_cost", best ? best->policy : NULL, "least_cost_over",
+        best ? over_json(s, best) : json_null(), "nines", nines_json(s), "policies", policies);
     json_write(v, &b);
     json_decref(v);
     fwrite(b.s, 1, b.len, stdout);
@@ -164,9 +163,9 @@ static void print_csv(const struct sizing *s)
                 putchar(',');
                 csv_text(grid_value(&s->over, s->answer[i].point, x));
             }
-            printf(",%lld,%lld,%s,%s,%s,%zu", (long long)t->nodes,
-                   (long long)t->cards, t == s->answer[i].best ? "true" : "false",
-                   verdict_names[t->verdict], t->stable ? "true" : "false", t->n);
+            printf(",%lld,%lld,%s,%s,%s,%zu", (long long)t->nodes, (long long)t->cards,
+                   t == s->answer[i].best ? "true" : "false", verdict_names[t->verdict],
+                   t->stable ? "true" : "false", t->n);
             csv_number(t->cost_usd);
             for (size_t q = 0; q < s->o.n_slo; q++) {
                 csv_number(t->value[q].mean);
@@ -197,7 +196,8 @@ static void print_value(const struct slo *slo, const struct size_trial *t, size_
 
 static const char *const queue_words[] = {
     "unstable: the queue grows without end",
-    "undecided whether the queue grows without end: a longer horizon or more --replications tell", ""
+    "undecided whether the queue grows without end: a longer horizon or more --replications tell",
+    ""
 };
 
 /* The targets that a fleet misses. */

@@ -46,7 +46,8 @@ static int advance(struct feed *f, struct err *e)
     if (submit > SIM_MAX_S * 1e9)
         return row_error(f, "submit_s", e, "submit_s / load is beyond 9.2e9 s");
     const simtime at = (simtime)llround(submit);
-    if (f->next.deadline != JOB_NO_TIME) f->next.deadline += at - f->next.submit; /* keeps its distance */
+    if (f->next.deadline != JOB_NO_TIME)
+        f->next.deadline += at - f->next.submit; /* keeps its distance */
     f->next.submit = at;
     return 0;
 }
@@ -69,7 +70,8 @@ int source_open(struct source **out, const struct scenario *s, uint64_t replicat
             rc = f->item->kind == WORK_JOBS
                      ? trace_open(&f->trace, f->item->trace, names, e)
                      : synth_open(&f->synth, f->item->spec,
-                                  rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names, e);
+                                  rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names,
+                                  e);
         if (rc == 0) rc = advance(f, e);
     }
     if (rc != 0) {

@@ -133,7 +133,8 @@ bool trace_cursor_next(struct trace_cursor *c, struct job_row *row)
     return true;
 }
 
-int trace_cursor_error(const struct trace_cursor *c, const char *column, struct err *e, const char *why)
+int trace_cursor_error(const struct trace_cursor *c, const char *column, struct err *e,
+                       const char *why)
 {
     struct symtab *names = symtab_create();
     struct trace_reader *reader = NULL;

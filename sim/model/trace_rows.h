@@ -28,6 +28,7 @@ void trace_cursor_close(struct trace_cursor *c); /* accepts NULL */
 /* false: the end. row->id lives as long as the trace. O(1). */
 bool trace_cursor_next(struct trace_cursor *c, struct job_row *row);
 /* Error at the row last returned, as trace_row_error(): reads the file again up to there. */
-int trace_cursor_error(const struct trace_cursor *c, const char *column, struct err *e, const char *why);
+int trace_cursor_error(const struct trace_cursor *c, const char *column, struct err *e,
+                       const char *why);
 
 #endif

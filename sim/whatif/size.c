@@ -105,7 +105,8 @@ bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *o
 {
     static const double shares[] = { 0.9, 0.99, 0.999 };
     const char *dot = strrchr(s->path, '.');
-    const bool below = s->op == SLO_LE || s->op == SLO_LT, above = s->op == SLO_GE || s->op == SLO_GT;
+    const bool below = s->op == SLO_LE || s->op == SLO_LT,
+               above = s->op == SLO_GE || s->op == SLO_GT;
     if (level >= SIZE_NINES || !dot) return false;
     *out = *s;
     if (below && slo_percentile(s)) {

@@ -65,7 +65,7 @@ bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *o
 
 struct size_trial {
     int64_t nodes, cards;
-    size_t n; /* replications */
+    size_t n;             /* replications */
     bool stable;          /* false: its queue grows, or that is undecided */
     const char *problem;  /* a run failed; NULL: none */
     enum verdict queue;   /* does it stay? Of several queues the worst */

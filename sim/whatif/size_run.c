@@ -315,10 +315,9 @@ static int attempt_init(struct attempt *t, struct sizing *s, struct size_answer 
 {
     struct runner r = { 0 };
     int64_t present = 0;
-    *t = (struct attempt){ .s = s,
-                           .answer = a,
-                           .arena = arena_create(),
-                           .lock = PTHREAD_MUTEX_INITIALIZER };
+    *t = (struct attempt){
+        .s = s, .answer = a, .arena = arena_create(), .lock = PTHREAD_MUTEX_INITIALIZER
+    };
     int rc = load(&r, s, &a->point, NULL, 0, a->policy, 0, e);
     if (rc == 0) {
         const struct scenario *sc = &r.scenario;
@@ -357,8 +356,8 @@ static int size_policy(struct sizing *s, struct size_answer *a, struct err *e)
 
 /* ---- nines ---- */
 
-static int size_one_nine(struct sizing *s, struct attempt *t, size_t slot, size_t target, int64_t max,
-                         struct err *e)
+static int size_one_nine(struct sizing *s, struct attempt *t, size_t slot, size_t target,
+                         int64_t max, struct err *e)
 {
     struct size_answer found = { .policy = t->answer->policy };
     struct size_nine *n = &s->nine[s->n_nines++];
@@ -406,9 +405,9 @@ static void list_answers(struct sizing *s, const struct runner *base)
     s->answer = xcalloc(base->n * s->over.n_points, sizeof *s->answer);
     for (size_t point = 0; point < s->over.n_points; point++)
         for (size_t p = 0; p < base->n; p++)
-            s->answer[s->n_answers++] = (struct size_answer){
-                .policy = arena_strdup(s->arena, base->plan[p].spec->name), .point = point
-            };
+            s->answer[s->n_answers++] =
+                (struct size_answer){ .policy = arena_strdup(s->arena, base->plan[p].spec->name),
+                                      .point = point };
 }
 
 static int check_over(const struct sizing *s, struct err *e)

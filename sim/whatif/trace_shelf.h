@@ -14,6 +14,7 @@ struct trace_shelf;
 struct trace_shelf *trace_shelf_create(size_t max_bytes);
 #define TRACE_SHELF_BYTES ((size_t)256 << 20)
 void trace_shelf_destroy(struct trace_shelf *s); /* accepts NULL */
-const struct trace_rows *trace_shelf_get(struct trace_shelf *s, const char *path); /* NULL: not kept */
+const struct trace_rows *trace_shelf_get(struct trace_shelf *s,
+                                         const char *path); /* NULL: not kept */
 
 #endif

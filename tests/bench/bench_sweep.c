@@ -66,8 +66,13 @@ static struct took time_sweep(const char *scenario, const char *dir, long points
     struct sweep s;
     struct err e = { 0 };
     snprintf(vary, sizeof vary, "work.w.load=0.8..1.1:log%ld", points);
-    const struct sweep_options o = { .scenario = scenario, .vary = &axis, .n_vary = 1, .replications = 1,
-                                     .threads = threads, .dir = dir, .shard = { 1, 1 } };
+    const struct sweep_options o = { .scenario = scenario,
+                                     .vary = &axis,
+                                     .n_vary = 1,
+                                     .replications = 1,
+                                     .threads = threads,
+                                     .dir = dir,
+                                     .shard = { 1, 1 } };
     const double wall = wall_s(), cpu = bench_now_s();
     if (sweep_plan(&s, &o, &e) != 0 || sweep_run(&s, &e) != 0 || s.n_failed > 0) BUG("%s", e.msg);
     const struct took t = { wall_s() - wall, bench_now_s() - cpu };
@@ -95,8 +100,8 @@ int main(int argc, char **argv)
     }
     bench_print("speed-up by the second thread", t[0].wall / t[1].wall, "x of 2", 0);
     bench_print("work that the second thread adds", t[1].cpu / t[0].cpu - 1, "of one's", 0);
-    bench_print("1,000 points on two cores, by processor time", t[1].cpu * 1000 / (double)points / 2, "s",
-                0);
+    bench_print("1,000 points on two cores, by processor time",
+                t[1].cpu * 1000 / (double)points / 2, "s", 0);
     double from = bench_now_s();
     struct trace_rows *rows = trace_rows_load(trace, SIZE_MAX);
     if (!rows) BUG("cannot read %s", trace);
@@ -109,7 +114,8 @@ int main(int argc, char **argv)
     const double again = bench_now_s() - from;
     bench_print("parsing the trace", 1000 * parse, "ms", 0);
     bench_print("reading it from memory", 1000 * again, "ms", 1000 * parse);
-    bench_print("saved of a run", (parse - again) / (t[0].cpu / (double)points + parse - again), "share", 0);
+    bench_print("saved of a run", (parse - again) / (t[0].cpu / (double)points + parse - again),
+                "share", 0);
     bench_print("memory of the trace", (double)trace_rows_bytes(rows) / 1e6, "MB", 0);
     trace_cursor_close(c);
     symtab_destroy(names);

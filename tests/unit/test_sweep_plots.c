@@ -54,20 +54,30 @@ static size_t build(const char *dir)
 
 #define FIG(name, x) "'" name "': {'mean': " x ", 'low': " x ", 'high': " x "}"
 #define POLICY(name, wait, cost, failed)                                                           \
-    "{'name': '" name "', 'kind': 'whole', 'n': 2, 'stable': 1, 'metrics': {" FIG(                 \
-        "jobs.wait_s.p95", wait) ", " FIG("tco.total_usd", cost) ", " FIG("jobs.submitted", "100") \
-        ", " FIG("jobs.failed", failed) ", " FIG("jobs.killed", "0") ", " FIG("jobs.rejected", "0") "}}"
+    "{'name': '" name                                                                              \
+    "', 'kind': 'whole', 'n': 2, 'stable': 1, 'metrics': {" FIG("jobs.wait_s.p95", wait) ", " FIG( \
+        "tco.total_usd",                                                                           \
+        cost) ", " FIG("jobs.submitted",                                                           \
+                       "100") ", " FIG("jobs.failed",                                              \
+                                       failed) ", " FIG("jobs.killed",                             \
+                                                        "0") ", " FIG("jobs.rejected", "0") "}}"
 #define HEAD(vary) "{'format': 'gpusim-sweep/1', 'vary': [" vary "], 'replications': 2, 'points': ["
 
 /* Costs and waits by hand. a: (100, 50), (10, 60), (none, 70); b: (200, 55) beaten, (5, 40) but a fifth of
  * its jobs fail, (10, 80) beaten by (10, 60). Front: (100, 50), (10, 60). */
-static const char one_axis[] = HEAD("{'path': 'fleet.pool.nodes', 'values': ['10', '2', '4']}")
-    "{'point': 0, 'set': {'fleet.pool.nodes': '10'}, 'policies': [" POLICY("a", "100", "50", "0") "," POLICY(
-        "b", "200", "55", "0") "]},"
-    "{'point': 1, 'set': {'fleet.pool.nodes': '2'}, 'policies': [" POLICY("a", "10", "60", "0") "," POLICY(
-        "b", "5", "40", "20") "]},"
-    "{'point': 2, 'set': {'fleet.pool.nodes': '4'}, 'policies': [" POLICY("a", "null", "70", "0") "," POLICY(
-        "b", "10", "80", "0") "]}]}";
+static const char one_axis[] =
+    HEAD("{'path': 'fleet.pool.nodes', 'values': ['10', '2', '4']}") "{'point': 0, 'set': {'fleet.pool.nodes': '10'}, 'policies': [" POLICY(
+        "a", "100", "50",
+        "0") "," POLICY("b", "200", "55",
+                        "0") "]},"
+                             "{'point': 1, 'set': {'fleet.pool.nodes': '2'}, 'policies': [" POLICY(
+                                 "a", "10", "60",
+                                 "0") "," POLICY("b", "5", "40",
+                                                 "20") "]},"
+                                                       "{'point': 2, 'set': {'fleet.pool.nodes': '4'}, 'policies': [" POLICY(
+                                                           "a", "null", "70",
+                                                           "0") "," POLICY("b", "10", "80",
+                                                                           "0") "]}]}";
 
 static void curves_and_front(void **state)
 {
@@ -76,9 +86,11 @@ static void curves_and_front(void **state)
     const char *dir = sweep(one_axis);
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
-    assert_string_equal(t, "axis\tfigure\tscale\nfleet.pool.nodes\tjobs.wait_s.p95\t1\n"
-                           "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
-                           "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
+    assert_string_equal(
+        t,
+        "axis\tfigure\tscale\nfleet.pool.nodes\tjobs.wait_s.p95\t1\n"
+        "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
+        "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
     assert_string_equal(t, "level\tcost\tedge\njobs.wait_s.p95\ttco.total_usd\t0.5\n"
@@ -108,16 +120,21 @@ static void heat(void **state)
     (void)state;
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir = sweep(
-        HEAD("{'path': 'x', 'values': ['fifo', 'sjf']}, {'path': 'y', 'values': ['1 h', '2 h']}")
-        "{'point': 0, 'set': {'x': 'fifo', 'y': '1 h'}, 'policies': [" POLICY("a", "1", "5", "0") "]},"
-        "{'point': 1, 'set': {'x': 'fifo', 'y': '2 h'}, 'policies': [" POLICY("a", "2", "6", "0") "]},"
-        "{'point': 2, 'set': {'x': 'sjf', 'y': '1 h'}, 'policies': []},"
-        "{'point': 3, 'set': {'x': 'sjf', 'y': '2 h'}, 'policies': [" POLICY("a", "4", "8", "0") "]}]}");
+        HEAD("{'path': 'x', 'values': ['fifo', 'sjf']}, {'path': 'y', 'values': ['1 h', '2 h']}") "{'point': 0, 'set': {'x': 'fifo', 'y': '1 h'}, 'policies': [" POLICY(
+            "a", "1", "5",
+            "0") "]},"
+                 "{'point': 1, 'set': {'x': 'fifo', 'y': '2 h'}, 'policies': [" POLICY(
+                     "a", "2", "6",
+                     "0") "]},"
+                          "{'point': 2, 'set': {'x': 'sjf', 'y': '1 h'}, 'policies': []},"
+                          "{'point': 3, 'set': {'x': 'sjf', 'y': '2 h'}, 'policies': [" POLICY(
+                              "a", "4", "8", "0") "]}]}");
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.tsv");
-    assert_string_equal(t, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\nx\ty\tjobs.wait_s.p95\ta\t2\t2\n"
-                           "\n\nx\ty\tvalue x\tvalue y\tmean\n0\t0\tfifo\t1 h\t1\n0\t1\tfifo\t2 h\t2\n"
-                           "1\t0\tsjf\t1 h\tNaN\n1\t1\tsjf\t2 h\t4\n");
+    assert_string_equal(
+        t, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\nx\ty\tjobs.wait_s.p95\ta\t2\t2\n"
+           "\n\nx\ty\tvalue x\tvalue y\tmean\n0\t0\tfifo\t1 h\t1\n0\t1\tfifo\t2 h\t2\n"
+           "1\t0\tsjf\t1 h\tNaN\n1\t1\tsjf\t2 h\t4\n");
     free(t);
     t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.svg");
     assert_contains(t, ">sjf<");
@@ -140,11 +157,13 @@ static void scales(void **state)
     };
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
-        snprintf(text, sizeof text,
-                 HEAD("{'path': 'x', 'values': ['%s', '%s']}")
-                 "{'point': 0, 'set': {'x': '%s'}, 'policies': [" POLICY("a", "1", "5", "0") "]},"
-                 "{'point': 1, 'set': {'x': '%s'}, 'policies': [" POLICY("a", "2", "6", "0") "]}]}",
-                 way[i].first, way[i].second, way[i].first, way[i].second);
+        snprintf(
+            text, sizeof text,
+            HEAD("{'path': 'x', 'values': ['%s', '%s']}") "{'point': 0, 'set': {'x': '%s'}, 'policies': [" POLICY(
+                "a", "1", "5", "0") "]},"
+                                    "{'point': 1, 'set': {'x': '%s'}, 'policies': [" POLICY(
+                                        "a", "2", "6", "0") "]}]}",
+            way[i].first, way[i].second, way[i].first, way[i].second);
         const char *dir = sweep(text);
         assert_int_equal(build(dir), 3);
         char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
@@ -156,7 +175,8 @@ static void scales(void **state)
 
 static void mistakes(void **state)
 {
-    static const char *const bad[] = { "{'format': 'gpusim-result/1'}", "{'format': 'gpusim-sweep/1'}", "[",
+    static const char *const bad[] = { "{'format': 'gpusim-result/1'}",
+                                       "{'format': 'gpusim-sweep/1'}", "[",
                                        "{'format': 'gpusim-sweep/1', 'points': [], 'vary': [{}]}" };
     size_t n;
     (void)state;
