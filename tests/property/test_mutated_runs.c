@@ -1,0 +1,180 @@
+/* test_mutated_runs.c - scenarios with members taken away, doubled, exchanged or set to awkward values: each is
+ * refused with a place, or runs to its end with every conservation law kept. Nothing crashes, nothing hangs (the
+ * harness has a time limit), and no run ends with status 6.
+ *
+ * GPUSIM_SOAK=N replays N mutants instead of 400; a mutant has a seed of its own, which is printed when it fails. */
+#include "support/simulate.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const bases[] = {
+    "{'format': 'gpusim-scenario/1', 'name': 'm', 'seed': 3, 'horizon': '300 s', 'warmup': '10 s', 'fleet': ["
+    "{'name': 'a', 'gpu': 'a100-sxm4-40gb', 'nodes': 2, 'gpus_per_node': 2, 'cpu_cores': 16, 'host_memory': '64 GiB'},"
+    "{'name': 'b', 'gpu': 'a30', 'nodes': 1, 'gpus_per_node': 4, 'nvlink_domain': 2, 'cross_domain_speed': 0.5}],"
+    "'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv', 'load': 2}], 'profiles': {'p': {'host': 0.2, "
+    "'compute': 0.5, 'memory': 0.3, 'sm_width': 0.7, 'bw_width': 0.5, 'launches_per_s': 2000, 'kernel_us': 30, "
+    "'footprint': '4 GiB', 'mem_grow': '5 s', 'precision': 'bf16', 'pcie': '1 GB/s'}}, 'policies': ["
+    "{'name': 'whole', 'share': {'kind': 'whole', 'overcommit': 2}},"
+    "{'name': 'mig', 'share': {'kind': 'mig', 'layout': 'dynamic', 'repartition': '3 s'}},"
+    "{'name': 'slices', 'share': {'kind': 'timeslice', 'slots': 3, 'memory': 'swap', 'switch': '100 us'}},"
+    "{'name': 'mps', 'share': {'kind': 'mps', 'slots': 4, 'cap': 0.4}},"
+    "{'name': 'quota', 'share': {'kind': 'intercept', 'enforce': 'bucket', 'startup': '1 s'}}],"
+    "'schedule': {'order': 'sjf', 'backfill': 'easy', 'place': 'best_fit', 'gang': 'node', 'walltime': 'kill'}, "
+    "'output': {'sample': '20 s'}}",
+    "{'format': 'gpusim-scenario/1', 'name': 'm', 'horizon': '200 s', 'fleet': [{'name': 'a', 'gpu': 'generic', "
+    "'nodes': 3, 'gpus_per_node': 2, 'faults': {'card_mtbf': '100 s', 'card_repair': '20 s'}}], 'work': [{'name': 'w', "
+    "'kind': 'jobs', 'trace': 'trace.csv'}], 'profiles': {'p': {'compute': 1}}, 'policies': [{'name': 'las', 'share': {'kind': 'whole'}}, {'name': 'pool', "
+    "'share': {'kind': 'remote', 'network': '100 Gbit/s', 'rtt': '10 us'}, 'schedule': {'order': 'fair', 'backfill': "
+    "'conservative', 'backfill_depth': 5}}], 'schedule': {'order': 'las', 'backfill': 'greedy', 'place': 'pack', "
+    "'checkpoint': '10 s', 'checkpoint_cost': '1 s', 'restart': '2 s'}}",
+    "{'format': 'gpusim-scenario/1', 'name': 'm', 'horizon': '100 s', 'fleet': [{'name': 'a', 'gpu': 'a100-sxm4-40gb', "
+    "'nodes': 1, 'gpus_per_node': 2}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}, {'name': 'api', "
+    "'kind': 'service', 'arrivals': {'kind': 'poisson', 'gap': '500 ms'}, 'size': {'kind': 'exponential', 'mean': "
+    "'400 ms'}, 'profile': 'p', 'need': {'gpu': 0.25, 'memory': '4 GiB'}, 'replicas': {'min': 1, 'max': 3, "
+    "'scale_on': 'utilization', 'target': 0.6}, 'queue': 20, 'timeout': '5 s', 'slo': {'wait_p99': '500 ms'}}], "
+    "'profiles': {'p': {'host': 0.4, 'compute': 0.4, 'memory': 0.2, 'sm_width': 0.3}}, 'policies': [{'name': 'slices', 'share': {'kind': 'timeslice', 'slots': 4}}, {'name': 'mig', 'share': {'kind': "
+    "'mig', 'layout': 'planned', 'period': '30 s', 'repartition': '2 s', 'mode_change': '1 s'}}]}",
+};
+static const char trace[] = "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,group,class,profile,walltime_s,priority\n"
+                            "a,0,30,1,,u,g,training,p,40,1\nb,0,0,0.3,9000000000,v,g,dev,,5,\nc,3,50,2,,u,h,hpc,p,,2\n"
+                            "d,3.5,20,0.5,20000000000,w,,inference,,30,\ne,10,1,4,,u,g,,p,2,-3\nf,20,60,0.125,,v,h,,p,9,\n"
+                            "g,150,5,0,,w,,,,,\nh,199.999999999,100,3,,u,g,,,100,7\n";
+
+/* Values that a member may be set to: each ends a run soon whatever it is given to. */
+static const char *const odd[] = {
+    "0", "-1", "1", "0.5", "64", "1.5", "1e308", "9007199254740993", "null", "true", "false", "[]", "{}", "\"\"",
+    "\"0 s\"", "\"1 us\"", "\"1 s\"", "\"7 s\"", "\"99 s\"", "\"-3 s\"", "\"1 GiB\"", "\"900 GiB\"", "\"1 B\"", "\"mig\"",
+    "\"mps\"", "\"whole\"", "\"timeslice\"", "\"remote\"", "\"none\"", "\"easy\"", "\"greedy\"", "\"any\"", "\"t4\"",
+    "\"h100-sxm5-80gb\"", "\"generic\"", "\"srtf\"", "\"drf\"", "\"fgd\"", "\"first_fit\"", "\"hard\"", "\"reserve\"", "\"static\"",
+    "\"always\"", "[\"3g.20gb\", \"1g.5gb\"]", "[\"p\"]", "\"jobs\"", "\"p\"", "\"\\u2028\"",
+};
+
+/* A member of the document, any one, with the container it is in. */
+struct spot {
+    json_t *in;
+    const char *key; /* NULL: of a list, at `at` */
+    size_t at;
+};
+
+static void spots_of(json_t *v, struct spot *list, size_t *n, size_t most)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    if (json_is_object(v))
+        json_object_foreach(v, key, member)
+        {
+            if (*n < most) list[(*n)++] = (struct spot){ v, key, 0 };
+            spots_of(member, list, n, most);
+        }
+    else
+        json_array_foreach(v, i, member)
+        {
+            if (*n < most) list[(*n)++] = (struct spot){ v, NULL, i };
+            spots_of(member, list, n, most);
+        }
+}
+
+static json_t *value_at(const struct spot *s)
+{
+    return s->key ? json_object_get(s->in, s->key) : json_array_get(s->in, s->at);
+}
+
+static void set_at(const struct spot *s, json_t *value)
+{
+    if (s->key) json_object_set_new(s->in, s->key, value);
+    else json_array_set_new(s->in, s->at, value);
+}
+
+/* Mostly of the kind that is there, else nearly all would be refused for that. */
+static json_t *odd_value(const json_t *old, uint64_t *seed)
+{
+    json_t *v = NULL;
+    for (int i = 0; i < 8; i++) {
+        json_decref(v);
+        v = json_loads(odd[test_random(seed) % (sizeof odd / sizeof *odd)], JSON_DECODE_ANY, NULL);
+        if (json_is_number(old) ? json_is_number(v) : json_typeof(old) == json_typeof(v)) break;
+    }
+    return v;
+}
+
+static void mutate(json_t *doc, uint64_t *seed)
+{
+    struct spot list[400];
+    size_t n = 0;
+    spots_of(doc, list, &n, sizeof list / sizeof *list);
+    const struct spot *s = &list[test_random(seed) % n], *other = &list[test_random(seed) % n];
+    switch (test_random(seed) % 6) {
+    case 0:
+        if (s->key) json_object_del(s->in, s->key);
+        else json_array_remove(s->in, s->at);
+        break;
+    case 1: set_at(s, json_deep_copy(value_at(other))); break;
+    case 2:
+        if (!s->key && json_array_size(s->in) < 20) json_array_append_new(s->in, json_deep_copy(value_at(s)));
+        break;
+    default: set_at(s, odd_value(value_at(s), seed));
+    }
+}
+
+/* `mutations` of a base scenario. True: it ran. */
+static bool replay(size_t which, int mutations, uint64_t seed)
+{
+    const uint64_t name = seed;
+    char *base = xasprintf("%s", bases[which]);
+    for (char *c = base; *c; c++)
+        if (*c == '\'') *c = '"';
+    json_t *doc = json_loads(base, 0, NULL);
+    assert_non_null(doc);
+    for (int i = 0; i < mutations; i++) mutate(doc, &seed);
+    char *text = json_dumps(doc, JSON_INDENT(1));
+    struct runner r = { 0 };
+    struct diag d;
+    struct err e = { 0 };
+    diag_init(&d);
+    int rc = runner_load(&r, sim_write(text, trace, NULL), NULL, 0, NULL, 0, &d, &e);
+    const bool runs = rc == 0 && d.count == 0;
+    if (rc == 0 && d.count > 0 && !*d.problem[0].msg) fail_msg("seed %llu: a problem without words", (unsigned long long)name);
+    if (runs) rc = runner_run(&r, NULL, 1, &e);
+    if (rc < 0 && (e.code == ERR_CHECK || e.code == ERR_OK || !*e.msg)) {
+        fprintf(stderr, "%s\n", text);
+        fail_msg("seed %llu: status %d: %s", (unsigned long long)name, -rc, e.msg);
+    }
+    runner_fini(&r);
+    diag_fini(&d);
+    json_decref(doc);
+    free(text);
+    free(base);
+    return runs;
+}
+
+static void mutants(void **state)
+{
+    const char *soak = getenv("GPUSIM_SOAK");
+    const int most = soak ? atoi(soak) : 400;
+    const uint64_t seed = test_seed();
+    int ran = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++)
+        if (!replay(k, 0, seed)) fail_msg("base %zu is not good as it stands", k);
+    for (int i = 0; i < most; i++) {
+        uint64_t draw = seed + (uint64_t)i;
+        const uint64_t x = test_random(&draw);
+        ran += replay(x % (sizeof bases / sizeof *bases), 1 + (int)((x >> 32) % 3), seed + (uint64_t)i);
+    }
+    print_message("%d of %d mutated scenarios ran, the others were refused\n", ran, most);
+    if (most >= 100) assert_true(ran > most / 20 && ran < most);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(mutants) };
+    gsl_set_error_handler_off();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
