@@ -315,6 +315,15 @@ void cluster_carved(struct cluster *c, uint32_t index)
     cluster_list(c, card);
 }
 
+void cluster_copy_instances(struct cluster *to, const struct cluster *from, uint32_t index)
+{
+    struct card *card = &to->card[index];
+    BUG_ON(card->mig->busy != from->card[index].mig->busy);
+    cluster_unlist(to, card);
+    *card->mig = *from->card[index].mig;
+    cluster_list(to, card);
+}
+
 /* ---- state ---- */
 
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t index)

@@ -284,11 +284,13 @@ void sched_expect(struct sched *s, struct job *j, bool there)
 
 simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
 {
-    /* A copy for reservations is about later, and its free instances are not those of now: there the plan
-     * takes no time. Preemption starts jobs where its copy says. */
-    if (s->then && cluster_carve(s->then, card, layout) > 0 && !s->plan->preempts)
-        cluster_carved(s->then, card);
-    return cluster_carve(s->cluster, card, layout);
+    const simtime delay = cluster_carve(s->cluster, card, layout);
+    if (!s->then) return delay;
+    cluster_copy_instances(s->then, s->cluster, card);
+    /* A copy that only reserves is about later: there the plan takes no time. Preemption and migration
+     * start jobs where their copy says. */
+    if (delay > 0 && !s->plan->preempts && !s->plan->migrates) cluster_carved(s->then, card);
+    return delay;
 }
 
 void sched_carved(struct sched *s, uint32_t card)

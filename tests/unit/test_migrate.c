@@ -138,6 +138,26 @@ static void room_for_a_slice(void **state)
     simulated_fini(&s);
 }
 
+/* A planned layout is being made (12 s) when the head, who asks for half a card, wants others moved: what is
+ * not there yet is no place for anybody, on the scheduler's copy of the fleet as on the fleet. */
+static void planned_instances_that_are_being_made(void **state)
+{
+    static const char rows[] = "p,415.824,772.961,0.25,,\nq,669.817,4110.952,1,,\n"
+                               "r,669.817,6797,1,,\nh,796.325,8476.431,0.5,,\n";
+    struct simulated s;
+    (void)state;
+    replay(
+        &s, "'gpu': 'h100-sxm5-80gb', 'nodes': 3, 'gpus_per_node': 1",
+        "'migrate': 'defrag', 'migrate_pause': '30 s'",
+        "'kind': 'mig', 'layout': 'planned', 'period': '10 min', 'repartition': '12 s', 'mode_change': '18 s'",
+        rows);
+    for (const char *id = "pqrh"; *id; id++) {
+        const char name[2] = { *id, '\0' };
+        assert_string_equal(sim_job_of(&s, "p", name)->state, "completed");
+    }
+    simulated_fini(&s);
+}
+
 /* ---- random work ---- */
 
 /* Under whole cards a job holds its cards for its duration and its pauses, no more; all laws of the run hold
@@ -224,7 +244,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_for_a_gang),  cmocka_unit_test(nobody_is_moved_to_a_slower_place),
-        cmocka_unit_test(room_for_a_slice), cmocka_unit_test(random_work),
+        cmocka_unit_test(room_for_a_slice), cmocka_unit_test(planned_instances_that_are_being_made),
+        cmocka_unit_test(random_work),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);

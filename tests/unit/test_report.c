@@ -425,6 +425,30 @@ static void missing_parts_are_said(void **state)
     arena_destroy(a);
 }
 
+/* Every job rejected: no time passes, and shares of no time are no numbers. That is no failure to draw. */
+static void where_nothing_ran_there_is_a_page(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result r;
+    struct err e = { 0 };
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = temp_dir();
+    fake_result(&r, a);
+    for (size_t i = 0; i < r.n_policies; i++) {
+        struct gpu_result *g = &r.policy[i].gpu;
+        g->allocated = g->sm_active = g->stranded = g->free_share = g->down = NAN;
+    }
+    write_result(&r, dir);
+    assert_int_equal(report_build(dir, &e), 0);
+    char *page = read_file(path_in(dir, "report.html"));
+    assert_contains(page, "No card time was measured");
+    assert_false(there(dir, "plots/card_time.tsv"));
+    free(page);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 static void bad_folders_are_refused(void **state)
 {
     (void)state;
@@ -789,6 +813,7 @@ int main(void)
         cmocka_unit_test(pictures_are_drawn_by_hand_too),
         cmocka_unit_test(without_gnuplot_the_page_stays),
         cmocka_unit_test(missing_parts_are_said),
+        cmocka_unit_test(where_nothing_ran_there_is_a_page),
         cmocka_unit_test(bad_folders_are_refused),
         cmocka_unit_test(wait_curve_by_hand),
         cmocka_unit_test(many_cost_items_are_added_up),
