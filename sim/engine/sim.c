@@ -60,6 +60,7 @@ struct run {
     ev_id look;
     struct pick pick;      /* scratch */
     VEC(struct job *) ended; /* at this instant, for the sinks */
+    VEC(struct job *) preempted; /* at this instant, where cards can leave for good */
     struct job **done;     /* scratch: jobs a card has finished */
     bool stopped, warm, warned;
     simtime now;
@@ -194,6 +195,7 @@ static void stop(void *ctx, struct job *j)
     j->remaining = least(j->remaining, j->row.duration - safe);
     j->held = held;
     job_unplace(j);
+    if (r->outages) vec_push(&r->preempted, j);
 }
 
 /* sched_calls.resize: it goes on elsewhere, with the work it has done. */
@@ -220,6 +222,18 @@ static void give_up(void *ctx, struct job *j)
     }
     j->reason = "the cards it needs have left the fleet for good";
     end_job(r, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
+}
+
+/* Who was preempted from cards that are leaving the fleet may have run on the last ones it could use. */
+static void settle_preempted(struct run *r)
+{
+    for (size_t i = 0; i < r->preempted.n; i++) {
+        struct job *j = r->preempted.v[i];
+        if (j->state != JOB_QUEUED || outages_serve(r->outages, j)) continue;
+        give_up(r, j);
+        sched_wake(r->sched); /* it may have stood before others */
+    }
+    r->preempted.n = 0;
 }
 
 /* A replica is struck: it has no work of its own to lose, and is started again however often. */
@@ -787,6 +801,7 @@ static void loop(struct run *r)
         /* Whoever may start does so once the instant's ends, faults and arrivals are through. */
         while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now) {
             sched_run(r->sched, r->now);
+            settle_preempted(r);
             look_ahead(r);
         }
     }
@@ -941,6 +956,7 @@ static void tear_down(struct run *r)
     job_pool_destroy(r->pool);
     source_close(r->source);
     vec_fini(&r->ended);
+    vec_fini(&r->preempted);
     vec_fini(&r->pick.card);
     free(r->done);
     free(r->before);

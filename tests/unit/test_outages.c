@@ -216,6 +216,12 @@ static void nobody_waits_for_ever(void **state)
     RUN(&s, "", TWO "[ {'at': '30 s', 'do': 'remove', 'cards': '1'}, {'at': '90 s', 'do': 'add', 'cards': '1'} ]",
         NONE, WHOLE, "a,0,50,2,\nb,10,50,2,\n", { "b", "completed", 90, 140, 1 });
     simulated_fini(&s);
+    /* preempted by b from cards some of which are leaving, a could never start again; d behind it starts */
+    RUN(&s, "", NODES "[ {'at': '10 s', 'do': 'drain', 'nodes': '1'} ]", "'order': 'srtf', " NONE, WHOLE,
+        "a,0,100,4,\nb,20,5,1,\nd,20,500,1,\n", { "a", "failed", 0, 20, 1 },
+        { "b", "completed", 20, 25, 1 }, { "d", "completed", 20, 520, 1 });
+    assert_contains(sim_job_of(&s, "p", "a")->reason, "left the fleet");
+    simulated_fini(&s);
 }
 
 /* b is struck and asks for more than is in service: c passes it at 30 s. At 50 s the card is back, so b is
