@@ -57,7 +57,11 @@ int data_card_time(const struct source *s, const char *path, struct err *e)
                                        W_STRANDED, W_FREE,       W_DOWN };
     const struct result *r = s->r;
     struct strbuf out = { 0 };
-    if (r->n_policies == 0) return 0;
+    size_t measured = 0;
+    /* Where every job was rejected no time has passed, and there are no shares of it. */
+    for (size_t i = 0; i < r->n_policies; i++)
+        if (isfinite(r->policy[i].gpu.allocated)) measured++;
+    if (measured == 0) return 0;
     heads(&out, s->lang, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct gpu_result *g = &r->policy[i].gpu;

@@ -244,6 +244,7 @@ static void scale_up(struct services *s, struct service *v)
 void service_scale(struct services *s, struct service *v, simtime now)
 {
     const simtime interval = v->spec->replicas.interval;
+    if (s->stopping) return;
     service_settle(v, now);
     const double up = (double)(v->up_ns - v->scale_up_ns), elapsed = (double)(now - v->scaled);
     const double busy = up > 0 ? (double)(v->busy_ns - v->scale_busy_ns) / up : NAN;

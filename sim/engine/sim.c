@@ -791,6 +791,18 @@ static bool goes_on(const struct run *r)
     return r->present > services_standing(r->services) || !services_idle(r->services);
 }
 
+/* A run without a horizon: when all requests are answered and jobs wait while no job runs, nothing but the
+ * services can be in their way, and those are done. True: they went. */
+static bool services_make_way(struct run *r)
+{
+    if (!r->services || horizon(r) != SIM_NEVER || r->more || !services_idle(r->services)) return false;
+    const uint64_t waiting = sched_waiting(r->sched), standing = services_standing(r->services);
+    if (standing == 0 || r->present <= standing || r->present - waiting > standing) return false;
+    services_stop(r->services, r->now);
+    sched_wake(r->sched);
+    return true;
+}
+
 static void loop(struct run *r)
 {
     struct event ev;
@@ -799,11 +811,13 @@ static void loop(struct run *r)
         advance_clock(r, ev.when);
         handle(r, &ev);
         /* Whoever may start does so once the instant's ends, faults and arrivals are through. */
-        while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now) {
-            sched_run(r->sched, r->now);
-            settle_preempted(r);
-            look_ahead(r);
-        }
+        do
+            while (!r->stopped && sched_needs_run(r->sched) && evq_peek(r->q) > r->now) {
+                sched_run(r->sched, r->now);
+                settle_preempted(r);
+                look_ahead(r);
+            }
+        while (!r->stopped && evq_peek(r->q) > r->now && services_make_way(r));
     }
     if (r->services && r->rc == 0 && horizon(r) == SIM_NEVER) services_stop(r->services, r->now);
     tell_ended(r);
