@@ -51,17 +51,21 @@ static void policy_heads(struct strbuf *out, const struct result *r)
     }
 }
 
+/* Where every job was rejected no time has passed, and there are no shares of it. */
+static bool any_time(const struct result *r)
+{
+    for (size_t i = 0; i < r->n_policies; i++)
+        if (isfinite(r->policy[i].gpu.allocated)) return true;
+    return false;
+}
+
 int data_card_time(const struct source *s, const char *path, struct err *e)
 {
     static const enum word names[] = { W_POLICY,   W_SMS_ACTIVE, W_SMS_BEYOND, W_HELD_IDLE,
                                        W_STRANDED, W_FREE,       W_DOWN };
     const struct result *r = s->r;
     struct strbuf out = { 0 };
-    size_t measured = 0;
-    /* Where every job was rejected no time has passed, and there are no shares of it. */
-    for (size_t i = 0; i < r->n_policies; i++)
-        if (isfinite(r->policy[i].gpu.allocated)) measured++;
-    if (measured == 0) return 0;
+    if (!any_time(r)) return 0;
     heads(&out, s->lang, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct gpu_result *g = &r->policy[i].gpu;
@@ -85,7 +89,7 @@ int data_use(const struct source *s, const char *path, struct err *e)
     static const enum word names[] = { W_ALLOCATION, W_DUTY_CYCLE, W_SM_ACTIVITY, W_MEMORY };
     const struct result *r = s->r;
     struct strbuf out = { 0 };
-    if (r->n_policies == 0) return 0;
+    if (!any_time(r)) return 0;
     strbuf_addz(&out, word(s->lang, W_FIGURE));
     policy_heads(&out, r);
     strbuf_addc(&out, '\n');

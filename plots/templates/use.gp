@@ -4,7 +4,7 @@
 # not known.
 set datafile separator "\t"
 set datafile columnheaders
-stats data using 2 nooutput
+stats data using (0) nooutput
 policies = STATS_columns - 1
 height = 330
 load ARG0[1:strlen(ARG0) - strlen("use.gp")]."style.gp"

@@ -436,13 +436,13 @@ static void where_nothing_ran_there_is_a_page(void **state)
     const char *dir = temp_dir();
     fake_result(&r, a);
     struct policy_result p = r.policy[1];
-    p.gpu.allocated = p.gpu.sm_active = p.gpu.stranded = p.gpu.free_share = p.gpu.down = NAN;
+    p.gpu.allocated = p.gpu.duty = p.gpu.memory = p.gpu.sm_active = p.gpu.stranded = p.gpu.free_share = p.gpu.down = NAN;
     r.policy = &p;
     r.n_policies = 1;
     r.n_advice = 0;
     r.n_comparisons = 0;
     write_result(&r, dir);
-    assert_int_equal(report_build(dir, &e), 0);
+    assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     char *page = read_file(path_in(dir, "report.html"));
     assert_contains(page, "No card time was measured");
     assert_false(there(dir, "plots/card_time.tsv"));
