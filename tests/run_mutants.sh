@@ -59,7 +59,7 @@ mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
 mutant turns-forget-the-queue oracle/test_speeds sim/policy/timeshare.c \
     's/\(double\)m \* r\[k\]\.there/r[k].there/'
 mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALANCES = 2/BALANCES = 0/'
-mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/SWEEP_WORK = 1200/SWEEP_WORK = 0/'
+mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/SWEEP_WORK =\s+1200/SWEEP_WORK = 0/'
 mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
     's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
@@ -131,7 +131,7 @@ mutant fault-stays-with-its-job unit/test_outages sim/engine/outages.c 's/blast 
 mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim.c 's/every > 0 \? job_saved\(j, r->now, every\) : 0;/j->row.duration - left;/'
 mutant drained-card-takes-new-jobs unit/test_outages sim/engine/cluster.c \
     's/card->out = \(uint8_t\)\(\(card->out \| set\) & ~clear\)/card->out = 0/'
-mutant removed-cards-cost-money unit/test_outages sim/cost/tco.c 's/\(double\)g->cards \* s->u->hours - g->absent_h/(double)g->cards * s->u->hours/'
+mutant removed-cards-cost-money unit/test_outages sim/cost/quantity.c 's/p->s->u->hours - p->g->absent_h/p->s->u->hours/'
 mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
     's/rng_mix\(seed, env->replication, purpose\)/rng_mix(seed + (uint64_t)(size_t)p->share, env->replication, purpose)/'
 mutant checkpoint-counts-too-early unit/test_checkpoint sim/engine/checkpoint.c 's/\(simtime\)cycles : all/(simtime)(cycles + 1) : all/'
