@@ -240,7 +240,7 @@ json_t *profile_out_json(const struct profile_out *o, json_t *device)
 
 static json_t *samples_json(const struct entry *e)
 {
-    json_t *p = json_object(), *v = json_array();
+    json_t *p = json_object(), *v;
     json_object_set_new(p, "status", json_string(status_names[e->status]));
     if (e->reason) json_object_set_new(p, "reason", json_string(e->reason));
     json_object_set_new(p, "unit", json_string(e->def.unit));
@@ -263,6 +263,7 @@ static json_t *samples_json(const struct entry *e)
         json_object_set_new(p, "discarded", json_integer((json_int_t)e->est.discarded));
         json_object_set_new(p, "target_met", json_boolean(e->est.target_met));
     }
+    v = json_array();
     for (size_t i = 0; i < e->samples_n; i++) json_array_append_new(v, json_num(e->samples[i]));
     json_object_set_new(p, "samples", v);
     return p;
