@@ -60,9 +60,9 @@ static const struct metric {
     enum word words;
     enum kind kind;
 } metrics[] = {
-    { "wait_s", W_WAIT_MEAN, SECONDS },       { "turnaround_s", W_TURNAROUND_MEAN, SECONDS },
-    { "slowdown", W_SLOWDOWN_MEAN, FIGURE },  { "completed", W_COMPLETED_SHARE, PERCENT },
-    { "cost_usd", W_COST_OF_JOB, PRICE },     { "energy_kwh", W_ENERGY_OF_JOB, FIGURE },
+    { "wait_s", W_WAIT_MEAN, SECONDS },      { "turnaround_s", W_TURNAROUND_MEAN, SECONDS },
+    { "slowdown", W_SLOWDOWN_MEAN, FIGURE }, { "completed", W_COMPLETED_SHARE, PERCENT },
+    { "cost_usd", W_COST_OF_JOB, PRICE },    { "energy_kwh", W_ENERGY_OF_JOB, FIGURE },
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
@@ -76,7 +76,8 @@ static const struct metric *metric_of(const char *name)
 static void difference(struct grid *t, json_t *row, enum kind kind)
 {
     struct strbuf b = { 0 };
-    const double d = number(row, "difference"), low = number(row, "low"), high = number(row, "high");
+    const double d = number(row, "difference"), low = number(row, "low"),
+                 high = number(row, "high");
     if (page_rounded(d, low, high) > 0) strbuf_addc(&b, '+');
     page_within(&b, d, low, high, kind);
     if (isfinite(low)) {
@@ -120,7 +121,8 @@ static void rows(struct page *p, const struct two *two)
         grid_number(&t, number(one, "second"), kind);
         difference(&t, one, kind);
         grid_number(&t, number(one, "p"), FIGURE);
-        grid_text(&t, page_word(p, json_is_true(json_object_get(one, "significant")) ? W_YES : W_NO));
+        grid_text(&t,
+                  page_word(p, json_is_true(json_object_get(one, "significant")) ? W_YES : W_NO));
     }
     grid_close(&t);
 }
@@ -212,14 +214,15 @@ static void list_only(struct page *p, const struct two *two, const char *key, en
 static void head(struct page *p, struct two *two)
 {
     const double alone = number(two->doc, "unmatched_jobs");
-    two->r.scenario_name =
-        arena_printf(p->a, page_word(p, W_TWO_RUNS), text(two->doc, "first"), text(two->doc, "second"));
+    two->r.scenario_name = arena_printf(p->a, page_word(p, W_TWO_RUNS), text(two->doc, "first"),
+                                        text(two->doc, "second"));
     page_head(p);
     strbuf_addz(p->out, "<header><h1>");
     html_text(p->out, two->r.scenario_name);
     strbuf_addf(p->out, "</h1></header>\n<main>\n<p class=\"answer\">%s</p>\n",
-                page_word(p, json_is_true(json_object_get(two->doc, "significant")) ? W_THEY_DIFFER
-                                                                                    : W_NO_DIFFERENCE));
+                page_word(p, json_is_true(json_object_get(two->doc, "significant"))
+                                 ? W_THEY_DIFFER
+                                 : W_NO_DIFFERENCE));
     if (alone > 0) {
         strbuf_addz(p->out, "<p class=\"warn\">");
         SAY(p, W_UNMATCHED, html_of_count(p, (uint64_t)alone));
@@ -258,9 +261,9 @@ int compare_page_build(const char *dir, enum lang lang, struct err *e)
     struct strbuf out = { 0 };
     struct two two = { 0 };
     struct err drawing = { 0 };
-    struct report_picture x = {
-        .name = "two_runs", .heading = W_H_TWO_RUNS, .caption = W_C_TWO_RUNS
-    };
+    struct report_picture x = { .name = "two_runs",
+                                .heading = W_H_TWO_RUNS,
+                                .caption = W_C_TWO_RUNS };
     char *path = xasprintf("%s/compare.json", dir), *html = xasprintf("%s/report.html", dir);
     int rc = json_doc_load(&doc, path, e);
     unlink(html);
@@ -273,8 +276,12 @@ int compare_page_build(const char *dir, enum lang lang, struct err *e)
         rc = draw(&x, &two, dir, lang, &drawing, e);
     }
     if (rc == 0) {
-        struct page p = { .out = &out, .r = &two.r, .lang = lang, .a = arena_create(),
-                          .picture = &x, .n_pictures = 1 };
+        struct page p = { .out = &out,
+                          .r = &two.r,
+                          .lang = lang,
+                          .a = arena_create(),
+                          .picture = &x,
+                          .n_pictures = 1 };
         head(&p, &two);
         page_picture(&p, "two_runs");
         rows(&p, &two);

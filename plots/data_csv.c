@@ -83,7 +83,8 @@ int data_turnaround_cdf(const struct source *s, const char *path, struct err *e)
 }
 
 /* A block for each class and policy; the third column says how many policies a class has. */
-static int class_cdf(const struct source *s, const struct spread *w, const char *path, struct err *e)
+static int class_cdf(const struct source *s, const struct spread *w, const char *path,
+                     struct err *e)
 {
     const struct result *r = s->r;
     const size_t n = r->n_policies;

@@ -22,12 +22,12 @@ struct rows {
     int col[COLUMNS];
     size_t n;     /* columns asked for */
     size_t width; /* fields of the header */
-    size_t last; /* policy of the row before: rows of one policy come together */
+    size_t last;  /* policy of the row before: rows of one policy come together */
 };
 
 /* The first `need` of the `n` names must be there. */
-static int rows_open(struct rows *t, const char *path, const char *const *names, size_t need, size_t n,
-                     struct err *e)
+static int rows_open(struct rows *t, const char *path, const char *const *names, size_t need,
+                     size_t n, struct err *e)
 {
     const struct csv_format fmt = { .delimiter = ',', .quotes = true };
     *t = (struct rows){ .n = n };
@@ -128,8 +128,8 @@ static void choose_classes(struct digest *d)
     d->class_turnaround = xcalloc(d->n_classes * d->r->n_policies + 1, sizeof *d->class_turnaround);
 }
 
-static void add_to_class(struct digest *d, const struct csv_field *klass, size_t policy, double wait,
-                         double turnaround)
+static void add_to_class(struct digest *d, const struct csv_field *klass, size_t policy,
+                         double wait, double turnaround)
 {
     for (size_t c = 0; klass && c < d->n_classes; c++) {
         const char *name = d->klass[c];
@@ -196,8 +196,8 @@ static void map_add(struct digest *d, const struct mig_geometry *g, const struct
 
 static int read_jobs(struct digest *d, const char *path, struct err *e)
 {
-    static const char *const names[] = { "policy", "submit_s",     "wait_s", "start_s",
-                                         "end_s",  "turnaround_s", "state",  "class", "cards" };
+    static const char *const names[] = { "policy",       "submit_s", "wait_s", "start_s", "end_s",
+                                         "turnaround_s", "state",    "class",  "cards" };
     enum { SUBMIT, WAIT, START, END, TURNAROUND, NUMBERS };
     struct gpu_catalogue *all = NULL;
     const struct gpu_spec *gpu = NULL;
@@ -242,8 +242,10 @@ static double held(double x, double seconds)
 
 static int read_series(struct digest *d, const char *path, struct err *e)
 {
-    static const char *const names[] = { "policy",   "t_s",  "allocated", "queued",  "sm_active",
-                                         "stranded", "free", "down",      "power_W", "fragmentation" };
+    static const char *const names[] = {
+        "policy",   "t_s",  "allocated", "queued",  "sm_active",
+        "stranded", "free", "down",      "power_W", "fragmentation"
+    };
     enum { AT, ALLOCATED, QUEUED, SM, STRANDED, FREE, DOWN, POWER, FRAGMENTATION, NUMBERS };
     struct rows t;
     double before = 0, x[NUMBERS];
@@ -284,8 +286,8 @@ static size_t service_of(const struct digest *d, const struct csv_field *f)
 
 static int read_services(struct digest *d, const char *path, struct err *e)
 {
-    static const char *const names[] = { "policy", "service", "t_s", "arrivals", "replicas",
-                                         "latency_p99_ms" };
+    static const char *const names[] = { "policy",   "service",  "t_s",
+                                         "arrivals", "replicas", "latency_p99_ms" };
     enum { AT, ARRIVALS, REPLICAS, P99, NUMBERS };
     const size_t n = d->r->n_policies;
     struct rows t;
@@ -298,8 +300,7 @@ static int read_services(struct digest *d, const char *path, struct err *e)
         if ((rc = numbers(&t, 2, NUMBERS, x, e)) != 0) break;
         double *last = &before[k * n + p];
         if (!isfinite(x[AT]) || x[AT] < *last) continue;
-        struct service_bucket *b =
-            &d->service[(k * n + p) * BUCKETS + bucket_of(d, *last, x[AT])];
+        struct service_bucket *b = &d->service[(k * n + p) * BUCKETS + bucket_of(d, *last, x[AT])];
         b->seconds += x[AT] - *last;
         b->arrivals += isfinite(x[ARRIVALS]) ? x[ARRIVALS] : 0;
         b->replicas += held(x[REPLICAS], x[AT] - *last);

@@ -95,7 +95,8 @@ static bool drain(int fd, int64_t until_ms, char *buf, size_t size)
         struct pollfd p = { .fd = fd, .events = POLLIN };
         const int ready = poll(&p, 1, left > 0 ? (int)left : 0);
         if (ready == 0) break;
-        const ssize_t got = ready < 0 ? -1 : read(fd, full ? rest : buf + n, full ? sizeof rest : size - 1 - n);
+        const ssize_t got =
+            ready < 0 ? -1 : read(fd, full ? rest : buf + n, full ? sizeof rest : size - 1 - n);
         if (got < 0 && errno == EINTR) continue;
         ended = got <= 0;
         if (!full && got > 0) n += (size_t)got;
@@ -171,9 +172,10 @@ static int run(const char *dir, const char *name, enum gnuplot_fate *fate, struc
     }
     close(fd);
     if (*fate == GNUPLOT_HUNG)
-        return err_set(e, ERR_IO, &(struct loc){ .file = dir },
-                       "gnuplot was still busy with %s.gp after %d s and was ended: report.html lacks pictures",
-                       name, patience);
+        return err_set(
+            e, ERR_IO, &(struct loc){ .file = dir },
+            "gnuplot was still busy with %s.gp after %d s and was ended: report.html lacks pictures",
+            name, patience);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127) *fate = GNUPLOT_ABSENT;
     for (char *p = said; *p; p++)
@@ -255,7 +257,8 @@ void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struc
     for (const char *p = svg; *p;) {
         if (!in_tag && (next = hypertext(p, out))) {
             p = next;
-        } else if ((next = skip_element(p, "<title>", "</title>"))) { /* a tool tip, or the plot's name */
+        } else if ((next = skip_element(p, "<title>",
+                                        "</title>"))) { /* a tool tip, or the plot's name */
             if (!titled) {
                 strbuf_addz(out, "<title>");
                 html_text(out, alt);

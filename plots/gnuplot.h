@@ -31,7 +31,8 @@ enum { GNUPLOT_S = 60 };
 
 /* Draw dir/NAME.svg. `alt` describes it in words. 0; ERR_IO when gnuplot is absent, hangs, fails or draws
  * nothing: no NAME.svg is left then. */
-int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate, struct err *e);
+int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate,
+                 struct err *e);
 
 /* The clean form of an SVG by gnuplot. Pure. */
 void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out);

@@ -62,7 +62,7 @@ void grid_group(struct grid *t, const char *name, int span);
  * a text column: durations, each cell says its unit and the CSV has seconds. */
 void grid_column(struct grid *t, const char *head, const char *unit, bool text);
 void grid_policy_column(struct grid *t, size_t policy, const char *unit);
-void grid_row(struct grid *t, bool sum);  /* begins one; sums stay at the bottom */
+void grid_row(struct grid *t, bool sum); /* begins one; sums stay at the bottom */
 void grid_name(struct grid *t, const char *name, const char *unit); /* head of the row */
 void grid_policy(struct grid *t, size_t policy);                    /* likewise */
 void grid_number(struct grid *t, double x, enum kind kind);
@@ -92,18 +92,19 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
 
 /* ---- sections ---- */
 
-void page_head(struct page *p);   /* up to <main> */
+void page_head(struct page *p); /* up to <main> */
 /* The recommendation for all work as one sentence, plain text; NULL: there is none. */
 const char *page_recommendation(struct page *p);
 const char *page_reason(struct page *p, const struct advice_reason *x); /* plain text */
 const char *page_flip(struct page *p, const struct advice_flip *x);     /* plain text */
-void page_script(struct page *p); /* sorting, and values under the pointer */
-void page_answer(struct page *p); /* page_answer.c: decision, warnings */
+void page_script(struct page *p);    /* sorting, and values under the pointer */
+void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */
 void page_qualities(struct page *p); /* what money does not show */
 void page_comparison(struct page *p);
 void page_picture(struct page *p, const char *name);
-bool page_has_picture(const struct page *p, const char *name); /* data, or a word on their absence */
+bool page_has_picture(const struct page *p,
+                      const char *name); /* data, or a word on their absence */
 void page_classes(struct page *p);
 void page_services(struct page *p);
 void page_money(struct page *p);

@@ -45,9 +45,9 @@ const char *page_reason(struct page *p, const struct advice_reason *x)
         const char *metric;
         enum word words;
         double scale;
-    } known[] = { { "stable", W_Z_STABLE, 1 },        { "attainment", W_Z_ATTAINMENT, 100 },
-                  { "lost", W_Z_LOST, 1 },            { "slowdown_p95", W_Z_SLOWDOWN, 1 },
-                  { "cost", W_Z_COST, 1 },            { "wait_p95_s", W_Z_WAIT, 1 } };
+    } known[] = { { "stable", W_Z_STABLE, 1 }, { "attainment", W_Z_ATTAINMENT, 100 },
+                  { "lost", W_Z_LOST, 1 },     { "slowdown_p95", W_Z_SLOWDOWN, 1 },
+                  { "cost", W_Z_COST, 1 },     { "wait_p95_s", W_Z_WAIT, 1 } };
     if (p->lang == LANG_EN || !x->metric) return x->text;
     if (!x->against) return page_word(p, W_Z_ONLY);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -104,10 +104,12 @@ static void decisions(struct page *p)
     for (size_t i = 0; i < p->r->n_decisions; i++) {
         const struct decision *d = &p->r->decision[i];
         const char *why = "", *flips = "";
-        for (size_t k = 0; k < d->n_reasons; k++) why = joined(p, why, page_reason(p, &d->reason[k]));
+        for (size_t k = 0; k < d->n_reasons; k++)
+            why = joined(p, why, page_reason(p, &d->reason[k]));
         for (size_t k = 0; k < d->n_flips; k++) flips = joined(p, flips, page_flip(p, &d->flip[k]));
         grid_row(&t, false);
-        grid_name(&t, d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,
+        grid_name(&t,
+                  d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,
                   "");
         grid_text(&t, choice_of(p, d));
         grid_text(&t, fleet_of(p, d));

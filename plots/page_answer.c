@@ -109,13 +109,20 @@ static void contents(struct page *p)
         const char *id, *picture; /* NULL: always there */
         enum word name;
     } part[] = {
-        { "comparison", NULL, W_COMPARISON },     { "differences", "differences", W_H_DIFFERENCES },
-        { "pareto", "pareto", W_H_PARETO },       { "card_time", NULL, W_H_CARD_TIME },
-        { "wait_cdf", NULL, W_H_WAIT },           { "load", NULL, W_H_LOAD },
-        { "mig_map", "mig_map", W_H_MIG_MAP },    { "services", "latency", W_H_SERVICES },
-        { "cost", NULL, W_H_COST },               { "energy", NULL, W_H_ENERGY },
-        { "precision", "precision", W_H_PRECISION }, { "assumptions", NULL, W_ASSUMPTIONS },
-        { "limits", NULL, W_LIMITS },             { "reproduce", NULL, W_REPRODUCE },
+        { "comparison", NULL, W_COMPARISON },
+        { "differences", "differences", W_H_DIFFERENCES },
+        { "pareto", "pareto", W_H_PARETO },
+        { "card_time", NULL, W_H_CARD_TIME },
+        { "wait_cdf", NULL, W_H_WAIT },
+        { "load", NULL, W_H_LOAD },
+        { "mig_map", "mig_map", W_H_MIG_MAP },
+        { "services", "latency", W_H_SERVICES },
+        { "cost", NULL, W_H_COST },
+        { "energy", NULL, W_H_ENERGY },
+        { "precision", "precision", W_H_PRECISION },
+        { "assumptions", NULL, W_ASSUMPTIONS },
+        { "limits", NULL, W_LIMITS },
+        { "reproduce", NULL, W_REPRODUCE },
     };
     strbuf_addf(p->out, "<nav aria-label=\"%s\"><ul>", page_word(p, W_CONTENTS));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
@@ -176,9 +183,7 @@ void page_answer(struct page *p)
     SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
     const char *choice = page_recommendation(p);
-    html_text(p->out, choice        ? choice
-                      : r->n_advice ? r->advice[0]
-                                    : page_word(p, W_NO_ADVICE));
+    html_text(p->out, choice ? choice : r->n_advice ? r->advice[0] : page_word(p, W_NO_ADVICE));
     strbuf_addz(p->out, "</p>\n");
     range(p);
     unfinished(p);

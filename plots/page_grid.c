@@ -137,7 +137,8 @@ void grid_count(struct grid *t, uint64_t n)
 
 void grid_text(struct grid *t, const char *s)
 {
-    const size_t len = s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
+    const size_t len =
+        s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
     strbuf_addf(&t->body, "<td class=\"text%s\">", len > 60 ? " long" : len > 22 ? "" : " short");
     html_text(&t->body, s);
     strbuf_addz(&t->body, "</td>");
@@ -189,7 +190,7 @@ static void put_value(struct grid *t, const struct policy_result *x, const struc
         grid_count(t, *(const uint64_t *)(const void *)at);
     else
         grid_number(t, c->priced && !x->tco.priced ? NAN : *(const double *)(const void *)at,
-                     c->kind);
+                    c->kind);
 }
 
 void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
@@ -207,8 +208,7 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
         while (i + (size_t)span < n && c[i + (size_t)span].group == c[i].group) span++;
         if (groups && (i == 0 || c[i].group != c[i - 1].group))
             grid_group(&t, c[i].group ? page_word(p, c[i].group) : NULL, span);
-        const char *unit = c[i].unit       ? page_word(p, c[i].unit)
-                           : c[i].kind == SECONDS ? NULL : "";
+        const char *unit = c[i].unit ? page_word(p, c[i].unit) : c[i].kind == SECONDS ? NULL : "";
         grid_column(&t, page_word(p, c[i].head), unit, false);
     }
     for (size_t i = 0; i < p->r->n_policies; i++) {

@@ -34,7 +34,8 @@ void page_picture(struct page *p, const char *name)
     strbuf_addz(p->out, "<figure>\n");
     if (x->drawn) {
         const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
-        strbuf_addf(p->out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
+        strbuf_addf(p->out,
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
                     page_word(p, x->heading));
         strbuf_addz(p->out, svg ? svg : "");
         strbuf_addz(p->out, "</div>\n");

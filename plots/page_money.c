@@ -64,9 +64,12 @@ static bool confident(const struct result *r, const char *how)
 static void confidence(struct page *p)
 {
     static const enum word words[][2] = {
-        { W_READ, W_READ_MEANS },           { W_QUOTED, W_QUOTED_MEANS },
-        { W_COMMUNITY, W_COMMUNITY_MEANS }, { W_SUSPECT, W_SUSPECT_MEANS },
-        { W_UNVERIFIED, W_UNVERIFIED_MEANS }, { W_ASSUMED, W_ASSUMED_MEANS },
+        { W_READ, W_READ_MEANS },
+        { W_QUOTED, W_QUOTED_MEANS },
+        { W_COMMUNITY, W_COMMUNITY_MEANS },
+        { W_SUSPECT, W_SUSPECT_MEANS },
+        { W_UNVERIFIED, W_UNVERIFIED_MEANS },
+        { W_ASSUMED, W_ASSUMED_MEANS },
         { W_NOT_STATED, W_NOT_STATED_MEANS },
     };
     strbuf_addf(p->out, "<p class=\"note\">%s ", page_word(p, W_TRUST_A_PRICE));
@@ -267,7 +270,7 @@ void page_energy(struct page *p)
         grid_number(&t, x->usage.n_groups ? of_usage(x, true) : NAN, FIGURE);
         grid_number(&t, x->window_s > 0 ? x->gpu.energy_kwh / (x->window_s / 3600) : NAN, FIGURE);
         grid_number(&t, x->useful_gpu_hours > 0 ? x->gpu.energy_kwh / x->useful_gpu_hours : NAN,
-                     FIGURE);
+                    FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.energy_usd : NAN, MONEY);
         grid_number(&t, x->tco.priced ? x->tco.carbon_operation_kg : NAN, FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.carbon_embodied_kg : NAN, FIGURE);

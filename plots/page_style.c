@@ -95,7 +95,8 @@ void page_head(struct page *p)
     html_text(p->out, p->r->scenario_name);
     strbuf_addf(p->out, " - %s</title>\n<style>\n", page_word(p, W_REPORT));
     strbuf_addz(p->out, style);
-    strbuf_addf(p->out, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#comparison\">%s</a>\n",
+    strbuf_addf(p->out,
+                "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#comparison\">%s</a>\n",
                 page_word(p, W_SKIP));
 }
 

@@ -33,8 +33,7 @@ void page_precision(struct page *p)
             grid_row(&t, false);
             grid_policy(&t, i);
             grid_text(&t, precision_names[k]);
-            if (g->effective_is_upper_bound)
-                strbuf_addf(&b, "%s ", page_word(p, W_AT_MOST));
+            if (g->effective_is_upper_bound) strbuf_addf(&b, "%s ", page_word(p, W_AT_MOST));
             html_figure(&b, g->effective_ops[k] / 1e12);
             grid_html(&t, b.s, g->effective_ops[k] / 1e12, FIGURE);
             strbuf_fini(&b);
@@ -51,7 +50,8 @@ static bool seen_before(const struct result *r, size_t policy, size_t param)
     for (size_t i = 0; i < policy; i++)
         for (size_t k = 0; k < r->policy[i].n_params; k++) {
             const struct param_result *o = &r->policy[i].param[k];
-            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 && strcmp(o->fleet, p->fleet) == 0)
+            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 &&
+                strcmp(o->fleet, p->fleet) == 0)
                 return true;
         }
     return false;
@@ -91,8 +91,8 @@ void page_assumptions(struct page *p)
         { W_PARAMETERS, W_PUBLISHED, W_COUNT, COUNT, AT(provenance[PROV_PUBLISHED]), false },
         { W_PARAMETERS, W_ASSUMED, W_COUNT, COUNT, AT(provenance[PROV_ASSUMED]), false },
     };
-    static const enum word missing[] = { W_LIMIT_PEAKS,   W_LIMIT_PHASES, W_LIMIT_CONTENTION,
-                                         W_LIMIT_PEOPLE,  W_LIMIT_QUOTES, W_LIMIT_SECURITY };
+    static const enum word missing[] = { W_LIMIT_PEAKS,  W_LIMIT_PHASES, W_LIMIT_CONTENTION,
+                                         W_LIMIT_PEOPLE, W_LIMIT_QUOTES, W_LIMIT_SECURITY };
     page_heading(p, "assumptions", W_ASSUMPTIONS);
     page_policy_table(p, "provenance", W_ASSUMPTIONS, W_PROVENANCE_NOTE, columns,
                       sizeof columns / sizeof *columns);
@@ -120,15 +120,13 @@ static void reasons(struct strbuf *out, json_t *account)
     static const char *const lists[] = { "repairs", "quarantine" };
     json_t *rows = json_object_get(account, "rows"), *one;
     size_t i;
-    for (size_t k = 0; k < 2; k++)
-        json_array_foreach(json_object_get(rows, lists[k]), i, one)
+    for (size_t k = 0; k < 2; k++) json_array_foreach(json_object_get(rows, lists[k]), i, one)
         {
             const char *why = json_string_value(json_object_get(one, "text"));
             strbuf_addf(out, "%s%.0f %s", out->len ? "; " : "", get(one, "rows"), why ? why : "?");
         }
-    json_array_foreach(json_object_get(account, "warnings"), i, one)
-        if (json_is_string(one))
-            strbuf_addf(out, "%s%s", out->len ? "; " : "", json_string_value(one));
+    json_array_foreach(json_object_get(account, "warnings"), i, one) if (json_is_string(one))
+        strbuf_addf(out, "%s%s", out->len ? "; " : "", json_string_value(one));
 }
 
 void page_data_quality(struct page *p)
@@ -136,7 +134,9 @@ void page_data_quality(struct page *p)
     static const struct {
         const char *key;
         enum word head;
-    } counts[] = { { "read", W_ROWS_READ }, { "kept", W_KEPT }, { "repaired", W_REPAIRED },
+    } counts[] = { { "read", W_ROWS_READ },
+                   { "kept", W_KEPT },
+                   { "repaired", W_REPAIRED },
                    { "quarantined", W_QUARANTINED } };
     struct grid t;
     json_t *one;
@@ -197,8 +197,7 @@ void page_reproduce(struct page *p)
     strbuf_addf(&text, "%llu", (unsigned long long)r->seed);
     term(p, page_word(p, W_SEED), text.s);
     term(p, page_word(p, W_SCENARIO_SHA), r->scenario_sha256);
-    for (size_t i = 0; i < r->n_traces; i++)
-        term(p, page_word(p, W_TRACE_SHA), r->trace_sha256[i]);
+    for (size_t i = 0; i < r->n_traces; i++) term(p, page_word(p, W_TRACE_SHA), r->trace_sha256[i]);
     for (size_t i = 0; i < r->n_inputs; i++) {
         strbuf_clear(&text);
         strbuf_addf(&text, "%s %s", r->input[i].name, r->input[i].sha256);

@@ -159,7 +159,9 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
-        const struct report_look look = { .lang = lang, .imports = imports.root, .risk = risk.root };
+        const struct report_look look = { .lang = lang,
+                                          .imports = imports.root,
+                                          .risk = risk.root };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
         strbuf_clear(&page);

@@ -25,8 +25,9 @@ int report_build(const char *dir, enum lang lang, struct err *e);
 struct report_picture {
     const char *name; /* DIR/plots/NAME.{tsv,gp,svg} */
     enum word heading, caption;
-    enum word absent; /* what to say when there are no data; W_NONE: nothing, not even the heading */
-    bool below;       /* part of the section before it */
+    enum word
+        absent; /* what to say when there are no data; W_NONE: nothing, not even the heading */
+    bool below; /* part of the section before it */
     bool has_data, drawn;
     struct strbuf svg;
 };

@@ -49,17 +49,17 @@ struct map_box {
 struct digest {
     bool jobs, series, services; /* the file is there */
     const struct result *r;
-    struct spread *wait, *turnaround;             /* by policy */
+    struct spread *wait, *turnaround; /* by policy */
     const char *klass[SHOWN_CLASSES];
     size_t n_classes;
     struct spread *class_wait, *class_turnaround; /* [class * policies + policy] */
     struct bucket *time;                          /* [policy * BUCKETS + k] */
     double end_s;
-    struct service_bucket *service;               /* [(service * policies + policy) * BUCKETS + k] */
+    struct service_bucket *service; /* [(service * policies + policy) * BUCKETS + k] */
     size_t n_services;
     /* Slots of the first cards under the first policy of kind mig. */
-    size_t map_policy;                            /* n_policies: none */
-    int map_units;                                /* of a card */
+    size_t map_policy; /* n_policies: none */
+    int map_units;     /* of a card */
     const char *map_card[MAP_CARDS];
     int n_cards;
     struct map_box *box;
@@ -107,7 +107,7 @@ int data_precision(const struct source *s, const char *path, struct err *e);
 struct strbuf;
 /* A name as one gnuplot field: no tabs, line ends or quotes, and never a comment. */
 void data_name(struct strbuf *out, const char *s);
-void data_number(struct strbuf *out, double x); /* with a tab before it */
+void data_number(struct strbuf *out, double x);                       /* with a tab before it */
 int data_write(struct strbuf *text, const char *path, struct err *e); /* 1; frees the text */
 
 #endif

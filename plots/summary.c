@@ -51,7 +51,8 @@ static void cell(struct strbuf *out, double x, enum shape shape)
     strbuf_fini(&b);
 }
 
-static void heads(struct strbuf *out, enum lang lang, const enum word (*w)[2], size_t n, size_t texts)
+static void heads(struct strbuf *out, enum lang lang, const enum word (*w)[2], size_t n,
+                  size_t texts)
 {
     strbuf_addz(out, "\n|");
     for (size_t i = 0; i < n; i++) {
@@ -67,10 +68,10 @@ static void heads(struct strbuf *out, enum lang lang, const enum word (*w)[2], s
 static void jobs(struct strbuf *out, const struct result *r, enum lang lang)
 {
     static const enum word names[][2] = {
-        { W_POLICY, W_NONE },       { W_COMPLETED, W_NONE },      { W_FAILED, W_NONE },
-        { W_REJECTED, W_NONE },     { W_WAIT_P50, W_NONE },       { W_WAIT_P95, W_NONE },
+        { W_POLICY, W_NONE },        { W_COMPLETED, W_NONE },      { W_FAILED, W_NONE },
+        { W_REJECTED, W_NONE },      { W_WAIT_P50, W_NONE },       { W_WAIT_P95, W_NONE },
         { W_ALLOCATION, W_PERCENT }, { W_SM_ACTIVITY, W_PERCENT }, { W_ENERGY, W_KWH },
-        { W_COST, W_USD },          { W_COST_PER_USEFUL, W_USD },
+        { W_COST, W_USD },           { W_COST_PER_USEFUL, W_USD },
     };
     heads(out, lang, names, sizeof names / sizeof *names, 1);
     for (size_t i = 0; i < r->n_policies; i++) {
@@ -97,8 +98,12 @@ static void jobs(struct strbuf *out, const struct result *r, enum lang lang)
 static void services(struct strbuf *out, const struct result *r, enum lang lang)
 {
     static const enum word names[][2] = {
-        { W_POLICY, W_NONE },          { W_SERVICE, W_NONE },        { W_REQUESTS, W_NONE },
-        { W_DROPPED, W_NONE },         { W_LATENCY_P99, W_MS },      { W_WITHIN_ALL, W_PERCENT },
+        { W_POLICY, W_NONE },
+        { W_SERVICE, W_NONE },
+        { W_REQUESTS, W_NONE },
+        { W_DROPPED, W_NONE },
+        { W_LATENCY_P99, W_MS },
+        { W_WITHIN_ALL, W_PERCENT },
         { W_PER_MILLION_REQUESTS, W_USD },
     };
     if (r->n_policies == 0 || r->policy[0].n_services == 0) return;
@@ -127,7 +132,8 @@ void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out
     strbuf_addz(out, "\n\n**");
     struct page p = { .r = r, .lang = lang, .a = arena_create() };
     const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
-    const bool own = lang == LANG_EN || !d; /* else the reasons of the recommendation in its words */
+    const bool own =
+        lang == LANG_EN || !d; /* else the reasons of the recommendation in its words */
     const char *choice = page_recommendation(&p);
     const size_t first = own && !choice, n = own ? r->n_advice : d->n_reasons;
     put_text(out, choice ? choice : r->n_advice ? r->advice[0] : word(lang, W_NO_ADVICE));

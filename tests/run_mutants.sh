@@ -74,7 +74,7 @@ mutant mps-cap-ignored oracle/test_scenarios sim/policy/share_mps.c 's/core_cap 
 mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig.c \
     's/mig_sm_share\(gpu, profile, NULL\)/gpu->mig->profile[profile].compute_slices \/ 7.0/'
 mutant plan-forgets-the-repartition unit/test_mig_plan sim/model/mig_plan.c \
-    's/at < 0               \? t->repartition_s/at < 0               ? 0 * t->repartition_s/'
+    's/at < 0 +\? t->repartition_s/at < 0 ? 0 * t->repartition_s/'
 mutant planned-instances-at-once oracle/test_mig_runs sim/engine/cluster_mig.c \
     's/\.planned = true, \.making = true/.planned = true/'
 mutant planned-units-given-away unit/test_cluster sim/engine/cluster_mig.c \

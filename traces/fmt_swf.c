@@ -314,8 +314,8 @@ static bool number(const struct csv_row *r, int n, const char *what, int digits,
         return false;
     }
     if (*out < 0 && *out != (digits == 9 ? -SIM_SECOND : -1) && n != F_wait) {
-        import_quarantine(row, &import_bad_value, "field %d (%s): below zero and not -1 (unknown)", n,
-                          what);
+        import_quarantine(row, &import_bad_value, "field %d (%s): below zero and not -1 (unknown)",
+                          n, what);
         return false;
     }
     if (*out < 0) *out = -1;

@@ -136,7 +136,8 @@ size_t tabjobs_layout(const char *head, size_t len)
     const struct layout *l = layout_of(n);
     int64_t v;
     /* a list of machines beside an SWF log has as many fields, the first of them a number */
-    if (!l || dec_fixed(f[0], size[0], 0, &v) == DEC_OK || dec_fixed(f[l->steps], size[l->steps], 0, &v) != DEC_OK ||
+    if (!l || dec_fixed(f[0], size[0], 0, &v) == DEC_OK ||
+        dec_fixed(f[l->steps], size[l->steps], 0, &v) != DEC_OK ||
         dec_fixed(f[l->gpus], size[l->gpus], 0, &v) != DEC_OK ||
         dec_fixed(f[l->arrival], size[l->arrival], 9, &v) != DEC_OK)
         return 0;

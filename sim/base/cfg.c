@@ -196,7 +196,9 @@ static bool read_quantity(const struct reader *r, const struct cfg_field *f, con
         rc = unit_parse(text, dim, &value, &nearest);
     }
     /* What is too large for the integer it goes to is still a quantity: say what would be in range. */
-    if (rc && text && unit_parse(text, dim, &value, NULL) == 0 && !in_range(r, f, v, pointer, value)) return false;
+    if (rc && text && unit_parse(text, dim, &value, NULL) == 0 &&
+        !in_range(r, f, v, pointer, value))
+        return false;
     if (rc) {
         hint_quantity(wrong_type(r, f, v, pointer), v, dim, nearest);
         return false;
@@ -409,7 +411,9 @@ const char *cfg_describe(const struct cfg_field *f, char *buf, size_t size)
     help_cells(f, cell);
     snprintf(buf, size, "%s%s%s%s%s", cell[1], *cell[3] && strcmp(cell[3], "-") != 0 ? ", " : "",
              strcmp(cell[3], "-") != 0 ? cell[3] : "",
-             f->required ? "; required" : f->dflt ? "; default " : "",
+             f->required ? "; required"
+             : f->dflt   ? "; default "
+                         : "",
              f->required || !f->dflt ? "" : f->dflt);
     return buf;
 }

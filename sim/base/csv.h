@@ -48,7 +48,8 @@ int csv_next(struct csv *c, struct csv_row *row, struct err *e);
 bool csv_failed(const struct csv *c); /* csv_next returned an error */
 const char *csv_file(const struct csv *c);
 const struct instream *csv_stream(const struct csv *c);
-uint64_t csv_bytes(const struct csv *c); /* decompressed bytes consumed: the next row starts there */
+uint64_t
+csv_bytes(const struct csv *c); /* decompressed bytes consumed: the next row starts there */
 
 /* Up to *len first bytes of the file, without consuming them (at most 64 KiB; before the first
  * csv_next). NULL with *len 0 when the file is empty; negative rc in *e on failure. */

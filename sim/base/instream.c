@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 enum kind { PLAIN, GZIP, XZ, ZSTD };
-static const char *const kind_names[] = {"plain", "gzip", "xz", "zstd"};
+static const char *const kind_names[] = { "plain", "gzip", "xz", "zstd" };
 
 enum { IN_BYTES = 1 << 17 };
 
@@ -45,7 +45,7 @@ static ssize_t read_file(struct instream *s, void *buf, size_t size, struct err 
             return n;
         }
         if (errno == EINTR) continue;
-        const struct loc at = {.file = s->path};
+        const struct loc at = { .file = s->path };
         return s->failed = err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
     }
 }
@@ -96,7 +96,7 @@ static int sniff(struct instream *s, struct err *e)
 
 int instream_open(struct instream **out, const char *path, struct err *e)
 {
-    const struct loc at = {.file = path};
+    const struct loc at = { .file = path };
     struct stat st;
     *out = NULL;
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -133,7 +133,7 @@ void instream_close(struct instream *s)
 
 static int damaged(struct instream *s, const char *why, struct err *e)
 {
-    const struct loc at = {.file = s->path};
+    const struct loc at = { .file = s->path };
     s->failed = err_set(e, ERR_INPUT, &at, "damaged %s data: %s", kind_names[s->kind], why);
     err_hint(e, "is the download complete? `%s -t` tests a file", kind_names[s->kind]);
     return s->failed;
@@ -196,14 +196,10 @@ static ssize_t read_gzip(struct instream *s, void *buf, size_t size, struct err 
 static const char *lzma_why(lzma_ret rc)
 {
     switch (rc) {
-    case LZMA_FORMAT_ERROR:
-        return "other bytes follow the last member";
-    case LZMA_BUF_ERROR:
-        return "the file ends inside a member (truncated)";
-    case LZMA_DATA_ERROR:
-        return "checksum or structure is wrong";
-    default:
-        return "unsupported options or out of memory";
+    case LZMA_FORMAT_ERROR: return "other bytes follow the last member";
+    case LZMA_BUF_ERROR: return "the file ends inside a member (truncated)";
+    case LZMA_DATA_ERROR: return "checksum or structure is wrong";
+    default: return "unsupported options or out of memory";
     }
 }
 
@@ -228,7 +224,7 @@ static ssize_t read_xz(struct instream *s, void *buf, size_t size, struct err *e
 
 static ssize_t read_zstd(struct instream *s, void *buf, size_t size, struct err *e)
 {
-    ZSTD_outBuffer to = {.dst = buf, .size = size};
+    ZSTD_outBuffer to = { .dst = buf, .size = size };
     while (to.pos == 0 && !s->done) {
         int rc = refill(s, e);
         if (rc < 0) return rc;
@@ -237,7 +233,7 @@ static ssize_t read_zstd(struct instream *s, void *buf, size_t size, struct err 
             s->done = true;
             break;
         }
-        ZSTD_inBuffer from = {.src = s->in + s->in_at, .size = s->in_n - s->in_at};
+        ZSTD_inBuffer from = { .src = s->in + s->in_at, .size = s->in_n - s->in_at };
         size_t left = ZSTD_decompressStream(s->zstd, &to, &from);
         s->in_at += from.pos;
         if (ZSTD_isError(left)) return damaged(s, ZSTD_getErrorName(left), e);
@@ -251,24 +247,16 @@ static ssize_t read_zstd(struct instream *s, void *buf, size_t size, struct err 
 ssize_t instream_read(struct instream *s, void *buf, size_t size, struct err *e)
 {
     if (s->failed) {
-        const struct loc at = {.file = s->path};
+        const struct loc at = { .file = s->path };
         return err_set(e, (enum err_code)s->failed, &at, "the stream failed before");
     }
     if (size == 0) return 0;
     ssize_t n = 0;
     switch (s->kind) {
-    case PLAIN:
-        n = read_plain(s, buf, size, e);
-        break;
-    case GZIP:
-        n = read_gzip(s, buf, size, e);
-        break;
-    case XZ:
-        n = read_xz(s, buf, size, e);
-        break;
-    case ZSTD:
-        n = read_zstd(s, buf, size, e);
-        break;
+    case PLAIN: n = read_plain(s, buf, size, e); break;
+    case GZIP: n = read_gzip(s, buf, size, e); break;
+    case XZ: n = read_xz(s, buf, size, e); break;
+    case ZSTD: n = read_zstd(s, buf, size, e); break;
     }
     if (n > 0 && s->hash) SHA256Update(&s->sha, buf, (size_t)n);
     return n;

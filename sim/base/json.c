@@ -508,7 +508,8 @@ void json_known_keys(struct diag *d, const struct json_doc *doc, const json_t *o
     const char *key;
     json_t *v;
 
-    json_object_foreach((json_t *)(uintptr_t)obj, key, v) {
+    json_object_foreach((json_t *)(uintptr_t)obj, key, v)
+    {
         char at[POINTER_MAX];
         bool known = false;
         for (size_t i = 0; i < n && !known; i++) known = strcmp(key, keys[i]) == 0;
@@ -644,7 +645,8 @@ static json_t *member(json_t *v, const char *key, size_t len, size_t *index)
 
     size_t i;
     json_t *each;
-    json_array_foreach(v, i, each) {
+    json_array_foreach(v, i, each)
+    {
         json_t *name = json_object_get(each, "name");
         if (!json_is_string(name) || json_string_length(name) != len) continue;
         if (memcmp(json_string_value(name), key, len) != 0) continue;
@@ -690,11 +692,13 @@ static size_t member_names(json_t *v, const char **names, size_t max)
     json_t *each;
 
     if (json_is_object(v)) {
-        json_object_foreach(v, key, each) {
+        json_object_foreach(v, key, each)
+        {
             if (n < max) names[n++] = key;
         }
     } else {
-        json_array_foreach(v, i, each) {
+        json_array_foreach(v, i, each)
+        {
             const char *name = json_string_value(json_object_get(each, "name"));
             if (name && n < max) names[n++] = name;
         }
@@ -826,7 +830,8 @@ static void add_object(struct strbuf *b, const json_t *v, int depth)
     size_t n = 0;
 
     strbuf_addc(b, '{');
-    json_object_foreach(obj, key, each) {
+    json_object_foreach(obj, key, each)
+    {
         if (n++) strbuf_addc(b, ',');
         line_break(b, depth + 1);
         strbuf_addc(b, '"');

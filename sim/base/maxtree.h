@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct maxtree {
-    int64_t *max;  /* max[1] the root, children of i at 2i and 2i + 1 */
+    int64_t *max; /* max[1] the root, children of i at 2i and 2i + 1 */
     size_t n, leaves;
 };
 

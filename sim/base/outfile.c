@@ -42,9 +42,11 @@ static int name_beside(const char *path, int fd, char **tmp)
 
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     for (unsigned i = 0; i < 1000; i++) {
-        *tmp = xasprintf("%.*s.%s.tmp.%ld.%u", dir_len(path), path, path + dir_len(path), (long)getpid(), i);
+        *tmp = xasprintf("%.*s.%s.tmp.%ld.%u", dir_len(path), path, path + dir_len(path),
+                         (long)getpid(), i);
         const int got = fd < 0 ? open(*tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-                        : linkat(AT_FDCWD, self, AT_FDCWD, *tmp, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+                        : linkat(AT_FDCWD, self, AT_FDCWD, *tmp, AT_SYMLINK_FOLLOW) == 0 ? fd
+                                                                                         : -1;
         if (got >= 0) return got;
         free(*tmp);
         *tmp = NULL;
@@ -76,8 +78,10 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
             o->path = target;
         }
         fd = open_nameless(o->path);
-        if (fd >= 0) o->nameless = true;
-        else fd = name_beside(o->path, -1, &o->tmp);
+        if (fd >= 0)
+            o->nameless = true;
+        else
+            fd = name_beside(o->path, -1, &o->tmp);
     }
     if (fd >= 0) o->f = fdopen(fd, "wb");
     if (o->f) return 0;

@@ -7,8 +7,8 @@
 #include "cli/explain.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
-#include "model/price_check.h"
 #include "model/llm.h"
+#include "model/price_check.h"
 #include "model/requests.h"
 #include "model/sheet.h"
 #include "model/synth.h"
@@ -141,9 +141,11 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
     snprintf(f->what, sizeof f->what, "scenario");
     int rc = runner_load(&r, path, NULL, 0, NULL, 0, f->d, e);
     if (rc == 0 && f->d->count == 0) {
-        snprintf(f->note, sizeof f->note,
-                 "%zu policies, %lld cards, %zu work items; card names, profiles, prices, traces and "
-                 "specifications were read", r.n, (long long)r.plan[0].cards, r.scenario.n_work);
+        snprintf(
+            f->note, sizeof f->note,
+            "%zu policies, %lld cards, %zu work items; card names, profiles, prices, traces and "
+            "specifications were read",
+            r.n, (long long)r.plan[0].cards, r.scenario.n_work);
         explain_checkpoints(&r, &f->more);
         explain_bursts(&r, &f->more);
         rc = check_work(&r.scenario, f, e);
@@ -271,8 +273,8 @@ static bool looks_like_json(const char *path)
 
 static json_t *problem_json(const char *file, const struct err *p)
 {
-    return json_pack("{s:s, s:s, s:s, s:i, s:s}", "file", file, "where", p->where, "message", p->msg,
-                     "line", p->line, "hint", p->hint);
+    return json_pack("{s:s, s:s, s:s, s:i, s:s}", "file", file, "where", p->where, "message",
+                     p->msg, "line", p->line, "hint", p->hint);
 }
 
 static int check_one(const char *path, const struct options *o, json_t *list, int worst)
@@ -305,8 +307,11 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
         problems_print(&d);
         if (o->explain)
             printf("%s: %s: %s\n", path, f.what[0] ? f.what : "unknown",
-                   d.count ? "has problems" : f.note[0] ? f.note : "good");
-        if (o->explain && f.more.s) fputs(f.more.s, stdout);
+                   d.count     ? "has problems"
+                   : f.note[0] ? f.note
+                               : "good");
+        if (o->explain && f.more.s)
+            fputs(f.more.s, stdout);
         else if (d.count == 0 && !o->quiet)
             printf("%s: good\n", path);
     }

@@ -232,8 +232,7 @@ static void add_fit_json(const struct query *q, const struct fit *f, json_t *ans
                         orders_json(q->g, f->orders, f->n_orders, q->n_want));
     json_object_set_new(answer, "reason", json_string(f->reason));
     json_object_set_new(answer, "start_rule", json_string(mig_start_rule_names[q->rule]));
-    if (f->layouts.n == 0)
-        json_object_set_new(answer, "nearest", layout_json(q->g, &f->nearest));
+    if (f->layouts.n == 0) json_object_set_new(answer, "nearest", layout_json(q->g, &f->nearest));
     if (f->n_unlock < 0) return;
     json_t *unlock = json_array();
     for (int i = 0; i < f->n_unlock; i++)

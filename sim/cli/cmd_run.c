@@ -161,7 +161,9 @@ static int write_imports(struct runner *r, const char *dir, struct err *e)
     int rc = 0;
     for (size_t i = 0; i < r->scenario.n_work; i++) {
         const struct work_item *w = &r->scenario.work[i];
-        const char *trace = w->kind == WORK_JOBS ? w->trace : w->service ? w->service->requests : NULL;
+        const char *trace = w->kind == WORK_JOBS ? w->trace
+                            : w->service         ? w->service->requests
+                                                 : NULL;
         const char *beside = trace ? arena_printf(r->arena, "%s.account.json", trace) : NULL;
         json_t *account = beside ? json_load_file(beside, JSON_REJECT_DUPLICATES, NULL) : NULL;
         if (!account) continue;
@@ -195,8 +197,8 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
                         NULL, e);
     unlink(in_dir(r, dir, "timeline.json"));
     if (rc == 0 && r->timeline)
-        rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n, "\n]}\n",
-                        e);
+        rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n,
+                        "\n]}\n", e);
     if (rc == 0) rc = write_imports(r, dir, e);
     if (rc == 0) rc = write_risk(r, in_dir(r, dir, "risk.json"), e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
@@ -239,19 +241,22 @@ static void print_comparison(const struct result *r, int format)
 
 static void warn_of_service(const struct policy_result *p, const struct service_result *v)
 {
-    if (!v->stable) log_warn("policy %s: service %s is unstable: %s", p->name, v->name, v->unstable_reason);
+    if (!v->stable)
+        log_warn("policy %s: service %s is unstable: %s", p->name, v->name, v->unstable_reason);
     if (v->replicas_never_up)
         log_warn("policy %s: %llu of %llu replicas of service %s never found a place", p->name,
                  (unsigned long long)v->replicas_never_up,
                  (unsigned long long)(v->replicas_started + v->replicas_never_up), v->name);
     if (v->dropped)
-        log_warn("policy %s: service %s dropped %llu of %llu requests: %llu the queue was full, %llu "
-                 "waited too long", p->name, v->name, (unsigned long long)v->dropped,
-                 (unsigned long long)v->requests, (unsigned long long)v->refused,
-                 (unsigned long long)v->timed_out);
+        log_warn(
+            "policy %s: service %s dropped %llu of %llu requests: %llu the queue was full, %llu "
+            "waited too long",
+            p->name, v->name, (unsigned long long)v->dropped, (unsigned long long)v->requests,
+            (unsigned long long)v->refused, (unsigned long long)v->timed_out);
     if (v->unservable)
         log_warn("policy %s: %llu of %llu requests of service %s are longer than the model's limit",
-                 p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests, v->name);
+                 p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests,
+                 v->name);
 }
 
 static void warn(const struct result *r, bool horizon)

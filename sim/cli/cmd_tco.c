@@ -84,7 +84,8 @@ static void add_months(json_t *list, const struct plain_fleet *f, struct arena *
 static void add_curves(json_t *list, const struct plain_fleet *f, struct arena *a)
 {
     enum { STEPS = 20 };
-    double *use = arena_array(a, STEPS + 1, sizeof *use), *own = arena_array(a, STEPS + 1, sizeof *own),
+    double *use = arena_array(a, STEPS + 1, sizeof *use),
+           *own = arena_array(a, STEPS + 1, sizeof *own),
            *rent = arena_array(a, STEPS + 1, sizeof *rent),
            *even = arena_array(a, STEPS + 1, sizeof *even);
     for (size_t i = 0; i < f->n_options; i++) {
@@ -102,7 +103,6 @@ static void add_curves(json_t *list, const struct plain_fleet *f, struct arena *
     }
 }
 
-
 static const char *no_break_even_in_use(const struct plain_option *o, const struct plain_cost *c)
 {
     if (!o->owned) return "the option is rented";
@@ -116,14 +116,14 @@ static json_t *plain_json(const struct plain_option *o, const struct plain_cost 
     const char *why = no_break_even_in_use(o, c);
     const bool stated = !isnan(o->value[PLAIN_rent_usd_per_gpu_hour].mode);
     json_t *v = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", o->name, "kind",
-        o->owned ? "owned" : "rented", "cards", (json_int_t)c->cards, "spares",
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", o->name,
+        "kind", o->owned ? "owned" : "rented", "cards", (json_int_t)c->cards, "spares",
         (json_int_t)c->spares, "bought", (json_int_t)c->bought, "rounding_cards",
-        (json_int_t)(o->owned ? c->bought - c->cards - c->spares : 0), "npv_usd", json_num(c->npv_usd),
-        "eac_usd", json_num(c->eac_usd), "usd_per_gpu_hour", json_num(c->usd_per_gpu_hour),
-        "usd_per_used_gpu_hour", json_num(c->usd_per_used_gpu_hour), "breakeven_use",
-        json_num(c->breakeven_use), "breakeven_months", json_num(c->breakeven_months),
-        "breakeven_price_usd", json_num(c->breakeven_price_usd));
+        (json_int_t)(o->owned ? c->bought - c->cards - c->spares : 0), "npv_usd",
+        json_num(c->npv_usd), "eac_usd", json_num(c->eac_usd), "usd_per_gpu_hour",
+        json_num(c->usd_per_gpu_hour), "usd_per_used_gpu_hour", json_num(c->usd_per_used_gpu_hour),
+        "breakeven_use", json_num(c->breakeven_use), "breakeven_months",
+        json_num(c->breakeven_months), "breakeven_price_usd", json_num(c->breakeven_price_usd));
     if (why) json_object_set_new(v, "no_breakeven_use_because", json_string(why));
     json_object_set_new(v, "rent_stated", json_boolean(stated && o->owned));
     json_object_set_new(v, "capital_usd", json_num(c->capital_usd));
@@ -267,10 +267,11 @@ static json_t *services_prices(const struct policy_result *p)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < p->n_services; k++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o}", "name", p->service[k].name, "usd_per_million_requests",
-                            json_num(p->service[k].usd_per_million_requests), "usd_per_million_tokens",
-                            json_num(p->service[k].usd_per_million_tokens)));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", p->service[k].name,
+                                              "usd_per_million_requests",
+                                              json_num(p->service[k].usd_per_million_requests),
+                                              "usd_per_million_tokens",
+                                              json_num(p->service[k].usd_per_million_tokens)));
     return list;
 }
 
@@ -311,8 +312,8 @@ static void know_cards(struct result *r, const struct gpu_catalogue *gpus)
 }
 
 /* Results of the same scenario under other seeds: replications. */
-static int load_replication(struct result *r, struct json_doc *doc, struct arena *a, const char *path,
-                            const struct result *first, struct err *e)
+static int load_replication(struct result *r, struct json_doc *doc, struct arena *a,
+                            const char *path, const struct result *first, struct err *e)
 {
     struct diag d;
     char file[4096];
@@ -329,7 +330,8 @@ static int load_replication(struct result *r, struct json_doc *doc, struct arena
         rc = err_set(e, ERR_INPUT, &(struct loc){ .file = file },
                      "a replication has the policies of the first result, this one has others");
     if (rc == 0 && r->seed == first->seed)
-        log_warn("%s: the seed is that of the first result; the same run twice says nothing new", file);
+        log_warn("%s: the seed is that of the first result; the same run twice says nothing new",
+                 file);
     diag_fini(&d);
     return rc;
 }
@@ -347,8 +349,8 @@ static int add_against(struct tco_answer *w, const struct result *r, const struc
         if (rc != 0) break;
         const struct against x = tco_against(&p->usage, p->kind, own, &rent);
         list[i] = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "book", rent.name, "own_eac_usd",
-                            json_num(x.own_eac_usd), "rent_eac_usd", json_num(x.rent_eac_usd), "use",
-                            json_num(x.use), "breakeven_use", json_num(x.breakeven_use),
+                            json_num(x.own_eac_usd), "rent_eac_usd", json_num(x.rent_eac_usd),
+                            "use", json_num(x.use), "breakeven_use", json_num(x.breakeven_use),
                             "breakeven_months", json_num(x.breakeven_months), "breakeven_price_usd",
                             json_num(x.breakeven_price_usd));
     }
@@ -388,8 +390,8 @@ static int reprice(struct tco_answer *w, struct result *r, struct json_doc *more
     return rc;
 }
 
-static int tco_result(const struct json_doc *doc, char **path, size_t n_more, const struct options *o,
-                      struct err *e)
+static int tco_result(const struct json_doc *doc, char **path, size_t n_more,
+                      const struct options *o, struct err *e)
 {
     struct tco_answer w = { .a = arena_create(), .list = "policies" };
     struct json_doc *more = xcalloc(n_more + 1, sizeof *more);
@@ -401,7 +403,8 @@ static int tco_result(const struct json_doc *doc, char **path, size_t n_more, co
     if (rc == 0 && (o->set.n > 0 || !isnan(o->use)))
         rc = err_set(e, ERR_USAGE, NULL, "--set and --use go with a scenario, not with a result");
     if (rc == 0 && !o->prices &&
-        (o->monte_carlo > 0 || o->against || n_more > 0 || r.n_policies == 0 || !r.policy[0].tco.priced))
+        (o->monte_carlo > 0 || o->against || n_more > 0 || r.n_policies == 0 ||
+         !r.policy[0].tco.priced))
         rc = err_set(e, ERR_USAGE, NULL, "a result holds no price book: name one with --prices");
     if (rc == 0 && o->prices)
         rc = reprice(&w, &r, more, path, n_more, o, e);
@@ -445,8 +448,9 @@ static struct usage usage_at(const struct plan *p, double use, struct arena *a)
         used += use * hours;
     }
     struct usage_tenant *t = arena_array(a, 1, sizeof *t);
-    *t = (struct usage_tenant){ .name = "(use)", .allocated_h = used, .billed_h = used,
-                                .useful_h = used };
+    *t = (struct usage_tenant){
+        .name = "(use)", .allocated_h = used, .billed_h = used, .useful_h = used
+    };
     for (size_t i = 0; i < p->n_groups; i++)
         t->energy_kwh += g[i].energy_kwh - g[i].idle_energy_kwh;
     return (struct usage){ .hours = TCO_HOURS_PER_YEAR,
@@ -475,8 +479,8 @@ static int price_scenario(struct tco_answer *w, struct runner *r, const struct o
                                        .usage = usage_at(plan, o->use, w->a) };
         const struct usage **usage = arena_alloc(w->a, sizeof *usage);
         *usage = &p[i].usage;
-        use[i] = (struct priced_use){ p[i].name, p[i].kind, usage, 1,
-                                      o->prices ? book : &plan->prices };
+        use[i] =
+            (struct priced_use){ p[i].name, p[i].kind, usage, 1, o->prices ? book : &plan->prices };
     }
     r->result.policy = p;
     r->result.n_policies = r->n;
@@ -533,8 +537,10 @@ static int dispatch(char **path, size_t n, const struct options *o, struct err *
         rc = err_set(e, ERR_USAGE, NULL, "%s goes with %s files only",
                      o->by_month ? "--by-month" : "--curves", PLAIN_FORMAT);
     } else if ((n > 1 || o->against) && strcmp(word, "gpusim-result/1") != 0) {
-        rc = err_set(e, ERR_USAGE, NULL, n > 1 ? "several files are replications of a result; %s is none"
-                                               : "--against goes with a result; %s is none", file);
+        rc = err_set(e, ERR_USAGE, NULL,
+                     n > 1 ? "several files are replications of a result; %s is none"
+                           : "--against goes with a result; %s is none",
+                     file);
     } else if (strcmp(word, PLAIN_FORMAT) == 0) {
         rc = tco_plain(&doc, o, e);
     } else if (strcmp(word, "gpusim-result/1") == 0) {
@@ -560,7 +566,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (o.quiet) log_set_level(LOG_QUIET);
     if (n < 1)
         rc = err_set(e, ERR_USAGE, NULL,
-                     "expected a scenario, a %s file, or a result and its replications", PLAIN_FORMAT);
+                     "expected a scenario, a %s file, or a result and its replications",
+                     PLAIN_FORMAT);
     if (rc == 0) rc = check_options(&o, e);
     if (rc == 0) rc = dispatch(operand, (size_t)n, &o, e);
     opt_fini(opts, &o);

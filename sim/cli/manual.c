@@ -5,8 +5,8 @@
 #include "engine/route.h"
 #include "engine/serve.h"
 #include "engine/share.h"
-#include "model/service.h"
 #include "model/scenario.h"
+#include "model/service.h"
 #include "model/signature.h"
 
 #include <string.h>

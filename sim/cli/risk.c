@@ -60,6 +60,6 @@ json_t *risk_of_run(const struct runner *r)
     for (size_t i = 0; i < n; i++) json_array_append_new(options, option_json(&m, &x, i));
     for (size_t i = 0; i < m.n_inputs; i++)
         json_array_append_new(inputs, input_json(&m, &x.swing[i]));
-    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "format", "gpusim-risk/1", "samples", SAMPLES, "best",
-                     m.option[x.best], "options", options, "inputs", inputs);
+    return json_pack("{s:s, s:i, s:s, s:o, s:o}", "format", "gpusim-risk/1", "samples", SAMPLES,
+                     "best", m.option[x.best], "options", options, "inputs", inputs);
 }

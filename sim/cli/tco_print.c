@@ -154,12 +154,13 @@ static void put_against(struct strbuf *b, const json_t *list)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i), *x = json_object_get(o, "against");
         if (!x) continue;
-        strbuf_addf(b, "%s at %.2f %% use: owning %.2f, renting %.2f USD a year (%s); break-even in use ",
-                    json_string_value(json_object_get(o, "name")),
-                    100 * json_number_value(json_object_get(x, "use")),
-                    json_number_value(json_object_get(x, "own_eac_usd")),
-                    json_number_value(json_object_get(x, "rent_eac_usd")),
-                    json_string_value(json_object_get(x, "book")));
+        strbuf_addf(
+            b, "%s at %.2f %% use: owning %.2f, renting %.2f USD a year (%s); break-even in use ",
+            json_string_value(json_object_get(o, "name")),
+            100 * json_number_value(json_object_get(x, "use")),
+            json_number_value(json_object_get(x, "own_eac_usd")),
+            json_number_value(json_object_get(x, "rent_eac_usd")),
+            json_string_value(json_object_get(x, "book")));
         put_even(b, json_object_get(x, "breakeven_use"), 100, "%.2f %%");
         strbuf_addz(b, ", months ");
         put_even(b, json_object_get(x, "breakeven_months"), 1, "%.1f");
@@ -212,12 +213,13 @@ static json_t *risk_json(const struct tco_answer *w, const struct tco_print_opti
     }
     for (size_t k = 0; k < w->model.n_inputs; k++)
         json_array_append_new(tornado, swing_json(w, &w->risk.swing[k]));
-    return json_pack("{s:I, s:I, s:b, s:s, s:o, s:o}", "samples", (json_int_t)w->risk.samples, "seed",
-                     (json_int_t)opt->seed, "quasi_random", opt->quasi, "cheapest_at_modes", w->model.option[w->risk.best],
-                     "options", options, "tornado", tornado);
+    return json_pack("{s:I, s:I, s:b, s:s, s:o, s:o}", "samples", (json_int_t)w->risk.samples,
+                     "seed", (json_int_t)opt->seed, "quasi_random", opt->quasi, "cheapest_at_modes",
+                     w->model.option[w->risk.best], "options", options, "tornado", tornado);
 }
 
-static void put_risk(struct strbuf *b, const struct tco_answer *w, const struct tco_print_options *opt)
+static void put_risk(struct strbuf *b, const struct tco_answer *w,
+                     const struct tco_print_options *opt)
 {
     const struct mc_model *m = &w->model;
     size_t wide = 8;
@@ -287,9 +289,10 @@ static void put_months(struct strbuf *b, const json_t *list, bool csv)
 /* Where owning and renting cost the same, along the use of the cards: one row per option and use. */
 static void put_curves(struct strbuf *b, const json_t *list, bool csv)
 {
-    strbuf_addz(b, csv ? "option,use,own_usd_per_year,rent_usd_per_year,breakeven_usd_per_gpu_hour\n"
-                       : "\nUSD a year by use\noption                 use             own            rent"
-                         "  break-even USD/h\n");
+    strbuf_addz(
+        b, csv ? "option,use,own_usd_per_year,rent_usd_per_year,breakeven_usd_per_gpu_hour\n"
+               : "\nUSD a year by use\noption                 use             own            rent"
+                 "  break-even USD/h\n");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i), *c = json_object_get(o, "curves"),
                      *use = json_object_get(c, "use");
@@ -307,7 +310,11 @@ static void put_curves(struct strbuf *b, const json_t *list, bool csv)
                 if (!json_is_number(v))
                     strbuf_addz(b, csv ? "," : "               -");
                 else
-                    strbuf_addf(b, csv ? ",%.15g" : j == 2 ? "  %14.4f" : "  %14.2f", json_number_value(v));
+                    strbuf_addf(b,
+                                csv      ? ",%.15g"
+                                : j == 2 ? "  %14.4f"
+                                         : "  %14.2f",
+                                json_number_value(v));
             }
             strbuf_addc(b, '\n');
         }

@@ -55,17 +55,18 @@ struct against tco_against(const struct usage *u, const char *share, const struc
         held += u->group[i].allocated_h;
         cards += (double)u->group[i].cards * usage_share(u, &u->group[i]);
     }
-    struct against x = { .own_eac_usd = o.eac_usd, .rent_eac_usd = r.eac_usd,
-                         .use = held / (cards * u->hours), .breakeven_use = NAN,
+    struct against x = { .own_eac_usd = o.eac_usd,
+                         .rent_eac_usd = r.eac_usd,
+                         .use = held / (cards * u->hours),
+                         .breakeven_use = NAN,
                          .breakeven_months = NAN };
     const double own_idle = idle_eac(u, share, own), rent_idle = idle_eac(u, share, rent);
     if (x.use > 0 && rent_idle <= 1e-9 * r.eac_usd)
-        x.breakeven_use = breakeven_use(own_idle, own_idle + (o.eac_usd - own_idle) / x.use,
-                                        r.eac_usd / x.use);
+        x.breakeven_use =
+            breakeven_use(own_idle, own_idle + (o.eac_usd - own_idle) / x.use, r.eac_usd / x.use);
     const double capital = capital_of(&o, own, &yearly);
-    x.breakeven_months =
-        breakeven_months(capital, yearly / 12, r.usd_per_year / 12, cashflow_monthly_rate(own->rate),
-                         12 * own->term_y);
+    x.breakeven_months = breakeven_months(capital, yearly / 12, r.usd_per_year / 12,
+                                          cashflow_monthly_rate(own->rate), 12 * own->term_y);
     x.breakeven_price_usd = breakeven_price(o.eac_usd, cards, x.use);
     arena_destroy(a);
     return x;

@@ -11,10 +11,11 @@
 
 struct against {
     double own_eac_usd, rent_eac_usd;
-    double use;                 /* as simulated */
-    double breakeven_use;       /* above it owning is cheaper; NAN: the curves do not cross in 0..1 */
-    double breakeven_months;    /* within the term of the owned book, no resale; NAN: never */
-    double breakeven_price_usd; /* rent per card-hour held at which both cost the same; NAN: none held */
+    double use;              /* as simulated */
+    double breakeven_use;    /* above it owning is cheaper; NAN: the curves do not cross in 0..1 */
+    double breakeven_months; /* within the term of the owned book, no resale; NAN: never */
+    double
+        breakeven_price_usd; /* rent per card-hour held at which both cost the same; NAN: none held */
 };
 
 /* tco_check() must have passed for both books. */

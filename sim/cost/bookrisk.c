@@ -25,7 +25,8 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     struct price_book book = o->book;
     for (size_t i = 0; i < book.n_items; i++) {
         item[i] = o->book.item[i];
-        if (o->input_of[i] >= 0) item[i].amount.mode = amount_at(&item[i].amount, u[o->input_of[i]]);
+        if (o->input_of[i] >= 0)
+            item[i].amount.mode = amount_at(&item[i].amount, u[o->input_of[i]]);
     }
     book.item = item;
     const size_t n = o->use.n_usage;
@@ -91,7 +92,8 @@ struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct ar
         const double runs = (double)use[0].n_usage;
         r->replication = (int)n_inputs;
         in[n_inputs++] = (struct mc_input){
-            "replication", NULL,
+            "replication",
+            NULL,
             { .low = 1, .mode = (1 + runs) / 2, .high = runs, .shape = AMOUNT_UNIFORM }
         };
     }

@@ -11,7 +11,7 @@
 #include "cost/tco.h"
 
 struct priced_use {
-    const char *name, *share; /* policy and its sharing kind */
+    const char *name, *share;         /* policy and its sharing kind */
     const struct usage *const *usage; /* n_usage >= 1 of them: one per replication */
     size_t n_usage;
     const struct price_book *book;

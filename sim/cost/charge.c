@@ -3,7 +3,8 @@
 #include <math.h>
 
 struct sums {
-    double provisioned_h, allocated_h, occupied_h, stranded_h, down_h, energy_kwh, idle_kwh, billed_h;
+    double provisioned_h, allocated_h, occupied_h, stranded_h, down_h, energy_kwh, idle_kwh,
+        billed_h;
 };
 
 /* USD for an hour that is charged, held, on a card with jobs; for a kWh at the board. */
@@ -66,14 +67,16 @@ static const struct charge *lines(const struct usage_tenant *t, size_t n, const 
     const double open = not_negative(s->provisioned_h - s->down_h - s->billed_h, s->provisioned_h);
     const double stranded = fmin(s->stranded_h, open), idle = open - stranded;
     const double unused = not_negative(s->occupied_h - s->billed_h, s->occupied_h);
-    rest[0] = (struct charge){ "(idle)", idle * r->fixed + unused * r->occupied + s->idle_kwh * r->kwh,
-                               idle, s->idle_kwh };
+    rest[0] =
+        (struct charge){ "(idle)", idle * r->fixed + unused * r->occupied + s->idle_kwh * r->kwh,
+                         idle, s->idle_kwh };
     rest[1] = (struct charge){ "(stranded)", stranded * r->fixed, stranded, 0 };
     rest[2] = (struct charge){ "(down)", s->down_h * r->fixed, s->down_h, 0 };
     return c;
 }
 
-static const struct cost_line *classes(const struct usage *u, const struct rates *r, struct arena *a)
+static const struct cost_line *classes(const struct usage *u, const struct rates *r,
+                                       struct arena *a)
 {
     struct cost_line *c = arena_array(a, u->n_classes + 1, sizeof *c);
     for (size_t i = 0; i < u->n_classes; i++) {

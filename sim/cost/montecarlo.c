@@ -52,7 +52,9 @@ static void count_cheapest(const double *cost, struct mc_option *o, size_t n)
 /* cost[i * n_options + option] of all samples. */
 static void draw(const struct mc_model *m, const struct mc_options *opt, double *cost)
 {
-    const size_t sobol = !opt->quasi ? 0 : m->n_inputs < MC_SOBOL_MOST ? m->n_inputs : MC_SOBOL_MOST;
+    const size_t sobol = !opt->quasi                   ? 0
+                         : m->n_inputs < MC_SOBOL_MOST ? m->n_inputs
+                                                       : MC_SOBOL_MOST;
     gsl_qrng *q = sobol > 0 ? gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)sobol) : NULL;
     double point[MC_SOBOL_MOST], shift[MC_SOBOL_MOST];
     gsl_rng **rng = xcalloc(m->n_inputs + 1, sizeof *rng);

@@ -66,7 +66,8 @@ struct mc_result {
 struct mc_options {
     size_t samples; /* >= 1 */
     uint64_t seed;
-    bool quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
+    bool
+        quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
 };
 enum { MC_SOBOL_MOST = 40 };
 

@@ -128,8 +128,8 @@ static struct amount read_amount(const struct reader *r, json_t *v, const char *
     const size_t before = r->d->count;
     const struct amount x = amount_read(r->a, r->doc, v, at, read_bounded, &b, r->d);
     if (r->d->count == before && (x.low < low || x.high > high)) /* ends of a lognormal amount */
-        json_problem(r->d, r->doc, at, "expected numbers from %.9g to %.9g, found %.6g to %.6g", low,
-                     high, x.low, x.high);
+        json_problem(r->d, r->doc, at, "expected numbers from %.9g to %.9g, found %.6g to %.6g",
+                     low, high, x.low, x.high);
     return x;
 }
 
@@ -234,8 +234,7 @@ static void read_values(const struct reader *r, struct plain_option *o, const st
     }
     if (!o->gpu) return;
     const double idle = o->gpu->idle_context_W, busy = o->gpu->busy_W;
-    if (!k->value[PLAIN_idle_ctx_W])
-        o->value[PLAIN_idle_ctx_W] = amount_known(idle);
+    if (!k->value[PLAIN_idle_ctx_W]) o->value[PLAIN_idle_ctx_W] = amount_known(idle);
     if (!k->value[PLAIN_busy_W]) o->value[PLAIN_busy_W] = amount_known(busy);
 }
 
@@ -264,9 +263,11 @@ static void read_option(const struct reader *r, struct plain_option *o, json_t *
                                 .repair_days = k.repair_days };
     if (strcmp(k.date, "not stated") != 0 && strcmp(k.date, "unknown") != 0 &&
         !price_date_ok(k.date))
-        json_problem(r->d, r->doc, at,
-                     "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", found "
-                     "\"%.40s\"", k.date);
+        json_problem(
+            r->d, r->doc, at,
+            "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", found "
+            "\"%.40s\"",
+            k.date);
     read_values(r, o, &k, at);
     if (r->d->count > before) return;
     need(r, o, PLAIN_cards, at, "");

@@ -54,7 +54,8 @@ int64_t quantity_spares(const struct price_item *it, const struct usage *u,
                         const struct usage_group *g, double owned)
 {
     const double n = (double)g->cards * usage_share(u, g) * owned;
-    const int64_t cards = (int64_t)ceil(n - 1e-9), per_node = g->nodes > 0 ? g->cards / g->nodes : 1;
+    const int64_t cards = (int64_t)ceil(n - 1e-9),
+                  per_node = g->nodes > 0 ? g->cards / g->nodes : 1;
     if (cards < 1) return 0;
     const int64_t k = spares_needed(cards, it->unavailability, it->availability);
     if (k <= 0 || !it->whole_nodes) return k;
@@ -64,7 +65,8 @@ int64_t quantity_spares(const struct price_item *it, const struct usage *u,
 static double spare_capital(const struct part *p)
 {
     const int64_t k = quantity_spares(p->s->item, p->s->u, p->g, p->base->owned);
-    if (k < 0) BUG("\"%s\": no number of spares is enough (tco_check was not called)", p->s->item->name);
+    if (k < 0)
+        BUG("\"%s\": no number of spares is enough (tco_check was not called)", p->s->item->name);
     return k > 0 ? (double)k * card_capital(p) : 0;
 }
 
@@ -237,7 +239,8 @@ void quantity_bases(const struct usage *u, const char *share, const struct price
     const bool has_base = quantity_has_base(book);
     for (size_t i = 0; i < u->n_groups; i++) {
         const struct usage_group *g = &u->group[i];
-        base[i] = (struct base){ .cards = (double)g->cards, .owned = 1, .owned_kwh = g->energy_kwh };
+        base[i] =
+            (struct base){ .cards = (double)g->cards, .owned = 1, .owned_kwh = g->energy_kwh };
         if (has_base && g->n_demand > 0) set_base(&base[i], u, g, share, book);
     }
 }

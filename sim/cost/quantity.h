@@ -15,8 +15,8 @@
 
 /* The part of one fleet group that is held, as owned or committed cards. */
 struct base {
-    double cards;      /* held all the time */
-    double owned;      /* share of the group's cards that are owned: 1 without a base of owned cards */
+    double cards; /* held all the time */
+    double owned; /* share of the group's cards that are owned: 1 without a base of owned cards */
     double owned_kwh;  /* board energy of those */
     double overflow_h; /* card-hours of demand beyond it; 0 without a base */
 };

@@ -160,9 +160,9 @@ static void add_carbon(struct tco_result *out, const struct usage *u, const stru
     out->carbon_operation_kg = kwh * b->pue * b->grid_g_per_kwh / 1000;
     out->carbon_embodied_kg =
         cards * b->embodied_kg * u->hours / TCO_HOURS_PER_YEAR / b->embodied_life_y;
-    out->carbon_kg_per_useful_gpu_hour =
-        ratio(out->carbon_operation_kg + (isnan(out->carbon_embodied_kg) ? 0 : out->carbon_embodied_kg),
-              u->useful_gpu_hours);
+    out->carbon_kg_per_useful_gpu_hour = ratio(
+        out->carbon_operation_kg + (isnan(out->carbon_embodied_kg) ? 0 : out->carbon_embodied_kg),
+        u->useful_gpu_hours);
 }
 
 struct tco_result tco_price(const struct usage *as_run, const char *share_kind,
@@ -203,14 +203,16 @@ static int check_counted(const struct usage *u, const struct usage_group *g, con
         const struct price_item *it = &b->item[i];
         if (!price_item_applies(it, g->gpu, share)) continue;
         if (it->driver == PRICE_spares && quantity_spares(it, u, g, 1) < 0)
-            return err_set(e, ERR_INPUT, NULL, "\"%s\": no number of spares for %lld cards reaches an "
-                           "availability of %g", it->name, (long long)g->cards, it->availability);
+            return err_set(e, ERR_INPUT, NULL,
+                           "\"%s\": no number of spares for %lld cards reaches an "
+                           "availability of %g",
+                           it->name, (long long)g->cards, it->availability);
         if (u->hours <= 0) continue; /* a fleet before its run */
         if ((it->driver == PRICE_occupied_gpu_hour && isnan(g->occupied_h)) ||
             (it->step_s > 0 && isnan(g->step_h[0])) ||
             (it->driver == PRICE_overflow_gpu_hour && g->n_demand == 0)) {
-            err_set(e, ERR_INPUT, NULL, "\"%s\" needs the demand over time, which this usage does not have",
-                    it->name);
+            err_set(e, ERR_INPUT, NULL,
+                    "\"%s\" needs the demand over time, which this usage does not have", it->name);
             err_hint(e, "it was stored by an older gpusim: run the scenario again");
             return ERR_INPUT;
         }

@@ -48,7 +48,8 @@ bool tco_concerns(const struct usage *u, const char *share_kind, const struct pr
 struct tco_rates {
     double card_usd, held_usd; /* an hour of a card; an hour of holding one (rent) */
     double kwh_usd;            /* at the board */
-    bool known; /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
+    bool
+        known; /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
 };
 /* Averaged over a fleet (only gpu, nodes, cards and n_groups of it are read): what charge_all() comes to. */
 struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,

@@ -20,7 +20,8 @@ static const struct cfg_field quota_fields[] = {
     CFG_REQUIRED(struct written, gpus, CFG_REAL, 0, 1e7, "GPUs its jobs may have at a time"),
     CFG_FIELD(struct written, borrow, CFG_REAL, NULL, 0, 1e7,
               "more, while its cohort has them to spare; absent: all it can lend"),
-    CFG_FIELD(struct written, cohort, CFG_TEXT, NULL, 0, 0, "who lend each other what they do not use"),
+    CFG_FIELD(struct written, cohort, CFG_TEXT, NULL, 0, 0,
+              "who lend each other what they do not use"),
 };
 
 static int64_t to_milli(double gpus)
@@ -37,7 +38,8 @@ static void too_many(struct diag *d, const struct json_doc *doc, const char *at,
 
 /* Checks across quotas: cohorts lend what they have. */
 static void check_cohorts(const struct account_rules *r, const struct written *w,
-                          const struct json_doc *doc, const char *base, int64_t cards, struct diag *d)
+                          const struct json_doc *doc, const char *base, int64_t cards,
+                          struct diag *d)
 {
     char at[POINTER];
     for (size_t c = 0; c < r->n_cohorts; c++) {
@@ -64,8 +66,10 @@ static void check_cohorts(const struct account_rules *r, const struct written *w
         }
         const int64_t others = r->cohort_milli[q->cohort] - q->own_milli;
         if (!isnan(w[i].borrow) && q->borrow_milli > others)
-            json_problem(d, doc, at, "borrow: expected at most the %g GPUs of the others in its "
-                         "cohort, found %g", (double)others / 1000, w[i].borrow);
+            json_problem(d, doc, at,
+                         "borrow: expected at most the %g GPUs of the others in its "
+                         "cohort, found %g",
+                         (double)others / 1000, w[i].borrow);
     }
 }
 
@@ -95,10 +99,11 @@ static void read_quotas(struct account_rules *out, struct arena *a, const struct
         cfg_read(quota_fields, sizeof quota_fields / sizeof *quota_fields, &w[i], a, doc, value, at,
                  NULL, 0, d);
         if (d->count > before) continue;
-        q[i] = (struct quota){ .name = arena_strdup(a, name), .own_milli = to_milli(w[i].gpus),
-                               .borrow_milli = isnan(w[i].borrow) ? INT64_MAX
-                                                                  : to_milli(w[i].borrow),
-                               .cohort = NO_COHORT };
+        q[i] =
+            (struct quota){ .name = arena_strdup(a, name),
+                            .own_milli = to_milli(w[i].gpus),
+                            .borrow_milli = isnan(w[i].borrow) ? INT64_MAX : to_milli(w[i].borrow),
+                            .cohort = NO_COHORT };
         if (q[i].own_milli > cards * 1000) too_many(d, doc, at, w[i].gpus, cards, "gpus");
         if (w[i].cohort && strcmp(name, "*") == 0)
             json_problem(d, doc, at, "\"*\" stands for many accounts: name those of a cohort");
@@ -216,7 +221,8 @@ uint32_t accounts_number(struct accounts *a, const struct job_row *row)
     if (a->number.v[key]) return a->number.v[key] - 1;
     const uint32_t number = (uint32_t)a->of.n;
     const char *name = name_of(a, row);
-    const struct account x = { .name = name, .weight = weight_of(a->rules, name),
+    const struct account x = { .name = name,
+                               .weight = weight_of(a->rules, name),
                                .quota = quota_of(a->rules, name) };
     vec_push(&a->of, x);
     if (x.quota && x.quota->cohort != NO_COHORT) vec_push(&a->member[x.quota->cohort], number);

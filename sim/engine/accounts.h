@@ -21,7 +21,7 @@
 struct quota {
     const char *name; /* of the account; "*": every account that is not named, each for itself */
     int64_t own_milli, borrow_milli;
-    int cohort;       /* -1: none */
+    int cohort; /* -1: none */
 };
 
 struct weight {
@@ -51,9 +51,9 @@ int64_t quota_most(const struct account_rules *r, const struct quota *q);
 /* ---- the accounts of a run ---- */
 
 struct account {
-    const char *name;  /* lent by the symbol table; "": neither group nor user */
+    const char *name; /* lent by the symbol table; "": neither group nor user */
     double weight;
-    const struct quota *quota; /* NULL: none */
+    const struct quota *quota;      /* NULL: none */
     int64_t gpus_milli, cpus_milli; /* in use now */
     double host_bytes;
     /* The order's own: use that fades, as of `faded_at`. */
@@ -64,10 +64,10 @@ struct account {
 struct accounts {
     const struct account_rules *rules;
     const struct symtab *names;
-    VEC(struct account) of;      /* by number */
-    VEC(uint32_t) number;        /* + 1, by key: 2 x symbol + is a user; 0: not met yet */
-    int64_t *cohort_used;        /* by cohort */
-    VEC(uint32_t) *member;       /* by cohort: numbers of its accounts */
+    VEC(struct account) of; /* by number */
+    VEC(uint32_t) number;   /* + 1, by key: 2 x symbol + is a user; 0: not met yet */
+    int64_t *cohort_used;   /* by cohort */
+    VEC(uint32_t) * member; /* by cohort: numbers of its accounts */
 };
 
 struct accounts *accounts_create(const struct account_rules *rules, const struct symtab *names);

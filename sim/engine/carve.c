@@ -73,8 +73,7 @@ static void ask(const struct carver *c, struct tally *tally, const struct shape 
         const double all_s = work_s * fit->transfer / speed;
         const double time_s = fmin(all_s, period_s);
         tally[g].time_s[kind] += share * time_s * fit->demand.cards;
-        tally[g].work_s[kind] +=
-            share * work_s * (time_s / all_s) * s->request.gpus_milli / 1000.0;
+        tally[g].work_s[kind] += share * work_s * (time_s / all_s) * s->request.gpus_milli / 1000.0;
     }
 }
 
@@ -84,8 +83,8 @@ static void ask(const struct carver *c, struct tally *tally, const struct shape 
 static void read_on(const struct carver *c, struct ahead *a)
 {
     const simtime end = c->plan->scenario->horizon;
-    a->more = source_next(a->source, &a->row, NULL) > 0 &&
-              (end == CFG_NO_TIME || a->row.submit < end);
+    a->more =
+        source_next(a->source, &a->row, NULL) > 0 && (end == CFG_NO_TIME || a->row.submit < end);
 }
 
 static void ahead_destroy(struct ahead *a)

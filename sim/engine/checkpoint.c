@@ -19,8 +19,7 @@ simtime checkpoint_line(const struct checkpoint_rule *r, simtime work, simtime l
 {
     const simtime done = work - left;
     const simtime made = r->every > 0 && left > 0 ? done / r->every : checkpoints(r, work);
-    const wide line =
-        (wide)left + (wide)(checkpoints(r, work) - made) * r->cost;
+    const wide line = (wide)left + (wide)(checkpoints(r, work) - made) * r->cost;
     return line < SIM_NEVER ? (simtime)line : SIM_NEVER - 1;
 }
 

@@ -103,7 +103,8 @@ static void group_init(struct cluster *c, size_t index)
     cluster_zones_init(&g->zones, p, pg);
     for (int64_t n = 0; n < pg->nodes; n++) {
         struct node *node = &c->node[pg->first_node + n];
-        *node = (struct node){ .index = (int32_t)(pg->first_node + n), .group = (int16_t)index,
+        *node = (struct node){ .index = (int32_t)(pg->first_node + n),
+                               .group = (int16_t)index,
                                .free_cpus_milli = pg->node_cpus_milli,
                                .free_host_bytes = pg->node_host_bytes };
         RB_INSERT(free_nodes, &g->nodes, node);
@@ -112,7 +113,8 @@ static void group_init(struct cluster *c, size_t index)
         struct card *card = &c->card[pg->first_card + k];
         *card = (struct card){ .index = (uint32_t)(pg->first_card + k),
                                .node = (int32_t)(pg->first_node + k / pg->per_node),
-                               .group = (int16_t)index, .free_units = pg->capacity,
+                               .group = (int16_t)index,
+                               .free_units = pg->capacity,
                                .free_bytes = pg->type.gpu->usable_bytes };
         if (g->mig) cluster_mig_card_init(card, p, pg);
         cluster_list(c, card);
@@ -162,7 +164,8 @@ static int64_t cpus_for(const struct place_request *r, int64_t on_node, int64_t 
 static uint64_t host_bytes_for(const struct place_request *r, int64_t on_node, int64_t cards)
 {
     if (r->host_bytes == JOB_NO_BYTES) return 0;
-    const uint64_t per_card = r->host_bytes / (uint64_t)cards, rest = r->host_bytes % (uint64_t)cards;
+    const uint64_t per_card = r->host_bytes / (uint64_t)cards,
+                   rest = r->host_bytes % (uint64_t)cards;
     return per_card * (uint64_t)on_node +
            (rest * (uint64_t)on_node + (uint64_t)cards - 1) / (uint64_t)cards;
 }
@@ -288,7 +291,8 @@ bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
     for (size_t at = bits_next(&g->eligible, from); want > 0 && at < to;
          at = bits_next(&g->eligible, at + 1)) {
         const uint32_t card = (uint32_t)(pg->first_card + (int64_t)at);
-        if (!cluster_card_fits(c, card, r->demand) || !cluster_beside_holds(r, card, on_node)) continue;
+        if (!cluster_card_fits(c, card, r->demand) || !cluster_beside_holds(r, card, on_node))
+            continue;
         vec_push(&out->card, card);
         want--;
     }
@@ -358,7 +362,8 @@ static bool on_whole_nodes(const struct cluster *c, enum prefer prefer,
     const int64_t per_node = c->plan->group[r->group].per_node;
     int64_t whole = r->demand->cards / per_node;
     const int64_t rest = r->demand->cards % per_node;
-    if (c->plan->racks != RACKS_ANY && c->plan->group[r->group].spec->nodes_per_rack != CFG_NO_INT) {
+    if (c->plan->racks != RACKS_ANY &&
+        c->plan->group[r->group].spec->nodes_per_rack != CFG_NO_INT) {
         VEC(struct node *) list = { 0 };
         for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n;
              n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
@@ -482,7 +487,8 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
     cluster_list(c, card);
 }
 
-static void change(struct cluster *c, const struct place_request *r, const struct pick *p, bool take)
+static void change(struct cluster *c, const struct place_request *r, const struct pick *p,
+                   bool take)
 {
     const int sign = take ? 1 : -1;
     const struct place_ops *place = c->plan->place;

@@ -19,15 +19,15 @@
 struct instance {
     struct mig_slice slice;
     bool busy;
-    bool planned;    /* stays when it is free: on-demand creation leaves its units alone */
-    bool making;     /* planned, and not there yet */
+    bool planned; /* stays when it is free: on-demand creation leaves its units alone */
+    bool making;  /* planned, and not there yet */
 };
 
 struct card_instances {
-    bool on;         /* MIG mode */
-    bool fixed;      /* the layout is given, not made on demand */
-    mig_mask busy;   /* memory units of busy instances */
-    mig_mask kept;   /* of busy and planned ones: closed to instances made on demand */
+    bool on;       /* MIG mode */
+    bool fixed;    /* the layout is given, not made on demand */
+    mig_mask busy; /* memory units of busy instances */
+    mig_mask kept; /* of busy and planned ones: closed to instances made on demand */
     int n;
     struct instance instance[MIG_MAX_UNITS];
 };
@@ -47,23 +47,23 @@ struct card {
     uint32_t index;
     int32_t node;
     int16_t group;
-    bool listed;         /* in the index by room */
-    uint8_t out;         /* enum out; 0: in service. Out of service nothing new fits */
+    bool listed; /* in the index by room */
+    uint8_t out; /* enum out; 0: in service. Out of service nothing new fits */
     int32_t free_units;
     uint64_t free_bytes; /* still to be reserved */
     int32_t tenants;
-    uint32_t owner;      /* of the tenants, where they must be of one; else 0 */
+    uint32_t owner;             /* of the tenants, where they must be of one; else 0 */
     struct card_instances *mig; /* NULL: plain units */
 };
 
 struct node {
     RB_ENTRY(node) by_free;
-    int32_t index;       /* in the fleet */
+    int32_t index; /* in the fleet */
     int16_t group;
-    int32_t eligible;    /* cards that could take part in a gang */
+    int32_t eligible; /* cards that could take part in a gang */
     int64_t free_cpus_milli;
     uint64_t free_host_bytes;
-    uint8_t out;         /* as of cards: the whole node, its CPU cores too */
+    uint8_t out; /* as of cards: the whole node, its CPU cores too */
 };
 
 struct cluster;
@@ -73,7 +73,8 @@ void cluster_destroy(struct cluster *c); /* accepts NULL */
 const struct plan *cluster_plan(const struct cluster *c);
 const struct card *cluster_card(const struct cluster *c, uint32_t card);
 const struct node *cluster_node(const struct cluster *c, int32_t node);
-void *cluster_place_state(const struct cluster *c); /* what place_ops.create() made; NULL: nothing */
+void *
+cluster_place_state(const struct cluster *c); /* what place_ops.create() made; NULL: nothing */
 
 /* ---- queries for placement policies; false: nothing fits now ---- */
 

@@ -32,20 +32,21 @@ struct zones {
 };
 
 struct group {
-    struct room room;             /* plain units: every card with free units */
+    struct room room; /* plain units: every card with free units */
     struct free_nodes nodes;
-    struct bits eligible;         /* cards (within the group) that could take part in a gang */
-    int32_t gang_units;           /* free units a card needs for that */
+    struct bits eligible; /* cards (within the group) that could take part in a gang */
+    int32_t gang_units;   /* free units a card needs for that */
     struct zones zones;
-    int64_t out;                  /* cards out of service: in no index */
-    struct maxtree units_of;      /* by card, with place_ops.by_number: free units; */
-    struct maxtree eligible_on;   /* by node: eligible cards */
+    int64_t out;                /* cards out of service: in no index */
+    struct maxtree units_of;    /* by card, with place_ops.by_number: free units; */
+    struct maxtree eligible_on; /* by node: eligible cards */
     /* MIG only */
     const struct mig_geometry *mig;
-    struct bits *idle;            /* by profile: cards with a free instance of it */
-    struct bits *by_mask;         /* by mask of kept units: on-demand cards with MIG on (made when needed) */
-    struct bits masks;            /* such masks that some card has */
-    struct bits off;              /* empty cards with MIG off that may take a whole job */
+    struct bits *idle; /* by profile: cards with a free instance of it */
+    struct bits
+        *by_mask;      /* by mask of kept units: on-demand cards with MIG on (made when needed) */
+    struct bits masks; /* such masks that some card has */
+    struct bits off;   /* empty cards with MIG off that may take a whole job */
 };
 
 struct cluster {
@@ -90,8 +91,8 @@ void cluster_zones_fini(struct zones *z);
 /* Card `card` of the group can take part in a gang, or no longer. */
 void cluster_zones_move(struct zones *z, size_t card, int delta);
 /* A gang that cluster_in_domain(): cards of one domain. */
-bool cluster_domain_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
-                          struct pick *out);
+bool cluster_domain_cards(const struct cluster *c, enum prefer prefer,
+                          const struct place_request *r, struct pick *out);
 int64_t cluster_rack_of(const struct plan_group *pg, int32_t node);
 /* `whole` of these n wholly free nodes, as the plan wants racks. */
 bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *r, int64_t whole,

@@ -45,7 +45,8 @@ bool cluster_in_domain(const struct cluster *c, const struct place_request *r)
 }
 
 /* The domain after (count, i) in the order of the preference, with at least `want` cards; false: none. */
-static bool next_zone(const struct zones *z, enum prefer prefer, int64_t want, int64_t *count, size_t *i)
+static bool next_zone(const struct zones *z, enum prefer prefer, int64_t want, int64_t *count,
+                      size_t *i)
 {
     const size_t from = *i + 1; /* SIZE_MAX: 0 */
     if (prefer == PREFER_FIRST) {
@@ -115,8 +116,8 @@ static bool nodes_of_domain(const struct cluster *c, size_t zone, const struct p
     return false;
 }
 
-bool cluster_domain_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
-                          struct pick *out)
+bool cluster_domain_cards(const struct cluster *c, enum prefer prefer,
+                          const struct place_request *r, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
     const struct zones *z = &c->group[r->group].zones;
@@ -175,14 +176,16 @@ bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *
                            struct node *const *node, size_t n, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
-    const size_t racks = (size_t)(cluster_rack_of(pg, (int32_t)(pg->first_node + pg->nodes - 1)) + 1);
+    const size_t racks =
+        (size_t)(cluster_rack_of(pg, (int32_t)(pg->first_node + pg->nodes - 1)) + 1);
     int64_t *free_nodes = xcalloc(2 * racks, sizeof *free_nodes), *quota = free_nodes + racks;
     for (size_t i = 0; i < n; i++)
         if (cluster_node_holds(c, node[i]->index, r, pg->per_node))
             free_nodes[cluster_rack_of(pg, node[i]->index)]++;
     int64_t all = 0;
     for (size_t i = 0; i < racks; i++) all += free_nodes[i];
-    if (all >= whole) (c->plan->racks == RACKS_PACK ? pack : spread)(free_nodes, quota, racks, whole);
+    if (all >= whole)
+        (c->plan->racks == RACKS_PACK ? pack : spread)(free_nodes, quota, racks, whole);
     for (size_t i = 0; all >= whole && i < n && whole > 0; i++) {
         int64_t *left = &quota[cluster_rack_of(pg, node[i]->index)];
         if (*left > 0 && cluster_cards_of_node(c, node[i], r, pg->per_node, out)) {
@@ -202,9 +205,11 @@ double cluster_gang_speed(const struct plan *p, int group, const struct pick *pi
     const struct fleet_group *spec = pg->spec;
     double speed = 1;
     if (pick->card.n < 2) return 1;
-    const int64_t a = pick->card.v[0] - pg->first_card, b = pick->card.v[pick->card.n - 1] - pg->first_card;
+    const int64_t a = pick->card.v[0] - pg->first_card,
+                  b = pick->card.v[pick->card.n - 1] - pg->first_card;
     if (a / pg->domain != b / pg->domain) speed = spec->cross_domain_speed;
-    const int64_t per_rack = spec->nodes_per_rack == CFG_NO_INT ? 0 : spec->nodes_per_rack * pg->real_per_node;
+    const int64_t per_rack =
+        spec->nodes_per_rack == CFG_NO_INT ? 0 : spec->nodes_per_rack * pg->real_per_node;
     if (per_rack && a / per_rack != b / per_rack && spec->cross_rack_speed < speed)
         speed = spec->cross_rack_speed;
     return speed;

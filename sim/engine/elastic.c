@@ -28,7 +28,8 @@ void elastic_rules_read(struct elastic_rules *out, struct arena *a, const struct
     if (!scaling) return;
     json_pointer_key(at, sizeof at, pointer, "scaling");
     if (!json_is_object(scaling) || json_object_size(scaling) == 0) {
-        json_problem(d, doc, at, "expected an object of cards and rates such as {\"1\": 1, \"8\": 7}");
+        json_problem(d, doc, at,
+                     "expected an object of cards and rates such as {\"1\": 1, \"8\": 7}");
         return;
     }
     struct scaling_point *p = arena_array(a, json_object_size(scaling), sizeof *p);
@@ -41,7 +42,8 @@ void elastic_rules_read(struct elastic_rules *out, struct arena *a, const struct
         }
         const struct scaling_point *last = out->n_points ? &p[out->n_points - 1] : NULL;
         if (last && (p[out->n_points].gpus <= last->gpus || p[out->n_points].rate < last->rate)) {
-            json_problem(d, doc, one, "expected ascending numbers of cards, with rates that do not fall");
+            json_problem(d, doc, one,
+                         "expected ascending numbers of cards, with rates that do not fall");
             return;
         }
         out->n_points++;

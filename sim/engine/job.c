@@ -71,10 +71,20 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
         index = p->used++;
     }
     struct job *j = job_at(p, index);
-    *j = (struct job){ .index = index, .row = *row, .state = JOB_QUEUED, .group = -1, .node = -1,
-                       .allocated = JOB_NO_TIME, .start = JOB_NO_TIME, .end = JOB_NO_TIME,
-                       .finish = SIM_NEVER, .wires = 1, .remaining = row->duration,
-                       .gpus_milli = row->gpus_milli, .stretch = 1, .scale = 1 };
+    *j = (struct job){ .index = index,
+                       .row = *row,
+                       .state = JOB_QUEUED,
+                       .group = -1,
+                       .node = -1,
+                       .allocated = JOB_NO_TIME,
+                       .start = JOB_NO_TIME,
+                       .end = JOB_NO_TIME,
+                       .finish = SIM_NEVER,
+                       .wires = 1,
+                       .remaining = row->duration,
+                       .gpus_milli = row->gpus_milli,
+                       .stretch = 1,
+                       .scale = 1 };
     copy_id(j, row);
     return j;
 }

@@ -43,61 +43,63 @@ struct job {
     char id_inline[JOB_ID_INLINE];
     char *id_heap; /* NULL unless the id is long */
     struct shape *shape;
-    const struct shape *as; /* what it is to the cards now: `shape`; of a replica, what it works on; NULL: idle */
-    struct replica *replica; /* NULL: a job; else of a service (engine/service.h) */
-    struct shape *queued_as; /* while it waits: what the scheduler counts it as */
+    const struct shape
+        *as; /* what it is to the cards now: `shape`; of a replica, what it works on; NULL: idle */
+    struct replica *replica;   /* NULL: a job; else of a service (engine/service.h) */
+    struct shape *queued_as;   /* while it waits: what the scheduler counts it as */
     struct elastic_size *size; /* ascending; owned. NULL: rigid */
-    struct shape *asked;     /* elastic: of the cards it asks for */
+    struct shape *asked;       /* elastic: of the cards it asks for */
     int n_sizes, at_size;
-    double stretch;          /* of the size it has */
-    int32_t resizes;         /* times it went on with another number of cards */
+    double stretch;  /* of the size it has */
+    int32_t resizes; /* times it went on with another number of cards */
     enum job_state state;
     bool oom;
     const char *reason; /* why rejected or failed */
-    int64_t rank;           /* in the queue, by the order policy */
-    uint32_t account;       /* whom it counts for (engine/accounts.h) */
-    int32_t gpus_milli;     /* it has, or would have */
+    int64_t rank;       /* in the queue, by the order policy */
+    uint32_t account;   /* whom it counts for (engine/accounts.h) */
+    int32_t gpus_milli; /* it has, or would have */
     RB_ENTRY(job) waiting;
     RB_ENTRY(job) releasing;
-    simtime limit_end;      /* end that its limit promises; SIM_NEVER: none */
-    bool expected;          /* it is in the scheduler's copy of the fleet */
-    bool evicted;           /* the scheduler is about to stop it, unless its place stays free */
+    simtime limit_end; /* end that its limit promises; SIM_NEVER: none */
+    bool expected;     /* it is in the scheduler's copy of the fleet */
+    bool evicted;      /* the scheduler is about to stop it, unless its place stays free */
 
     int group;               /* of the fleet, once placed */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */
     int32_t n_holdings;
-    struct holding one;      /* storage for single-card jobs */
-    int32_t node;            /* CPU-only jobs: where; -1 */
+    struct holding one; /* storage for single-card jobs */
+    int32_t node;       /* CPU-only jobs: where; -1 */
 
-    simtime here;                  /* it has held these very cards since: later than `allocated` once moved */
+    simtime here; /* it has held these very cards since: later than `allocated` once moved */
     simtime allocated, start, end; /* JOB_NO_TIME until then; start: of the first attempt */
     int32_t attempts;              /* times it was given cards */
     int32_t preemptions;           /* times it was stopped for another */
     int32_t moves;                 /* times it was moved to other cards */
     int32_t struck;                /* times a fault took them away */
-    simtime remaining;             /* work, recorded, that is not safe yet: when it last began to wait */
-    simtime held;                  /* time on its cards in earlier attempts */
-    simtime forgiven;              /* part of it that its limit does not count: faults */
-    const struct checkpoint_rule *saves; /* checkpoints are part of work_left; NULL: none, or free */
-    double scale;                  /* isolated ns on these cards / recorded ns of work */
-    simtime settled;               /* progress is credited up to here */
-    int64_t work_left;             /* isolated ns on this card type */
-    double work_credit;            /* fraction of a ns already done beyond work_left */
-    double wires;                  /* factor of its speed: a gang across domains or racks is slower */
-    double speed;                  /* now; 0 while starting */
-    simtime finish;                /* SIM_NEVER while speed is 0 */
-    ev_id event;                   /* CPU-only finish, start-up, memory growth */
-    ev_id limit;                   /* its limit, when limits kill */
-    ev_id crash;                   /* its program fails */
-    double card_s, energy_J;       /* card-seconds and joules charged so far */
-    double card_s_before;          /* part of card_s charged before the end of the warm-up */
-    double bill_s;                 /* card-seconds by the larger of its shares, charged so far */
+    simtime remaining; /* work, recorded, that is not safe yet: when it last began to wait */
+    simtime held;      /* time on its cards in earlier attempts */
+    simtime forgiven;  /* part of it that its limit does not count: faults */
+    const struct checkpoint_rule
+        *saves;              /* checkpoints are part of work_left; NULL: none, or free */
+    double scale;            /* isolated ns on these cards / recorded ns of work */
+    simtime settled;         /* progress is credited up to here */
+    int64_t work_left;       /* isolated ns on this card type */
+    double work_credit;      /* fraction of a ns already done beyond work_left */
+    double wires;            /* factor of its speed: a gang across domains or racks is slower */
+    double speed;            /* now; 0 while starting */
+    simtime finish;          /* SIM_NEVER while speed is 0 */
+    ev_id event;             /* CPU-only finish, start-up, memory growth */
+    ev_id limit;             /* its limit, when limits kill */
+    ev_id crash;             /* its program fails */
+    double card_s, energy_J; /* card-seconds and joules charged so far */
+    double card_s_before;    /* part of card_s charged before the end of the warm-up */
+    double bill_s;           /* card-seconds by the larger of its shares, charged so far */
 };
 
 struct job_pool;
 
 struct job_pool *job_pool_create(void);
-void job_pool_destroy(struct job_pool *p); /* accepts NULL */
+void job_pool_destroy(struct job_pool *p);                          /* accepts NULL */
 struct job *job_new(struct job_pool *p, const struct job_row *row); /* copies the id */
 void job_free(struct job_pool *p, struct job *j);
 struct job *job_at(const struct job_pool *p, uint32_t index);

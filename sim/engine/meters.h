@@ -22,7 +22,7 @@ enum meter {
     METER_SM,        /* SMs at work */
     METER_MEMORY,    /* usable bytes in use */
     METER_CONTEXT,   /* some process holds a context: decides idle power */
-    METER_OCCUPIED,  /* the whole card, while any job is on it: what renting whole cards would bill */
+    METER_OCCUPIED, /* the whole card, while any job is on it: what renting whole cards would bill */
     METERS
 };
 
@@ -32,7 +32,7 @@ struct meter_group {
     int64_t now[METERS];
     wide integral[METERS]; /* 2^-30 cards x ns */
     simtime settled;
-    int64_t *level_ns;     /* time with k cards occupied, k = 0 ... cards; lent, NULL: not counted */
+    int64_t *level_ns; /* time with k cards occupied, k = 0 ... cards; lent, NULL: not counted */
 };
 
 /* Integrals up to `now`. */

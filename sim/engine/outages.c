@@ -26,9 +26,10 @@ struct outages {
     uint64_t jobs;   /* stream of the programs */
     VEC(struct change) change;
     size_t changes_left;
-    struct cluster *final; /* the fleet without what never comes back; NULL: it will change, or is whole */
+    struct cluster
+        *final; /* the fleet without what never comes back; NULL: it will change, or is whole */
     struct pick pick;
-    struct job **list;     /* scratch */
+    struct job **list; /* scratch */
     struct outage_totals totals;
 };
 
@@ -91,8 +92,8 @@ static void schedule_flip(struct outages *o, uint32_t unit, simtime now)
     const bool down = o->flips[unit] % 2;
     const uint64_t which = ((uint64_t)w.node << 24) ^ (uint64_t)(w.card + 1);
     const double u = rng_at(o->group[w.group].stream, which, o->flips[unit]);
-    const simtime delay = down && r->law == REPAIR_FIXED ? repair
-                                                         : exponential(u, down ? repair : mtbf);
+    const simtime delay =
+        down && r->law == REPAIR_FIXED ? repair : exponential(u, down ? repair : mtbf);
     evq_at(o->env.q, later(now, delay), EV_FAULT, o->env.unit_kind, unit);
 }
 
@@ -141,8 +142,8 @@ static void strike_node(struct outages *o, int32_t node)
 }
 
 /* The node's cores and host memory; those of a pool belong to all its nodes. */
-static void service_node(struct outages *o, size_t group, int64_t node, unsigned set, unsigned clear,
-                         bool hits)
+static void service_node(struct outages *o, size_t group, int64_t node, unsigned set,
+                         unsigned clear, bool hits)
 {
     const struct plan_group *g = &o->env.plan->group[group];
     const int32_t index = (int32_t)(g->first_node + node);
@@ -255,7 +256,8 @@ void outages_change(struct outages *o, uint32_t index, simtime now)
 static void take_out_new(struct outages *o, size_t group)
 {
     const struct plan_group *g = &o->env.plan->group[group];
-    unsigned char *seen = xcalloc((size_t)(g->cards + g->spec->nodes), 1), *node_seen = seen + g->cards;
+    unsigned char *seen = xcalloc((size_t)(g->cards + g->spec->nodes), 1),
+                  *node_seen = seen + g->cards;
     for (size_t i = 0; i < g->spec->n_changes; i++) {
         const struct change c = { &g->spec->change[i], group };
         const struct capacity_event *e = c.event;
@@ -310,7 +312,8 @@ double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards)
     const int64_t per = g->real_per_node > 0 ? g->real_per_node : 1;
     const double nodes = cards > 0 ? (double)((cards + per - 1) / per) : 1;
     if (!g->spec->fails) return INFINITY;
-    return 1 / ((double)cards * rate(r->card_mtbf) + nodes * rate(r->node_mtbf) + rate(r->job_mtbf));
+    return 1 /
+           ((double)cards * rate(r->card_mtbf) + nodes * rate(r->node_mtbf) + rate(r->job_mtbf));
 }
 
 struct outage_totals *outages_totals(struct outages *o)
@@ -326,7 +329,8 @@ static void schedule_changes(struct outages *o, size_t group)
     take_out_new(o, group);
     for (size_t i = 0; i < g->n_changes; i++) {
         vec_push(&o->change, ((struct change){ &g->change[i], group }));
-        evq_at(o->env.q, g->change[i].at, EV_FAULT, o->env.change_kind, (uint32_t)(o->change.n - 1));
+        evq_at(o->env.q, g->change[i].at, EV_FAULT, o->env.change_kind,
+               (uint32_t)(o->change.n - 1));
     }
 }
 

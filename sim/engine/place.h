@@ -18,8 +18,8 @@ struct cluster;
 struct place_request {
     int group;
     const struct demand *demand;
-    bool any_node;       /* a gang may take cards of any node */
-    int32_t cpus_milli;  /* of the whole job; spread over its cards */
+    bool any_node;      /* a gang may take cards of any node */
+    int32_t cpus_milli; /* of the whole job; spread over its cards */
     uint64_t host_bytes;
     /* NULL, or a second state of the same fleet in which the cards must have room as well (the time of a
      * reservation): for the scheduler's own questions, policies need not look. Plain units only. */
@@ -29,9 +29,9 @@ struct place_request {
 /* Where it goes. Cards ascending, different; `slice` for a request for an instance. */
 struct pick {
     VEC(uint32_t) card;
-    int32_t node;            /* CPU-only jobs: the node */
-    struct mig_slice slice;  /* profile -1: none */
-    simtime prepare;         /* instances are made or modes changed before the job can start */
+    int32_t node;           /* CPU-only jobs: the node */
+    struct mig_slice slice; /* profile -1: none */
+    simtime prepare;        /* instances are made or modes changed before the job can start */
 };
 
 struct place_ops {

@@ -76,7 +76,8 @@ static void resolve_order(struct builder *b)
              s->pointer, common, schedule_fields_n, b->d);
     const char *why = p->order->bind ? p->order->bind(p->order_params, p->arena) : NULL;
     if (why) json_problem(b->d, b->doc, s->pointer, "%s", why);
-    if (p->order->fields_n) p->order_json = cfg_write(p->order->fields, p->order->fields_n, p->order_params);
+    if (p->order->fields_n)
+        p->order_json = cfg_write(p->order->fields, p->order->fields_n, p->order_params);
     if (strcmp(s->preempt, "order") == 0)
         p->preempts = p->order->preempts;
     else if (strcmp(s->preempt, "always") == 0)
@@ -91,10 +92,11 @@ static void resolve_order(struct builder *b)
     p->restart = s->restart;
     if (!p->preempts) return;
     if (p->backfill == BACKFILL_EASY || p->backfill == BACKFILL_CONSERVATIVE)
-        err_hint(problem_at(b, s->pointer, "backfill",
-                            "reservations and an order that preempts do not combine", s->backfill),
-                 "\"backfill\": \"greedy\" lets whoever fits run, \"none\" keeps the order strict; or "
-                 "set \"preempt\": \"never\"");
+        err_hint(
+            problem_at(b, s->pointer, "backfill",
+                       "reservations and an order that preempts do not combine", s->backfill),
+            "\"backfill\": \"greedy\" lets whoever fits run, \"none\" keeps the order strict; or "
+            "set \"preempt\": \"never\"");
     if (strcmp(s->when_full, "drop") == 0)
         problem_at(b, s->pointer, "when_full",
                    "an order that preempts needs a queue for the preempted", s->when_full);
@@ -115,18 +117,20 @@ static void resolve_migrate(struct builder *b)
     }
     p->migrates = true;
     if (s->migrate_pause == CFG_NO_TIME && isnan(s->migrate_rate))
-        err_hint(problem_at(b, s->pointer, "migrate", "a move costs something", s->migrate),
-                 "set \"migrate_pause\", the time a job stands still, or \"migrate_rate\", at which its "
-                 "memory is copied");
+        err_hint(
+            problem_at(b, s->pointer, "migrate", "a move costs something", s->migrate),
+            "set \"migrate_pause\", the time a job stands still, or \"migrate_rate\", at which its "
+            "memory is copied");
     if (p->preempts || p->backfill == BACKFILL_GREEDY)
         err_hint(problem_at(b, s->pointer, "migrate",
                             "room is made for the head of a queue that nobody jumps", s->migrate),
                  "with \"backfill\" none, easy or conservative and an order that does not preempt");
     for (size_t g = 0; g < p->n_groups; g++)
         if (p->share && !p->share->instances && p->group[g].capacity > 1) {
-            json_problem(b->d, b->doc, p->spec->share_pointer,
-                         "jobs that share a card by \"%s\" would slow each other where they are moved to",
-                         p->share->name);
+            json_problem(
+                b->d, b->doc, p->spec->share_pointer,
+                "jobs that share a card by \"%s\" would slow each other where they are moved to",
+                p->share->name);
             return;
         }
 }
@@ -136,7 +140,8 @@ static void resolve_accounts(struct builder *b)
 {
     struct plan *p = b->p;
     const struct schedule *s = &p->spec->schedule;
-    account_rules_read(&p->accounts, p->arena, b->doc, s->quotas, s->weights, s->pointer, p->cards, b->d);
+    account_rules_read(&p->accounts, p->arena, b->doc, s->quotas, s->weights, s->pointer, p->cards,
+                       b->d);
     if (p->accounts.n_weights && p->order && !p->order->account_rank)
         problem_at(b, s->pointer, "weights", "weights need an order that ranks groups: fair or drf",
                    p->order->name);
@@ -144,8 +149,10 @@ static void resolve_accounts(struct builder *b)
     if (p->order->account_rank)
         problem_at(b, s->pointer, "preempt", "an order that ranks groups stops nobody", s->preempt);
     if (p->accounts.n_quotas)
-        problem_at(b, s->pointer, "quotas", "quotas and preemption do not combine: set \"preempt\" to "
-                   "\"never\"", s->preempt);
+        problem_at(b, s->pointer, "quotas",
+                   "quotas and preemption do not combine: set \"preempt\" to "
+                   "\"never\"",
+                   s->preempt);
 }
 
 static void resolve_elastic(struct builder *b)
@@ -156,15 +163,17 @@ static void resolve_elastic(struct builder *b)
     elastic_rules_read(&p->elastic, p->arena, b->doc, s->scaling, s->pointer, b->d);
     if (p->elastic.how == ELASTIC_NONE) return;
     if (p->backfill == BACKFILL_CONSERVATIVE)
-        problem_at(b, s->pointer, "elastic", "elastic jobs and promises to all who wait do not combine",
-                   s->backfill);
+        problem_at(b, s->pointer, "elastic",
+                   "elastic jobs and promises to all who wait do not combine", s->backfill);
     if (p->migrates)
         problem_at(b, s->pointer, "elastic", "elastic jobs and jobs that are moved do not combine",
                    s->migrate);
     if (p->preempts)
-        problem_at(b, s->pointer, "elastic", "elastic jobs and preemption do not combine", s->preempt);
+        problem_at(b, s->pointer, "elastic", "elastic jobs and preemption do not combine",
+                   s->preempt);
     if (p->order && p->order->admission && p->order->admission(p->order_params) == ADMIT_PLAN)
-        problem_at(b, s->pointer, "elastic", "elastic jobs and admission by plan do not combine", "plan");
+        problem_at(b, s->pointer, "elastic", "elastic jobs and admission by plan do not combine",
+                   "plan");
 }
 
 static void resolve_schedule(struct builder *b)
@@ -190,8 +199,9 @@ static void resolve_schedule(struct builder *b)
     else if (strcmp(s->racks, "any") != 0)
         unknown_name(b, s->pointer, "racks", "expected a rule for racks", s->racks, racks, 3);
     if (b->p->gang == GANG_ANY && b->p->racks != RACKS_ANY)
-        err_hint(problem_at(b, s->pointer, "racks", "gangs of any cards keep to no racks", s->racks),
-                 "set \"gang\" to \"node\" or \"domain\"");
+        err_hint(
+            problem_at(b, s->pointer, "racks", "gangs of any cards keep to no racks", s->racks),
+            "set \"gang\" to \"node\" or \"domain\"");
     if (strcmp(s->when_full, "drop") == 0)
         b->p->drop = true;
     else if (strcmp(s->when_full, "wait") != 0)
@@ -209,8 +219,8 @@ static void ideal_profile(struct gpu_profile *profile)
         PROFILE_remote_sync_us,       PROFILE_remote_async_us,
     };
     for (size_t i = 0; i < sizeof free_of / sizeof *free_of; i++)
-        profile->param[free_of[i]] = (struct param){ .provenance = PROV_ASSUMED,
-                                                     .source = "the generic card is ideal" };
+        profile->param[free_of[i]] =
+            (struct param){ .provenance = PROV_ASSUMED, .source = "the generic card is ideal" };
     profile->param[PROFILE_remote_Bps].value = 1e15;
 }
 
@@ -338,7 +348,8 @@ static void note_param(struct plan *p, struct param_result *list, const struct p
 static void note_faults(struct plan *p, struct param_result *list, const struct plan_group *g)
 {
     const struct fault_rates *r = &g->spec->rates;
-    const simtime value[FAULT_SOURCES] = { r->card_mtbf, r->card_repair, r->node_mtbf, r->node_repair };
+    const simtime value[FAULT_SOURCES] = { r->card_mtbf, r->card_repair, r->node_mtbf,
+                                           r->node_repair };
     for (size_t i = 0; g->spec->fails && i < FAULT_SOURCES; i++) {
         const char *key = fault_fields[i].name;
         const bool set = json_object_get(g->spec->faults, key) ||
@@ -450,15 +461,17 @@ static void resolve_prices(struct builder *b)
     struct err e = { 0 };
     if (!p->spec->prices) return;
     p->priced = true;
-    if (price_book_load(&p->prices, p->arena, p->spec->prices, p->world->gpus, sha, &e) != 0) diag_add_err(b->d, &e);
+    if (price_book_load(&p->prices, p->arena, p->spec->prices, p->world->gpus, sha, &e) != 0)
+        diag_add_err(b->d, &e);
 }
 
 void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,
                 struct diag *d)
 {
     struct builder b = { out, d, &s->doc };
-    *out = (struct plan){ .arena = arena_create(), .world = w, .scenario = s,
-                          .spec = &s->policy[policy] };
+    *out = (struct plan){
+        .arena = arena_create(), .world = w, .scenario = s, .spec = &s->policy[policy]
+    };
     resolve_schedule(&b);
     FIND_IN(&b, share_all, out->spec->kind, out->spec->share_pointer, "kind",
             "expected a sharing policy", out->share);
@@ -490,7 +503,8 @@ void plan_check_schedule(const struct world *w, const struct scenario *s, struct
     const struct policy_spec nobody = { .schedule = s->schedule };
     struct plan plan = { .arena = arena_create(), .world = w, .scenario = s, .spec = &nobody };
     struct builder b = { &plan, d, &s->doc };
-    for (size_t g = 0; g < s->n_fleet; g++) plan.cards += s->fleet[g].nodes * s->fleet[g].gpus_per_node;
+    for (size_t g = 0; g < s->n_fleet; g++)
+        plan.cards += s->fleet[g].nodes * s->fleet[g].gpus_per_node;
     if (s->schedule_unused)
         resolve_schedule(&b), resolve_migrate(&b), resolve_accounts(&b), resolve_elastic(&b);
     plan_fini(&plan);

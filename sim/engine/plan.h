@@ -45,10 +45,10 @@ struct plan_group {
     int64_t nodes, per_node;   /* as the scheduler sees them: a pooled group is one node */
     int64_t first_card, cards; /* cards are numbered through the fleet */
     int64_t first_node;
-    int64_t real_per_node;     /* cards of a physical node */
-    int64_t domain;            /* cards of an NVLink domain */
-    int64_t node_cpus_milli;   /* INT64_MAX: no limit */
-    uint64_t node_host_bytes;  /* UINT64_MAX: no limit */
+    int64_t real_per_node;    /* cards of a physical node */
+    int64_t domain;           /* cards of an NVLink domain */
+    int64_t node_cpus_milli;  /* INT64_MAX: no limit */
+    uint64_t node_host_bytes; /* UINT64_MAX: no limit */
 };
 
 /* A service of the scenario under this policy. */
@@ -63,7 +63,8 @@ struct plan_service {
     const struct llm_model *model;
     const struct serve_part *part; /* by group */
     int64_t longest;               /* tokens in and out that a replica can hold, on any group */
-    const char *decode, *fill;     /* work signatures: "service:<name>", and while prompts are filled in */
+    const char *decode,
+        *fill; /* work signatures: "service:<name>", and while prompts are filled in */
 };
 
 struct plan {
@@ -72,7 +73,7 @@ struct plan {
     const struct scenario *scenario;
     const struct policy_spec *spec;
     const struct share_ops *share;
-    json_t *share_json;        /* resolved parameters, owned */
+    json_t *share_json; /* resolved parameters, owned */
     const struct order_ops *order;
     void *order_params; /* NULL: it has none */
     json_t *order_json; /* its keys, resolved; owned, NULL: it has none */
@@ -80,7 +81,8 @@ struct plan {
     enum backfill backfill;
     uint64_t backfill_depth; /* conservative: waiting jobs looked at */
     bool preempts;
-    struct checkpoint_rule checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
+    struct checkpoint_rule
+        checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
     simtime restart;
     bool migrates; /* running jobs are moved out of the way of the head of the queue */
     simtime migrate_pause;
@@ -88,7 +90,7 @@ struct plan {
     bool limits_kill;
     enum gang gang;
     enum racks racks;
-    bool drop; /* a job that cannot start at once is rejected */
+    bool drop;                     /* a job that cannot start at once is rejected */
     struct account_rules accounts; /* quotas and weights */
     struct elastic_rules elastic;
     struct plan_group *group;
@@ -120,9 +122,11 @@ const char *plan_signature_nearest(const struct plan *p, const char *name);
 
 /* The job row of a replica of service k: what the scheduler and the cards see of it. Its user and group
  * are "service:<name>". Names go to `names`. */
-void plan_replica_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row);
+void plan_replica_row(const struct plan *p, size_t service, struct symtab *names,
+                      struct job_row *row);
 /* The same while prompts of a language model are filled in. */
-void plan_filling_row(const struct plan *p, size_t service, struct symtab *names, struct job_row *row);
+void plan_filling_row(const struct plan *p, size_t service, struct symtab *names,
+                      struct job_row *row);
 
 /* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
 char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);

@@ -19,11 +19,11 @@ struct memo_entry {
 
 struct resident {
     struct job *job;
-    bool active;       /* it has begun: memory and context */
-    uint64_t bytes;    /* allocated, context included */
-    double card_rate;  /* share of the card it holds */
-    double bill_rate;  /* share of the card it keeps from others: the larger of compute and memory */
-    double power_W;    /* likewise */
+    bool active;      /* it has begun: memory and context */
+    uint64_t bytes;   /* allocated, context included */
+    double card_rate; /* share of the card it holds */
+    double bill_rate; /* share of the card it keeps from others: the larger of compute and memory */
+    double power_W;   /* likewise */
 };
 
 struct live_card {
@@ -142,8 +142,10 @@ static struct holding *holding_on(struct job *j, uint32_t card)
     int32_t low = 0, high = j->n_holdings; /* ascending */
     while (high - low > 1) {
         const int32_t mid = low + (high - low) / 2;
-        if (j->holding[mid].card <= card) low = mid;
-        else high = mid;
+        if (j->holding[mid].card <= card)
+            low = mid;
+        else
+            high = mid;
     }
     return &j->holding[low];
 }
@@ -254,7 +256,8 @@ static void ask(struct residents *r, struct reach reach, const struct plan_group
         }
     }
     *duty = 0;
-    if (n > 0) answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
+    if (n > 0)
+        answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
 }
 
 /* SM activity of a resident, in cards. A spatial cap (a slice, an MPS client's share) makes compute
@@ -263,10 +266,10 @@ static double sm_active(const struct share_ops *share, const struct gpu_spec *gp
                         const struct resident_view *v, double speed)
 {
     const struct signature *s = v->sig;
-    const double cap = v->slice ? mig_sm_share(gpu, v->demand->mig_profile, NULL)
-                       : share->spatial_cap ? v->demand->core_cap : 1.0;
-    return speed * (s->compute * fmax(1.0, s->sm_width / cap) + s->memory) *
-           fmin(s->sm_width, cap);
+    const double cap = v->slice             ? mig_sm_share(gpu, v->demand->mig_profile, NULL)
+                       : share->spatial_cap ? v->demand->core_cap
+                                            : 1.0;
+    return speed * (s->compute * fmax(1.0, s->sm_width / cap) + s->memory) * fmin(s->sm_width, cap);
 }
 
 /* The share of a card that a demand keeps from others: the larger of those of compute and memory, of a
@@ -278,9 +281,10 @@ static double bill_share(const struct plan_group *g, const struct demand *d)
     const struct gpu_spec *gpu = g->type.gpu;
     if (d->units == g->capacity) return 1;
     if (d->mig_profile >= 0)
-        return fmax(units, (double)gpu->mig->profile[d->mig_profile].memory_units / gpu->mig->memory_units);
+        return fmax(units, (double)gpu->mig->profile[d->mig_profile].memory_units /
+                               gpu->mig->memory_units);
     const uint64_t context = g->type.context_bytes;
-    const uint64_t bytes = d->reserve_bytes              ? d->reserve_bytes
+    const uint64_t bytes = d->reserve_bytes           ? d->reserve_bytes
                            : d->alloc_bytes > context ? d->alloc_bytes - context
                                                       : 0;
     return fmin(1, fmax(units, (double)bytes / (double)gpu->usable_bytes));
@@ -335,7 +339,8 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         sm_sum += sm;
         busy++;
     }
-    if (g->pairs && sm_sum > 1) { /* measured together, signatures alone: the card has no more to give */
+    if (g->pairs &&
+        sm_sum > 1) { /* measured together, signatures alone: the card has no more to give */
         for (uint16_t i = 0; i < c->n; i++) c->resident[i].power_W /= sm_sum;
         sm_sum = 1;
     }
@@ -393,7 +398,8 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
     double duty;
     size_t at = 0;
     ask(r, reach, g, &duty);
-    if (c->memo) memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
+    if (c->memo)
+        memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
     for (uint32_t i = reach.first; i < reach.end; i++) {
         bool changed = i == index;
         if (i != index) card_settle(r, i, now); /* at the old rates */
@@ -508,8 +514,9 @@ double residents_alone(struct residents *r, const struct job *j, const struct sh
     const int profile = fit->demand.mig_profile;
     const struct resident_view view = { .sig = &fit->sig,
                                         .demand = &fit->demand,
-                                        .slice = profile < 0 ? NULL
-                                                             : &g->type.gpu->mig->profile[profile] };
+                                        .slice = profile < 0
+                                                     ? NULL
+                                                     : &g->type.gpu->mig->profile[profile] };
     double speed, duty;
     answers_ask(r->answers, (size_t)j->group, &view, &as->id, 1, &speed, &duty);
     return speed;
@@ -684,7 +691,8 @@ double residents_energy_J(const struct plan *plan, size_t group, const struct me
            (gpu->busy_W - gpu->idle_context_W) * meter_card_s(m->integral[METER_SM]);
 }
 
-const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by, size_t *n)
+const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by,
+                                              size_t *n)
 {
     *n = r->tenant[by].n;
     return r->tenant[by].v;
@@ -701,8 +709,7 @@ bool residents_none(const struct residents *r)
         if (r->card[i].n || r->card[i].used_bytes) return false;
     for (size_t g = 0; g < r->plan->n_groups; g++)
         for (int m = 0; m < METERS; m++)
-            if (m != METER_STRANDED && m != METER_DOWN && m != METER_ABSENT &&
-                r->meters[g].now[m])
+            if (m != METER_STRANDED && m != METER_DOWN && m != METER_ABSENT && r->meters[g].now[m])
                 return false;
     return true;
 }

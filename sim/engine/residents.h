@@ -63,7 +63,8 @@ double residents_energy_J(const struct plan *plan, size_t group, const struct me
                           simtime length);
 /* Charges since the last reset by user, group of the trace or class; joules charged by group of the
  * fleet. Lent. */
-const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by, size_t *n);
+const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by,
+                                              size_t *n);
 double residents_charged_J(const struct residents *r, size_t group);
 /* No card holds anything: the state of the beginning. */
 bool residents_none(const struct residents *r);

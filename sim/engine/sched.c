@@ -25,8 +25,12 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
                            const struct symtab *names, const struct sched_calls *calls, void *ctx)
 {
     struct sched *s = xcalloc(1, sizeof *s);
-    *s = (struct sched){ .plan = plan, .cluster = cluster, .call = *calls, .ctx = ctx,
-                         .look = SIM_NEVER, .view.params = plan->order_params };
+    *s = (struct sched){ .plan = plan,
+                         .cluster = cluster,
+                         .call = *calls,
+                         .ctx = ctx,
+                         .look = SIM_NEVER,
+                         .view.params = plan->order_params };
     total_up(&s->view, plan);
     waitlist_init(&s->queue);
     if (plan->accounts.n_quotas || plan->order->account_rank)
@@ -151,8 +155,8 @@ static void account_move(struct sched *s, struct job *j, simtime now, bool start
         return;
     }
     for (size_t i = 0; i < s->accounts->member[a->quota->cohort].n; i++)
-        waitlist_release(&s->queue, waitlist_lane(&s->queue,
-                                                  s->accounts->member[a->quota->cohort].v[i]));
+        waitlist_release(&s->queue,
+                         waitlist_lane(&s->queue, s->accounts->member[a->quota->cohort].v[i]));
 }
 
 bool sched_may(const struct sched *s, const struct job *j)
@@ -312,7 +316,8 @@ void sched_started(struct sched *s, struct job *j)
     if (!keeps_running(s)) return;
     j->limit_end = SIM_NEVER;
     const simtime limit = job_limit(j);
-    if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated) j->limit_end = j->allocated + limit;
+    if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated)
+        j->limit_end = j->allocated + limit;
     RB_INSERT(releases, &s->running, j);
     if (s->then && !s->walking) sched_expect(s, j, true);
 }
@@ -355,8 +360,8 @@ void sched_withdraw(struct sched *s, struct job *j)
     sched_leave(s, j);
 }
 
-bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
-                       struct pick *out)
+bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j,
+                       int *group, struct pick *out)
 {
     return place(s, c, j, group, out);
 }

@@ -81,8 +81,8 @@ void sched_requeue(struct sched *s, struct job *j, simtime now);
 /* A waiting job leaves the queue for good. */
 void sched_withdraw(struct sched *s, struct job *j);
 /* Would it find a place on this state of the fleet? */
-bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j, int *group,
-                       struct pick *out);
+bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j,
+                       int *group, struct pick *out);
 
 /* Call sched_wake() at this time: the order changes by itself then. SIM_NEVER: no need. */
 simtime sched_look(const struct sched *s);

@@ -81,8 +81,8 @@ static bool place_beside(struct sched *s, const struct job *head, struct reserva
         r.beside = s->then;
         const bool whole = r.demand->cards > 1 || r.demand->units == s->plan->group[g].capacity;
         if (r.demand->cards == 0 ? cluster_cpu_node(s->cluster, &r, &s->pick)
-            : whole ? cluster_whole_cards(s->cluster, PREFER_TIGHTEST, &r, &s->pick)
-                    : cluster_one_card(s->cluster, PREFER_TIGHTEST, &r, &s->pick)) {
+            : whole              ? cluster_whole_cards(s->cluster, PREFER_TIGHTEST, &r, &s->pick)
+                                 : cluster_one_card(s->cluster, PREFER_TIGHTEST, &r, &s->pick)) {
             *group = (int)g;
             return true;
         }
@@ -158,7 +158,8 @@ void sched_easy(struct sched *s, simtime now)
     struct job *head = sched_head(s);
     struct reservation r = { 0 };
     if (!head) return;
-    if (s->candidates == (head->row.walltime != JOB_NO_TIME)) return; /* nobody behind could prove it */
+    if (s->candidates == (head->row.walltime != JOB_NO_TIME))
+        return; /* nobody behind could prove it */
     s->walking = true;
     if (reserve(s, head, now, &r)) {
         walk_queue(s, head, now, r.when, &r);

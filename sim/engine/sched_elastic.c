@@ -219,7 +219,8 @@ static void grow_all(struct sched *s)
     while (grew) {
         grew = false;
         for (size_t i = 0; i < n; i++)
-            if (list[i].size + 1 < list[i].job->n_sizes && pays(s, &list[i], was[i]) && grow(s, &list[i]))
+            if (list[i].size + 1 < list[i].job->n_sizes && pays(s, &list[i], was[i]) &&
+                grow(s, &list[i]))
                 grew = any = true;
     }
     undo(s, list, n, was);

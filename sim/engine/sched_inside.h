@@ -31,11 +31,11 @@ struct sched {
     struct order_view view;
     struct waitlist queue;
     struct accounts *accounts; /* NULL: neither quotas nor an order that ranks accounts */
-    struct releases running; /* by the end that limits promise; kept only for who looks at it */
+    struct releases running;   /* by the end that limits promise; kept only for who looks at it */
     uint64_t waiting;
-    uint64_t candidates;     /* those of them that may overtake */
+    uint64_t candidates; /* those of them that may overtake */
     bool needs_run;
-    simtime reordered;       /* orders with a period: when accounts were ranked */
+    simtime reordered; /* orders with a period: when accounts were ranked */
     struct pick pick;
     struct place_request *request; /* scratch, by group */
     bool *allowed;                 /* scratch, by group */
@@ -46,17 +46,17 @@ struct sched {
     VEC(struct job *) released; /* running, but taken off the copy for now */
     VEC(struct job *) brief;    /* started, not on the copy yet: they end before the reservation */
     bool walking;
-    uint64_t walk;              /* number of the walk through the queue */
-    size_t full;                /* greedy: shapes that met a lack of room in this walk */
-    size_t shapes;              /* request shapes of the candidates */
-    VEC(struct placed) placed;  /* preemption: who starts; entries beyond n_placed keep memory */
+    uint64_t walk;             /* number of the walk through the queue */
+    size_t full;               /* greedy: shapes that met a lack of room in this walk */
+    size_t shapes;             /* request shapes of the candidates */
+    VEC(struct placed) placed; /* preemption: who starts; entries beyond n_placed keep memory */
     size_t n_placed;
-    const struct job *worst;    /* the running job of largest rank */
-    size_t heap;                /* `list`: so many are a heap, largest rank first; behind it they are sorted */
+    const struct job *worst; /* the running job of largest rank */
+    size_t heap; /* `list`: so many are a heap, largest rank first; behind it they are sorted */
     bool heaped;
-    simtime look;               /* when a running job's rank changes by itself; SIM_NEVER */
-    VEC(struct job *) elastic;  /* running jobs that may be resized */
-    struct profile *profile;    /* conservative */
+    simtime look;              /* when a running job's rank changes by itself; SIM_NEVER */
+    VEC(struct job *) elastic; /* running jobs that may be resized */
+    struct profile *profile;   /* conservative */
 };
 
 /* Smaller goes first. A service stands: its replicas go before all jobs, and no job takes their place. */

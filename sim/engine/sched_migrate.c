@@ -24,7 +24,7 @@ struct seat {
 };
 
 struct target {
-    int64_t key; /* smaller is better */
+    int64_t key;   /* smaller is better */
     uint32_t card; /* or the node's number */
 };
 
@@ -32,7 +32,7 @@ struct mover {
     struct sched *s;
     struct job *head;
     int group;
-    VEC(struct seat) seat;     /* by card */
+    VEC(struct seat) seat; /* by card */
     VEC(struct target) target;
     struct job *victim[MOST_MOVED];
     struct pick place[MOST_MOVED], head_place;
@@ -72,8 +72,10 @@ static size_t seats_on(const struct mover *m, uint32_t card)
     size_t low = 0, high = m->seat.n;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        if (m->seat.v[mid].card < card) low = mid + 1;
-        else high = mid;
+        if (m->seat.v[mid].card < card)
+            low = mid + 1;
+        else
+            high = mid;
     }
     return low;
 }

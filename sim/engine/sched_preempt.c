@@ -67,7 +67,8 @@ static bool make_room(struct sched *s, const struct job *j, struct placed *out)
     size_t i = s->list.n;
     while (!fits && i > 0 && waitlist_compare(j, in_order(s, i - 1)) < 0) {
         struct job *victim = s->list.v[--i];
-        if (!victim->expected || victim->replica) continue; /* it went for somebody else; a service stays */
+        if (!victim->expected || victim->replica)
+            continue; /* it went for somebody else; a service stays */
         sched_expect(s, victim, false);
         vec_push(&s->released, victim);
         fits = sched_place(s, s->then, j, NULL, &out->group, &out->pick);

@@ -63,8 +63,9 @@ static void draw(struct sched *s, struct profile *p)
     for (size_t g = 0; g < p->n_groups; g++) {
         const struct plan_group *pg = &s->plan->group[g];
         p->group[g].step.n = 0;
-        vec_push(&p->group[g].step, ((struct step){ now, (pg->cards - cluster_cards_out(s->cluster, g)) *
-                                                          pg->capacity }));
+        vec_push(
+            &p->group[g].step,
+            ((struct step){ now, (pg->cards - cluster_cards_out(s->cluster, g)) * pg->capacity }));
     }
     RB_FOREACH(j, releases, &s->running) p->group[j->group].step.v[0].free -= units_back(s, j);
     RB_FOREACH(j, releases, &s->running)

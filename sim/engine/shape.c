@@ -186,8 +186,9 @@ static const char *never_fits(const struct plan *p, const struct plan_group *g,
     if (d->mig_profile >= 0)
         return layout_has(p, g, d->mig_profile) ? NULL
                                                 : "the layout has no slice of the size it needs";
-    return off_suffice(p, g, served, d->cards, any_node) ? NULL
-                                                 : "the layout leaves too few cards with MIG off";
+    return off_suffice(p, g, served, d->cards, any_node)
+               ? NULL
+               : "the layout leaves too few cards with MIG off";
 }
 
 /* Whom the row's job may share a card with: rows without a user are all of one. */
@@ -307,11 +308,16 @@ static void grow(struct shape_table *t)
 struct shape *shape_of(struct shape_table *t, const struct job_row *row,
                        struct unknown_name *unknown)
 {
-    struct key key = { .gpu_mem_bytes = row->gpu_mem_bytes, .host_bytes = row->mem_bytes,
-                       .gpus_milli = row->gpus_milli, .slots = row->slots,
-                       .cpus_milli = row->cpus_milli, .profile = row->profile,
-                       .gpu_model = row->gpu_model, .gpu_allowed = row->gpu_allowed,
-                       .klass = (uint32_t)row->klass, .owner = owner_of(t->plan, row) };
+    struct key key = { .gpu_mem_bytes = row->gpu_mem_bytes,
+                       .host_bytes = row->mem_bytes,
+                       .gpus_milli = row->gpus_milli,
+                       .slots = row->slots,
+                       .cpus_milli = row->cpus_milli,
+                       .profile = row->profile,
+                       .gpu_model = row->gpu_model,
+                       .gpu_allowed = row->gpu_allowed,
+                       .klass = (uint32_t)row->klass,
+                       .owner = owner_of(t->plan, row) };
     const uint64_t hash = hash_key(&key);
     struct entry *e = t->bucket[hash & (t->n_buckets - 1)];
     while (e && !(e->hash == hash && memcmp(&e->key, &key, sizeof key) == 0)) e = e->next;

@@ -12,25 +12,25 @@ struct plan;
 
 /* One group of the fleet, seen by a shape. */
 struct fit {
-    bool feasible;         /* on an empty group; else `reason` */
+    bool feasible; /* on an empty group; else `reason` */
     const char *reason;
     struct demand demand;
-    struct signature sig;  /* on this card type */
-    double transfer;       /* isolated time here / isolated time on the recorded card */
-    double flops_per_s;    /* useful operations per isolated second here; NAN unknown */
+    struct signature sig; /* on this card type */
+    double transfer;      /* isolated time here / isolated time on the recorded card */
+    double flops_per_s;   /* useful operations per isolated second here; NAN unknown */
 };
 
 struct shape {
-    uint64_t id;       /* never used again by another shape of the run */
-    uint64_t jobs;     /* in the system */
+    uint64_t id;   /* never used again by another shape of the run */
+    uint64_t jobs; /* in the system */
     uint64_t submitted;
-    bool rejected;     /* no group can ever serve it */
+    bool rejected; /* no group can ever serve it */
     const char *reason;
     struct request request;
     struct signature sig; /* on the reference card */
     int32_t cpus_milli;
     uint64_t host_bytes;
-    struct fit *fit;   /* one per group */
+    struct fit *fit; /* one per group */
     /* The scheduler's: waiting jobs that may overtake; the walk through the queue that found no room, and
      * no room beside the reservation. */
     uint64_t candidates, no_room, no_room_beside;

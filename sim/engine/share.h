@@ -27,9 +27,9 @@ struct card_type {
 
 /* What a job asks for, before a policy looks at it. */
 struct request {
-    int32_t gpus_milli;  /* 0, 1..999, or a multiple of 1000 */
-    int32_t slots;       /* >= 1; > 1 asks for more slots on one card */
-    uint64_t bytes;      /* per card: trace column, else the signature's footprint, else JOB_NO_BYTES */
+    int32_t gpus_milli; /* 0, 1..999, or a multiple of 1000 */
+    int32_t slots;      /* >= 1; > 1 asks for more slots on one card */
+    uint64_t bytes; /* per card: trace column, else the signature's footprint, else JOB_NO_BYTES */
     const struct signature *sig; /* widths filled in */
 };
 
@@ -48,7 +48,7 @@ struct demand {
     uint64_t limit_bytes;   /* an allocation beyond fails (without context); UINT64_MAX: none */
     double core_cap;        /* share of the SMs it may use at most; 1: no cap */
     int mig_profile;        /* index into the board's profiles; -1: no instance */
-    uint32_t owner;         /* goes only beside tenants of this owner; 0: beside anybody. Not the policy's:
+    uint32_t owner; /* goes only beside tenants of this owner; 0: beside anybody. Not the policy's:
                                filled in after demand() where one_owner() says so */
 };
 
@@ -67,11 +67,11 @@ struct share_view {
 
 /* How cards are divided into instances (MIG), for policies with `instances`. */
 struct instance_rules {
-    bool on_demand;         /* free instances are destroyed and created as jobs need them */
-    simtime repartition;    /* destroying and creating instances on a card */
-    simtime mode_change;    /* switching an empty card's MIG mode */
-    simtime period;         /* layouts are planned so often (engine/carve.h); 0: never */
-    bool oracle;            /* plans know the arrivals of their period, else those of the last */
+    bool on_demand;      /* free instances are destroyed and created as jobs need them */
+    simtime repartition; /* destroying and creating instances on a card */
+    simtime mode_change; /* switching an empty card's MIG mode */
+    simtime period;      /* layouts are planned so often (engine/carve.h); 0: never */
+    bool oracle;         /* plans know the arrivals of their period, else those of the last */
     enum mig_start_rule start;
     const struct mig_layout *layout; /* not on demand: the instances of every card ... */
     bool off;                        /* ... or MIG off */
@@ -94,11 +94,12 @@ struct share_ops {
     /* Does it read uses[which], with these parameters? NULL: all of them. */
     bool (*reads)(const void *params, size_t which);
     bool (*uses_profile)(const void *params); /* NULL: it always reads them */
-    bool instances;  /* cards are divided into placed instances (MIG); units are compute slices */
-    bool pooled;     /* any node's job may use any card: the fleet is one big node */
+    bool instances;    /* cards are divided into placed instances (MIG); units are compute slices */
+    bool pooled;       /* any node's job may use any card: the fleet is one big node */
     bool spatial_cap;  /* core_cap limits the SMs in use at a time (not the time) */
     bool bills_memory; /* a tenant is charged for the larger of its compute and memory share */
-    bool meets; /* residents work on all of the card together: measured pairs may say what comes of it */
+    bool
+        meets; /* residents work on all of the card together: measured pairs may say what comes of it */
     bool keeps_duty; /* the hardware tells a duty cycle (false under MIG) */
 
     /* Fill parameters that the scenario left open from the card's profile. NULL, or why this kind

@@ -17,25 +17,25 @@ enum kind {
     KIND_CARD_FINISH, /* arg: card */
     KIND_JOB_FINISH,  /* arg: job without cards */
     KIND_ARRIVAL,
-    KIND_READY,       /* arg: job; its instances exist, its library is up */
-    KIND_GROW,        /* arg: job; allocates its footprint */
-    KIND_LIMIT,       /* arg: job; its limit kills it */
-    KIND_LOOK,        /* the order changes by itself */
-    KIND_PLAN,        /* layouts of the next period */
-    KIND_CARVED,      /* arg: card; its planned instances exist */
-    KIND_WARM,        /* statistics start here */
+    KIND_READY,  /* arg: job; its instances exist, its library is up */
+    KIND_GROW,   /* arg: job; allocates its footprint */
+    KIND_LIMIT,  /* arg: job; its limit kills it */
+    KIND_LOOK,   /* the order changes by itself */
+    KIND_PLAN,   /* layouts of the next period */
+    KIND_CARVED, /* arg: card; its planned instances exist */
+    KIND_WARM,   /* statistics start here */
     KIND_SAMPLE,
-    KIND_MARK,        /* end of a batch of the last quarter */
-    KIND_UNIT,        /* arg: card or node that fails or comes back */
-    KIND_CHANGE,      /* arg: change of the fleet */
-    KIND_CRASH,       /* arg: job; its program fails */
-    KIND_STOP,        /* the horizon */
-    KIND_SERVICE,     /* and those above: events of services */
+    KIND_MARK,    /* end of a batch of the last quarter */
+    KIND_UNIT,    /* arg: card or node that fails or comes back */
+    KIND_CHANGE,  /* arg: change of the fleet */
+    KIND_CRASH,   /* arg: job; its program fails */
+    KIND_STOP,    /* the horizon */
+    KIND_SERVICE, /* and those above: events of services */
 };
 
 enum {
-    FRAG_SHAPES = 32,       /* most frequent request shapes looked at */
-    FRAG_CARDS = 4096,      /* cards looked at; larger fleets are sampled evenly */
+    FRAG_SHAPES = 32,        /* most frequent request shapes looked at */
+    FRAG_CARDS = 4096,       /* cards looked at; larger fleets are sampled evenly */
     FRAG_EVALUATIONS = 1024, /* thinned by half whenever this many were made */
     SERIES_ROWS = 100000     /* the series' interval doubles whenever this many were written */
 };
@@ -58,10 +58,10 @@ struct run {
     struct carver *carver; /* planned layouts; NULL: none */
     struct evq *q;
     ev_id look;
-    struct pick pick;      /* scratch */
-    VEC(struct job *) ended; /* at this instant, for the sinks */
+    struct pick pick;            /* scratch */
+    VEC(struct job *) ended;     /* at this instant, for the sinks */
     VEC(struct job *) preempted; /* at this instant, where cards can leave for good */
-    struct job **done;     /* scratch: jobs a card has finished */
+    struct job **done;           /* scratch: jobs a card has finished */
     bool stopped, warm, warned;
     simtime now;
     uint64_t order;
@@ -332,8 +332,8 @@ static void begin(struct run *r, struct job *j)
         return;
     }
     if (j->shape->sig.mem_grow > 0)
-        j->event = evq_at(r->q, later(r->now, j->shape->sig.mem_grow), EV_POLICY, KIND_GROW,
-                          j->index);
+        j->event =
+            evq_at(r->q, later(r->now, j->shape->sig.mem_grow), EV_POLICY, KIND_GROW, j->index);
 }
 
 static simtime startup(const struct run *r, const struct job *j)
@@ -362,7 +362,8 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     j->attempts++;
     if (j->start == JOB_NO_TIME) j->start = ready;
     j->saves = n > 0 && !j->replica && r->plan->checkpoint.every > 0 && r->plan->checkpoint.cost > 0
-                   ? &r->plan->checkpoint : NULL;
+                   ? &r->plan->checkpoint
+                   : NULL;
     j->work_left = job_line(j);
     j->scale = fit->transfer * j->stretch;
     if (j->scale != 1.0) {
@@ -375,8 +376,9 @@ static void start(void *ctx, struct job *j, const struct pick *p)
     if (j->attempts > 1 && !j->replica) ready = later(ready, r->plan->restart);
     if (r->plan->limits_kill && j->row.walltime != JOB_NO_TIME) {
         const simtime used = j->held - j->forgiven;
-        const simtime rest = j->n_sizes ? job_limit(j)
-                             : j->row.walltime > used ? j->row.walltime - used : 0;
+        const simtime rest = j->n_sizes               ? job_limit(j)
+                             : j->row.walltime > used ? j->row.walltime - used
+                                                      : 0;
         j->limit = evq_at(r->q, later(r->now, rest), EV_POLICY, KIND_LIMIT, j->index);
     }
     if (r->outages) {
@@ -468,8 +470,7 @@ static void warn_of_memory(struct run *r, const struct shape *shape)
         if (!over_limit && d->alloc_bytes <= usable / (uint64_t)tenants) continue;
         r->warned = true;
         log_warn("policy %s: jobs like %.*s need %.1f GiB; %s", r->plan->spec->name,
-                 (int)r->next.id_len, r->next.id,
-                 (double)d->alloc_bytes / 0x1p30,
+                 (int)r->next.id_len, r->next.id, (double)d->alloc_bytes / 0x1p30,
                  over_limit ? "their limit is lower: they will run out of memory"
                             : "a card full of them holds less: some may run out of memory");
     }
@@ -579,12 +580,11 @@ static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
 
 static void plan_layouts(struct run *r)
 {
-    const struct mig_layout *layout =
-        carver_plan(r->carver, r->now, r->cluster, r->sched, r->pool);
+    const struct mig_layout *layout = carver_plan(r->carver, r->now, r->cluster, r->sched, r->pool);
     for (int64_t i = 0; i < r->plan->cards; i++) carve(r, (uint32_t)i, &layout[i]);
     sched_wake(r->sched);
-    const simtime next = carver_next(r->carver, r->now, r->present > 0,
-                                     r->more ? r->next.submit : SIM_NEVER);
+    const simtime next =
+        carver_next(r->carver, r->now, r->present > 0, r->more ? r->next.submit : SIM_NEVER);
     if (next != SIM_NEVER) evq_at(r->q, next, EV_POLICY, KIND_PLAN, 0);
 }
 
@@ -636,7 +636,8 @@ static double sample_fragmentation(struct run *r)
 
 static void sample(struct run *r)
 {
-    struct sample s = { .t = r->now, .length = r->now - r->sampled,
+    struct sample s = { .t = r->now,
+                        .length = r->now - r->sampled,
                         .queued = sched_waiting(r->sched),
                         .running = r->present - sched_waiting(r->sched) };
     if (r->services) { /* replicas are no jobs of anybody */
@@ -721,8 +722,10 @@ static void card_finished(struct run *r, uint32_t card)
     size_t n = 0;
     residents_done(r->residents, card, r->now, &r->done, &n);
     for (size_t i = 0; i < n; i++) {
-        if (r->done[i]->replica) services_done(r->services, r->done[i], r->now);
-        else finish(r, r->done[i]);
+        if (r->done[i]->replica)
+            services_done(r->services, r->done[i], r->now);
+        else
+            finish(r, r->done[i]);
     }
 }
 
@@ -795,7 +798,8 @@ static bool goes_on(const struct run *r)
  * services can be in their way, and those are done. True: they went. */
 static bool services_make_way(struct run *r)
 {
-    if (!r->services || horizon(r) != SIM_NEVER || r->more || !services_idle(r->services)) return false;
+    if (!r->services || horizon(r) != SIM_NEVER || r->more || !services_idle(r->services))
+        return false;
     const uint64_t waiting = sched_waiting(r->sched), standing = services_standing(r->services);
     if (standing == 0 || r->present <= standing || r->present - waiting > standing) return false;
     services_stop(r->services, r->now);
@@ -835,8 +839,8 @@ static void tell_unfinished(struct run *r)
     if (rest.n > 1) qsort(rest.v, rest.n, sizeof *rest.v, by_order);
     for (size_t i = 0; i < rest.n; i++) {
         r->stay_ns += r->now - rest.v[i]->row.submit;
-        r->out->never_started +=
-            !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED && rest.v[i]->start == JOB_NO_TIME;
+        r->out->never_started += !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED &&
+                                 rest.v[i]->start == JOB_NO_TIME;
         if (rest.v[i]->state != JOB_QUEUED) tell_stay(r, rest.v[i]);
         tell_job(r, rest.v[i]);
     }
@@ -866,14 +870,14 @@ static void check_conservation(struct run *r)
     for (size_t g = 0; g < r->plan->n_groups; g++) {
         const struct meter_group *m = residents_meters(r->residents, g, r->now);
         const struct gpu_spec *gpu = r->plan->group[g].type.gpu;
-        const double load = gpu->idle_context_W * meter_card_s(m->integral[METER_CONTEXT]) +
-                            (gpu->busy_W - gpu->idle_context_W) *
-                                meter_card_s(m->integral[METER_SM]);
+        const double load =
+            gpu->idle_context_W * meter_card_s(m->integral[METER_CONTEXT]) +
+            (gpu->busy_W - gpu->idle_context_W) * meter_card_s(m->integral[METER_SM]);
         allocated_s += meter_card_s(m->integral[METER_ALLOCATED]);
         if (differs(load, residents_charged_J(r->residents, g)))
             law = "energy of the jobs = energy of the busy cards";
-        if (m->integral[METER_ALLOCATED] + m->integral[METER_STRANDED] +
-                m->integral[METER_DOWN] + m->integral[METER_ABSENT] >
+        if (m->integral[METER_ALLOCATED] + m->integral[METER_STRANDED] + m->integral[METER_DOWN] +
+                m->integral[METER_ABSENT] >
             (wide)r->plan->group[g].cards * METER_CARD * (r->now + 1))
             law = "allocated + stranded + down + absent <= cards x time";
     }
@@ -921,14 +925,26 @@ static void set_up(struct run *r)
     r->q = evq_create(1024);
     r->residents = residents_create(r->plan, r->cluster, r->q, KIND_CARD_FINISH);
     r->sched = sched_create(r->plan, r->cluster, r->names,
-                            &(struct sched_calls){ .start = start, .drop = drop, .stop = stop,
-                                                   .resize = resize, .lift = lift,
-                                                   .set_down = set_down }, r);
-    r->outages = outages_create(&(struct outage_env){
-        .plan = r->plan, .replication = r->opt->replication, .q = r->q, .cluster = r->cluster,
-        .residents = r->residents, .sched = r->sched, .pool = r->pool, .unit_kind = KIND_UNIT,
-        .change_kind = KIND_CHANGE, .crash_kind = KIND_CRASH, .strike = strike, .give_up = give_up,
-        .ctx = r });
+                            &(struct sched_calls){ .start = start,
+                                                   .drop = drop,
+                                                   .stop = stop,
+                                                   .resize = resize,
+                                                   .lift = lift,
+                                                   .set_down = set_down },
+                            r);
+    r->outages = outages_create(&(struct outage_env){ .plan = r->plan,
+                                                      .replication = r->opt->replication,
+                                                      .q = r->q,
+                                                      .cluster = r->cluster,
+                                                      .residents = r->residents,
+                                                      .sched = r->sched,
+                                                      .pool = r->pool,
+                                                      .unit_kind = KIND_UNIT,
+                                                      .change_kind = KIND_CHANGE,
+                                                      .crash_kind = KIND_CRASH,
+                                                      .strike = strike,
+                                                      .give_up = give_up,
+                                                      .ctx = r });
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;
     r->interval = r->opt->sample;
@@ -943,12 +959,14 @@ static void set_up(struct run *r)
 
 static void set_up_services(struct run *r)
 {
-    const struct service_calls calls = { .launch = launch, 
-                                         .submit = submit, .filling = filling, .retire = retire,
+    const struct service_calls calls = { .launch = launch,
+                                         .submit = submit,
+                                         .filling = filling,
+                                         .retire = retire,
                                          .fail = service_failed };
     if (r->plan->n_services == 0) return;
-    r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE, &calls, r,
-                                  r->e);
+    r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE,
+                                  &calls, r, r->e);
     if (!r->services) {
         fail(r, (int)r->e->code);
         return;

@@ -24,8 +24,8 @@ struct sim_options {
 /* One group's card time since the end of the warm-up, in card-seconds. */
 struct group_totals {
     double card_s[METERS];
-    double energy_J;  /* at the boards */
-    double charged_J; /* part of it charged to jobs */
+    double energy_J;   /* at the boards */
+    double charged_J;  /* part of it charged to jobs */
     int64_t *level_ns; /* owned: time with k cards occupied, k = 0 ... cards */
 };
 
@@ -52,19 +52,20 @@ struct service_totals {
 };
 
 struct sim_totals {
-    struct symtab *names;  /* owned: users, groups ... of the run */
-    struct group_totals *group;    /* owned, one per group */
+    struct symtab *names;                     /* owned: users, groups ... of the run */
+    struct group_totals *group;               /* owned, one per group */
     struct tenant_totals *tenant[CHARGE_BYS]; /* owned, by user symbol, group symbol, class */
     size_t n_tenants[CHARGE_BYS];
     size_t n_groups;
-    simtime end;           /* of the run */
-    uint64_t rows, events, ties; /* ties: events at the same time as the one before */
-    double fragmentation;  /* time average over the samples; NAN: none */
-    uint64_t unknown_flops; /* jobs that ran without flops_per_s */
+    simtime end;                   /* of the run */
+    uint64_t rows, events, ties;   /* ties: events at the same time as the one before */
+    double fragmentation;          /* time average over the samples; NAN: none */
+    uint64_t unknown_flops;        /* jobs that ran without flops_per_s */
     double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
-    uint64_t never_started; /* jobs still queued at the end */
+    uint64_t never_started;        /* jobs still queued at the end */
     struct outage_totals outages;
-    uint64_t moves;  /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
+    uint64_t
+        moves; /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
     double moved_s;
     /* Mean number of waiting jobs in each batch of the last quarter of a run with a horizon. */
     double queue_batch[QUEUE_MARKS - 1];

@@ -15,7 +15,7 @@
 struct sample {
     simtime t, length;
     double allocated, duty, sm_active, memory, stranded, down, free_share;
-    double power_W;  /* mean over the interval, at the boards */
+    double power_W;           /* mean over the interval, at the boards */
     uint64_t queued, running; /* at t */
     double fragmentation; /* at t: expected share of the fleet that is free but of no use; NAN: not
                              measured, which in long runs most samples are */
@@ -33,7 +33,7 @@ enum request_fate {
 struct request_end {
     enum request_fate fate;
     simtime arrival, end;
-    simtime began, first;        /* of service; of output. JOB_NO_TIME: it never did */
+    simtime began, first;                /* of service; of output. JOB_NO_TIME: it never did */
     int64_t input_tokens, output_tokens; /* 0: no language model */
     double size_ns;
 };
@@ -41,7 +41,7 @@ struct request_end {
 /* One interval of a service's load curve, ending at t. */
 struct service_sample {
     simtime t, length;
-    uint64_t arrivals, completed, dropped; /* in the interval */
+    uint64_t arrivals, completed, dropped;      /* in the interval */
     uint64_t waiting, in_service, up, starting; /* at t: requests, replicas */
     double busy; /* share of the time that the replicas which were up worked; NAN: none was */
 };
@@ -53,8 +53,8 @@ struct sink {
                struct err *e);
     /* A job or a replica leaves the cards of j->holding, which it has held since j->here, or still holds
      * them when the run stops; told at `now`, in the order of the run. */
-    int (*stay)(void *self, const struct plan *plan, const struct symtab *names, const struct job *j,
-                simtime now, struct err *e);
+    int (*stay)(void *self, const struct plan *plan, const struct symtab *names,
+                const struct job *j, simtime now, struct err *e);
     int (*sample)(void *self, const struct plan *plan, const struct sample *s, struct err *e);
     /* A request of the plan's service `k` has left. */
     void (*request)(void *self, const struct plan *plan, size_t k, const struct request_end *q);

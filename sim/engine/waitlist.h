@@ -21,14 +21,14 @@ RB_HEAD(waiting_jobs, job);
 
 struct lane {
     struct waiting_jobs jobs;
-    struct job *first;        /* of jobs; NULL: none */
-    RB_ENTRY(lane) by_first;  /* in the order, unless held or empty */
+    struct job *first;       /* of jobs; NULL: none */
+    RB_ENTRY(lane) by_first; /* in the order, unless held or empty */
     RB_ENTRY(lane) in_walk;
     double rank;
     uint32_t index;
     bool held, listed;
-    uint64_t walk;            /* the walk that may step on it; 0: none */
-    struct job *cursor;       /* where that walk goes on; NULL: at the end */
+    uint64_t walk;      /* the walk that may step on it; 0: none */
+    struct job *cursor; /* where that walk goes on; NULL: at the end */
 };
 RB_HEAD(lanes_by_first, lane);
 RB_HEAD(lanes_in_walk, lane);
@@ -37,7 +37,7 @@ struct waitlist {
     VEC(struct lane *) lane; /* [0] is always there; owned */
     struct lanes_by_first order;
     struct lanes_in_walk walking;
-    struct lane *at;         /* of the job last stepped on, out of `walking` for now */
+    struct lane *at; /* of the job last stepped on, out of `walking` for now */
     uint64_t walk;
 };
 
@@ -48,7 +48,7 @@ struct lane *waitlist_lane(struct waitlist *w, uint32_t index);
 
 void waitlist_add(struct waitlist *w, struct lane *l, struct job *j);
 void waitlist_remove(struct waitlist *w, struct lane *l, struct job *j);
-struct job *waitlist_next(struct job *j); /* of its lane; NULL: the last */
+struct job *waitlist_next(struct job *j);             /* of its lane; NULL: the last */
 struct job *waitlist_first(const struct waitlist *w); /* NULL: nobody */
 void waitlist_hold(struct waitlist *w, struct lane *l);
 void waitlist_release(struct waitlist *w, struct lane *l);

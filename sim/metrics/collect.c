@@ -26,10 +26,11 @@ struct collect {
     struct tally *by_user;
     size_t n_users;
     struct service_stats *services;
-    double (*step_s)[USAGE_STEPS]; /* by fleet group: card-seconds that billing steps add to what is held */
+    double (*step_s)
+        [USAGE_STEPS]; /* by fleet group: card-seconds that billing steps add to what is held */
     size_t n_teams;
     uint64_t *by_team; /* jobs, by group symbol */
-    bool keep; /* percentiles of an unstable run */
+    bool keep;         /* percentiles of an unstable run */
     /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
     VEC(struct reason {
         char text[120];
@@ -164,7 +165,8 @@ static void note_rejection(struct collect *c, const char *why)
 static void round_up_to_steps(struct collect *c, const struct job *j, simtime warmup)
 {
     const double held_s = window_card_s(j, warmup);
-    if (j->group < 0 || !(held_s > 0) || j->allocated == JOB_NO_TIME || j->end == JOB_NO_TIME) return;
+    if (j->group < 0 || !(held_s > 0) || j->allocated == JOB_NO_TIME || j->end == JOB_NO_TIME)
+        return;
     const double ran_s = simtime_s(j->held + (j->end - j->allocated));
     for (int k = 0; ran_s > 0 && k < USAGE_STEPS; k++) {
         const double step = price_step_s[k], billed_s = ceil(ran_s / step - 1e-12) * step;
@@ -190,7 +192,8 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     const simtime warmup = plan->scenario->warmup;
     (void)names, (void)e;
     tally_job(&c->all, j, warmup);
-    if (j->start != JOB_NO_TIME) steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
+    if (j->start != JOB_NO_TIME)
+        steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
     tally_job(&c->by_class[j->row.klass], j, warmup);
     tally_job(user_tally(c, j->row.user), j, warmup);
     round_up_to_steps(c, j, warmup);
@@ -234,7 +237,8 @@ static struct job_stats stats_of(const struct collect *c, struct tally *t, bool 
     return s;
 }
 
-static struct job_group_result line_of(const struct collect *c, struct tally *t, const char *name, bool stable)
+static struct job_group_result line_of(const struct collect *c, struct tally *t, const char *name,
+                                       bool stable)
 {
     return (struct job_group_result){ .name = name,
                                       .count = t->count,
@@ -321,8 +325,7 @@ static void fill_group(const struct collect *c, const struct sim_totals *t, size
     x->no_context_h = fmax(0, all - x->down_h - x->context_h);
     x->idle_energy_kwh = fmax(0, x->idle_energy_kwh); /* rounding of the last bit */
     x->demand = demand_of(t->group[g].level_ns, p->group[g].cards, a, &x->n_demand);
-    for (int k = 0; k < USAGE_STEPS; k++)
-        x->step_h[k] = x->allocated_h + c->step_s[g][k] / 3600;
+    for (int k = 0; k < USAGE_STEPS; k++) x->step_h[k] = x->allocated_h + c->step_s[g][k] / 3600;
 }
 
 /* Lines of one kind, sorted by name. */
@@ -334,14 +337,14 @@ static const struct usage_tenant *tenants_by(const struct collect *c, const stru
     for (size_t i = 0; i < t->n_tenants[by]; i++) {
         const struct tenant_totals *x = &t->tenant[by][i];
         if (x->card_s == 0 && x->energy_J == 0) continue;
-        const struct tally *of = by == BY_CLASS                     ? &c->by_class[i]
+        const struct tally *of = by == BY_CLASS                    ? &c->by_class[i]
                                  : by == BY_USER && i < c->n_users ? &c->by_user[i]
-                                                                    : NULL;
+                                                                   : NULL;
         tenant[(*n)++] = (struct usage_tenant){
             .name = by == BY_CLASS ? (i ? job_class_names[i] : "(none)")
                                    : arena_strdup(a, symtab_name(t->names, (sym)i)),
-            .jobs = by == BY_CLASS                   ? of->turnaround.n
-                    : of                             ? of->count.submitted
+            .jobs = by == BY_CLASS                    ? of->turnaround.n
+                    : of                              ? of->count.submitted
                     : by == BY_TEAM && i < c->n_teams ? c->by_team[i]
                                                       : 0,
             .allocated_h = x->card_s / 3600,

@@ -9,18 +9,42 @@ struct metric {
     bool less_is_better;
 };
 
-static double wait_mean(const struct policy_result *p) { return p->stats.wait_s.mean; }
-static double wait_p95(const struct policy_result *p) { return p->stats.wait_s.p95; }
-static double turnaround_mean(const struct policy_result *p) { return p->stats.turnaround_s.mean; }
-static double slowdown_p95(const struct policy_result *p) { return p->stats.slowdown.p95; }
-static double completed(const struct policy_result *p) { return (double)p->jobs.completed; }
+static double wait_mean(const struct policy_result *p)
+{
+    return p->stats.wait_s.mean;
+}
+static double wait_p95(const struct policy_result *p)
+{
+    return p->stats.wait_s.p95;
+}
+static double turnaround_mean(const struct policy_result *p)
+{
+    return p->stats.turnaround_s.mean;
+}
+static double slowdown_p95(const struct policy_result *p)
+{
+    return p->stats.slowdown.p95;
+}
+static double completed(const struct policy_result *p)
+{
+    return (double)p->jobs.completed;
+}
 static double not_served(const struct policy_result *p)
 {
     return (double)(p->jobs.failed + p->jobs.killed + p->jobs.rejected);
 }
-static double allocated(const struct policy_result *p) { return p->gpu.allocated; }
-static double sm_active(const struct policy_result *p) { return p->gpu.sm_active; }
-static double energy(const struct policy_result *p) { return p->gpu.energy_kwh; }
+static double allocated(const struct policy_result *p)
+{
+    return p->gpu.allocated;
+}
+static double sm_active(const struct policy_result *p)
+{
+    return p->gpu.sm_active;
+}
+static double energy(const struct policy_result *p)
+{
+    return p->gpu.energy_kwh;
+}
 static double cost(const struct policy_result *p)
 {
     return p->tco.priced ? p->tco.usd_per_useful_gpu_hour : NAN;
@@ -41,9 +65,18 @@ static const struct metric metrics[] = {
 };
 enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
-static double latency_p99(const struct service_result *v) { return v->latency_ms.p99; }
-static double attainment(const struct service_result *v) { return v->attainment; }
-static double service_cost(const struct service_result *v) { return v->usd_per_million_requests; }
+static double latency_p99(const struct service_result *v)
+{
+    return v->latency_ms.p99;
+}
+static double attainment(const struct service_result *v)
+{
+    return v->attainment;
+}
+static double service_cost(const struct service_result *v)
+{
+    return v->usd_per_million_requests;
+}
 
 static const struct {
     const char *name, *unit;
@@ -56,7 +89,8 @@ static const struct {
 enum { N_SERVICE_METRICS = sizeof service_metrics / sizeof *service_metrics };
 
 /* Policies of a scenario have the same services in the same order. */
-static void compare_services(struct result *r, size_t p, struct arena *a, struct comparison_row *row)
+static void compare_services(struct result *r, size_t p, struct arena *a,
+                             struct comparison_row *row)
 {
     for (size_t k = 0; k < r->policy[p].n_services && k < r->policy[0].n_services; k++)
         for (size_t m = 0; m < N_SERVICE_METRICS; m++) {
@@ -64,9 +98,14 @@ static void compare_services(struct result *r, size_t p, struct arena *a, struct
             const double first = service_metrics[m].of(&r->policy[0].service[k]),
                          value = service_metrics[m].of(v);
             row[r->n_comparisons++] = (struct comparison_row){
-                .policy = r->policy[p].name, .unit = service_metrics[m].unit,
+                .policy = r->policy[p].name,
+                .unit = service_metrics[m].unit,
                 .metric = arena_printf(a, "services.%s.%s", v->name, service_metrics[m].name),
-                .first = first, .value = value, .difference = value - first, .low = NAN, .high = NAN,
+                .first = first,
+                .value = value,
+                .difference = value - first,
+                .low = NAN,
+                .high = NAN,
             };
         }
 }
@@ -80,9 +119,14 @@ static void compare_to_first(struct result *r, struct arena *a)
         for (size_t m = 0; m < N_METRICS; m++) {
             const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
             row[r->n_comparisons++] = (struct comparison_row){
-                .policy = r->policy[p].name, .metric = metrics[m].name, .unit = metrics[m].unit,
-                .first = first, .value = value, .difference = value - first,
-                .low = NAN, .high = NAN,
+                .policy = r->policy[p].name,
+                .metric = metrics[m].name,
+                .unit = metrics[m].unit,
+                .first = first,
+                .value = value,
+                .difference = value - first,
+                .low = NAN,
+                .high = NAN,
             };
         }
     for (size_t p = 1; p < r->n_policies; p++) compare_services(r, p, a, row);
@@ -157,13 +201,18 @@ static const char *say_service(const struct result *r, size_t k, struct arena *a
         bool met = v->stable && v->requests > 0;
         for (size_t i = 0; i < v->n_targets; i++) met = met && v->target[i].met;
         const struct service_result *b = best_p ? &best_p->service[k] : NULL;
-        if (met && (!b || v->usd_per_million_requests < b->usd_per_million_requests)) best_p = &r->policy[p];
+        if (met && (!b || v->usd_per_million_requests < b->usd_per_million_requests))
+            best_p = &r->policy[p];
     }
     if (!best_p) return arena_printf(a, "Service %s: no policy meets its targets.", first->name);
     const double usd = best_p->service[k].usd_per_million_requests;
-    if (isnan(usd)) return arena_printf(a, "Service %s: %s meets its targets.", first->name, best_p->name);
-    return arena_printf(a, "Service %s: %s meets its targets at the least cost, %.3g USD per million requests "
-                        "within them.", first->name, best_p->name, usd);
+    if (isnan(usd))
+        return arena_printf(a, "Service %s: %s meets its targets.", first->name, best_p->name);
+    return arena_printf(
+        a,
+        "Service %s: %s meets its targets at the least cost, %.3g USD per million requests "
+        "within them.",
+        first->name, best_p->name, usd);
 }
 
 static void advise(struct result *r, struct arena *a)
@@ -175,7 +224,8 @@ static void advise(struct result *r, struct arena *a)
     if (r->n_policies > 1) {
         s = say_best(r, &metrics[METRIC_COST], "Least cost per useful GPU-hour", "USD", a);
         if (s) say[n++] = s;
-        s = say_best(r, &metrics[METRIC_WAIT_P95], "Shortest waits (95 % of the jobs start within)", "s", a);
+        s = say_best(r, &metrics[METRIC_WAIT_P95], "Shortest waits (95 % of the jobs start within)",
+                     "s", a);
         if (s) say[n++] = s;
         for (size_t k = 0; k < services; k++)
             if ((s = say_service(r, k, a))) say[n++] = s;
@@ -190,15 +240,16 @@ static void advise(struct result *r, struct arena *a)
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
         if (!x->stable)
-            say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.", x->name,
-                                    x->unstable_reason);
+            say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.",
+                                    x->name, x->unstable_reason);
         if (not_served(x) > 0)
             say[n++] = arena_printf(
-                a, "%s did not serve %.0f of %llu jobs: %llu failed (%llu out of memory), %llu "
-                   "rejected%s%s.", x->name, not_served(x),
-                (unsigned long long)x->jobs.submitted, (unsigned long long)x->jobs.failed,
-                (unsigned long long)x->jobs.failed_oom, (unsigned long long)x->jobs.rejected,
-                x->rejected_reason ? ", mostly: " : "",
+                a,
+                "%s did not serve %.0f of %llu jobs: %llu failed (%llu out of memory), %llu "
+                "rejected%s%s.",
+                x->name, not_served(x), (unsigned long long)x->jobs.submitted,
+                (unsigned long long)x->jobs.failed, (unsigned long long)x->jobs.failed_oom,
+                (unsigned long long)x->jobs.rejected, x->rejected_reason ? ", mostly: " : "",
                 x->rejected_reason ? x->rejected_reason : "");
     }
     r->advice = say;

@@ -11,8 +11,8 @@ struct view {
     double submitted, lost;
     double slowdown, wait_s; /* 95 % */
     double useful_h;
-    double cost;             /* per useful GPU-hour, or per million requests */
-    double attainment;       /* of a service; NAN: it has no target */
+    double cost;       /* per useful GPU-hour, or per million requests */
+    double attainment; /* of a service; NAN: it has no target */
     bool there, stable;
 };
 
@@ -21,7 +21,8 @@ struct question {
     struct arena *a;
     const char *about;
     struct view *view; /* one per policy */
-    bool service, year; /* year: cost of a year, since services do no useful GPU-hours that jobs could share */
+    bool service,
+        year; /* year: cost of a year, since services do no useful GPU-hours that jobs could share */
 };
 
 /* ---- figures ---- */
@@ -42,10 +43,12 @@ static void see_all(struct view *v)
 {
     const struct policy_result *p = v->p;
     see_counts(v, &p->jobs, &p->stats, p->useful_gpu_hours);
-    if (p->tco.priced) v->cost = p->n_services ? p->tco.usd_per_year : p->tco.usd_per_useful_gpu_hour;
+    if (p->tco.priced)
+        v->cost = p->n_services ? p->tco.usd_per_year : p->tco.usd_per_useful_gpu_hour;
     for (size_t k = 0; k < p->n_services; k++)
         if (!isnan(p->service[k].attainment))
-            v->attainment = fmin(isnan(v->attainment) ? 1 : v->attainment, p->service[k].attainment);
+            v->attainment =
+                fmin(isnan(v->attainment) ? 1 : v->attainment, p->service[k].attainment);
 }
 
 static void see_class(struct view *v, const char *name)
@@ -54,7 +57,8 @@ static void see_class(struct view *v, const char *name)
     double mine = NAN, charged = 0;
     for (size_t i = 0; i < p->n_classes; i++)
         if (strcmp(p->by_class[i].name, name) == 0)
-            see_counts(v, &p->by_class[i].count, &p->by_class[i].stats, p->by_class[i].useful_gpu_hours);
+            see_counts(v, &p->by_class[i].count, &p->by_class[i].stats,
+                       p->by_class[i].useful_gpu_hours);
     for (size_t i = 0; i < p->tco.n_classes; i++) {
         charged += p->tco.klass[i].usd;
         if (strcmp(p->tco.klass[i].name, name) == 0) mine = p->tco.klass[i].usd;
@@ -112,7 +116,8 @@ static bool fast_enough(const struct view *v, double least)
 
 static bool equal_cost(const struct view *a, const struct view *b)
 {
-    return isnan(a->cost) || isnan(b->cost) || fabs(a->cost - b->cost) <= TIE * fmin(a->cost, b->cost);
+    return isnan(a->cost) || isnan(b->cost) ||
+           fabs(a->cost - b->cost) <= TIE * fmin(a->cost, b->cost);
 }
 
 static double quickness(const struct view *v)
@@ -141,8 +146,10 @@ static const struct view *choose(const struct question *q)
 static bool as_good(const struct view *v, const struct view *best)
 {
     const double x = quickness(v), y = quickness(best);
-    const double second = isnan(v->slowdown) ? 1 : 0; /* waits are in s: below one there is no difference */
-    return equal_cost(v, best) && (isnan(x) || isnan(y) || fabs(x - y) <= fmax(second, TIE * fmin(x, y)));
+    const double second =
+        isnan(v->slowdown) ? 1 : 0; /* waits are in s: below one there is no difference */
+    return equal_cost(v, best) &&
+           (isnan(x) || isnan(y) || fabs(x - y) <= fmax(second, TIE * fmin(x, y)));
 }
 
 /* ---- words ---- */
@@ -186,18 +193,20 @@ static const char *unit_of(const struct question *q)
 }
 
 /* Why a policy was not chosen, with its figures. */
-static void against(struct question *q, struct decision *d, const struct view *best, const struct view *v)
+static void against(struct question *q, struct decision *d, const struct view *best,
+                    const struct view *v)
 {
     const char *name = v->p->name;
     struct arena *a = q->a;
     const double least = least_slowdown(q), top = best_attainment(q);
     if (!v->there) return;
     if (!v->stable) {
-        reason(q, d, "stable", 1, name, 0, arena_printf(a, "%s is unstable: its waits grow to the end of the run", name));
+        reason(q, d, "stable", 1, name, 0,
+               arena_printf(a, "%s is unstable: its waits grow to the end of the run", name));
     } else if (!isnan(top) && !(v->attainment >= top - NEAR_BEST)) {
         reason(q, d, "attainment", best->attainment, name, v->attainment,
-               arena_printf(a, "%.4g %% within all targets; %s %.4g %%", 100 * best->attainment, name,
-                            100 * v->attainment));
+               arena_printf(a, "%.4g %% within all targets; %s %.4g %%", 100 * best->attainment,
+                            name, 100 * v->attainment));
     } else if (!fit(q, v)) {
         reason(q, d, "lost", best->lost, name, v->lost,
                arena_printf(a, "%s loses %.0f of %.0f jobs%s%s", name, v->lost, v->submitted,
@@ -205,25 +214,30 @@ static void against(struct question *q, struct decision *d, const struct view *b
                             v->p->rejected_reason ? v->p->rejected_reason : ""));
     } else if (!fast_enough(v, least)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
-               arena_printf(a, "95 %% of the jobs take at most %s times their time alone; under %s %s times",
-                            times(best->slowdown, a), name, times(v->slowdown, a)));
+               arena_printf(
+                   a, "95 %% of the jobs take at most %s times their time alone; under %s %s times",
+                   times(best->slowdown, a), name, times(v->slowdown, a)));
         if (v->cost < best->cost * (1 - TIE))
             flip(d, "slowdown_p95", v->slowdown, name,
-                 arena_printf(a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %s against %s %s",
-                              times(v->slowdown, a), name, money(v->cost, a), money(best->cost, a), unit_of(q)));
+                 arena_printf(
+                     a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %s against %s %s",
+                     times(v->slowdown, a), name, money(v->cost, a), money(best->cost, a),
+                     unit_of(q)));
     } else if (!equal_cost(v, best)) {
         reason(q, d, "cost", best->cost, name, v->cost,
                arena_printf(a, "%s %s; %s %s (%+.1f %%)", money(best->cost, a), unit_of(q), name,
                             money(v->cost, a), 100 * (v->cost / best->cost - 1)));
     } else if (!as_good(v, best) && !isnan(best->slowdown)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
-               arena_printf(a, "as dear as %s (within %.0f %%), but 95 %% of the jobs take at most %s times "
-                               "their time alone instead of %s", name, 100 * TIE, times(best->slowdown, a),
-                            times(v->slowdown, a)));
+               arena_printf(
+                   a,
+                   "as dear as %s (within %.0f %%), but 95 %% of the jobs take at most %s times "
+                   "their time alone instead of %s",
+                   name, 100 * TIE, times(best->slowdown, a), times(v->slowdown, a)));
     } else if (!as_good(v, best)) {
         reason(q, d, "wait_p95_s", best->wait_s, name, v->wait_s,
-               arena_printf(a, "95 %% wait at most %s; under %s %s", duration(best->wait_s, a), name,
-                            duration(v->wait_s, a)));
+               arena_printf(a, "95 %% wait at most %s; under %s %s", duration(best->wait_s, a),
+                            name, duration(v->wait_s, a)));
     }
 }
 
@@ -249,9 +263,12 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     }
     if (!next || isnan(best->cost)) return;
     const char *name = next->p->name;
-    flip(d, "cost_share", best->cost / next->cost - 1, name,
-         arena_printf(q->a, "if %s cost %.1f %% less (fewer or cheaper cards, a lower rent), it would be the cheaper",
-                      name, 100 * (1 - best->cost / next->cost)));
+    flip(
+        d, "cost_share", best->cost / next->cost - 1, name,
+        arena_printf(
+            q->a,
+            "if %s cost %.1f %% less (fewer or cheaper cards, a lower rent), it would be the cheaper",
+            name, 100 * (1 - best->cost / next->cost)));
     const double card_years = cards_of(best->p) * best->p->usage.hours / 8760;
     if (q->service || !(card_years > 0)) return;
     const double work = best->useful_h > 0 ? best->useful_h : best->p->useful_gpu_hours;
@@ -260,9 +277,12 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     if (!(part > 0)) return;
     const double licence = q->year ? (next->cost - best->cost) / cards_of(best->p)
                                    : (next->cost - best->cost) * work / part / card_years;
-    flip(d, "usd_per_card_year", licence, name,
-         arena_printf(q->a, "if %s needed a licence or support above %s USD per card and year, %s would be the cheaper",
-                      best->p->name, money(licence, q->a), name));
+    flip(
+        d, "usd_per_card_year", licence, name,
+        arena_printf(
+            q->a,
+            "if %s needed a licence or support above %s USD per card and year, %s would be the cheaper",
+            best->p->name, money(licence, q->a), name));
 }
 
 static void set_fleet(struct decision *d, const struct policy_result *p, struct arena *a)
@@ -286,15 +306,15 @@ static void answer(struct question *q, struct decision *d)
                             .flip = arena_array(q->a, n + 2, sizeof *d->flip),
                             .tie = tie };
     if (!best) {
-        flip(d, "fit", NAN, NULL, "no policy serves this work: each is unstable, misses its targets or loses "
-                                  "more than 1 in 100 of the jobs; more or other cards are needed");
+        flip(d, "fit", NAN, NULL,
+             "no policy serves this work: each is unstable, misses its targets or loses "
+             "more than 1 in 100 of the jobs; more or other cards are needed");
         return;
     }
     d->policy = best->p->name;
     d->kind = best->p->kind;
     set_fleet(d, best->p, q->a);
-    if (n == 1)
-        reason(q, d, "cost", best->cost, NULL, NAN, "the only policy of the scenario");
+    if (n == 1) reason(q, d, "cost", best->cost, NULL, NAN, "the only policy of the scenario");
     for (size_t i = 0; i < n; i++) {
         const struct view *v = &q->view[i];
         if (v == best) continue;
@@ -308,14 +328,16 @@ static void answer(struct question *q, struct decision *d)
 
 /* ---- all questions ---- */
 
-static void ask(struct result *r, struct arena *a, struct decision *d, const char *about, bool service)
+static void ask(struct result *r, struct arena *a, struct decision *d, const char *about,
+                bool service)
 {
     struct view *view = arena_array(a, r->n_policies, sizeof *view);
     const bool all = !service && strcmp(about, "(all)") == 0;
     struct question q = { r, a, about, view, service, all && r->policy[0].n_services > 0 };
     for (size_t i = 0; i < r->n_policies; i++) {
-        view[i] = (struct view){ .p = &r->policy[i], .cost = NAN, .attainment = NAN, .slowdown = NAN,
-                                 .wait_s = NAN };
+        view[i] = (struct view){
+            .p = &r->policy[i], .cost = NAN, .attainment = NAN, .slowdown = NAN, .wait_s = NAN
+        };
         if (service)
             see_service(&view[i], about);
         else if (all)
@@ -346,8 +368,7 @@ void decide_policies(struct result *r, struct arena *a)
     if (r->n_policies == 0) return;
     const struct policy_result *first = &r->policy[0];
     const bool classes = first->n_classes > 1;
-    struct decision *d =
-        arena_array(a, 1 + first->n_classes + first->n_services, sizeof *d);
+    struct decision *d = arena_array(a, 1 + first->n_classes + first->n_services, sizeof *d);
     r->decision = d;
     ask(r, a, &d[r->n_decisions++], "(all)", false);
     for (size_t i = 0; classes && i < first->n_classes; i++)

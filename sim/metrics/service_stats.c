@@ -149,8 +149,8 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .usd_per_million_tokens = NAN,
     };
     if (x->has_queue_batches)
-        out->queue = stability_trend(a, x->queue_batch, QUEUE_MARKS - 1, x->queue_before,
-                                     share_waiting(x));
+        out->queue =
+            stability_trend(a, x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
     out->dropped = out->refused + out->timed_out;
     if (!out->stable) out->unstable_reason = "its queue grew to the end of the run";
     for (int m = 0; m < SERVICE_METRICS; m++) {

@@ -13,7 +13,7 @@
 struct service_stats;
 
 struct service_stats *service_stats_create(const struct plan *plan);
-void service_stats_destroy(struct service_stats *s); /* accepts NULL */
+void service_stats_destroy(struct service_stats *s);          /* accepts NULL */
 void service_stats_keep_percentiles(struct service_stats *s); /* metrics/collect.h */
 void service_stats_add(struct service_stats *s, size_t k, const struct request_end *q);
 /* Fill out->service; `window_s`, `usage` and its tenants must be there. A service whose queue grew to the

@@ -92,8 +92,9 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     strbuf_addf(b, ",%d,", (int)j->attempts);
     const double kwh = j->energy_J / 3.6e6;
     if (held && !isnan(c->usd_per_card_hour))
-        strbuf_addf(b, "%.6f", (c->by_allocation ? j->card_s : j->bill_s) / 3600 * c->usd_per_card_hour +
-                                   j->card_s / 3600 * c->usd_per_held_hour + kwh * c->usd_per_kwh);
+        strbuf_addf(b, "%.6f",
+                    (c->by_allocation ? j->card_s : j->bill_s) / 3600 * c->usd_per_card_hour +
+                        j->card_s / 3600 * c->usd_per_held_hour + kwh * c->usd_per_kwh);
     strbuf_addc(b, ',');
     if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');
@@ -184,11 +185,12 @@ static int on_service_sample(void *self, const struct plan *plan, size_t k,
     struct services_csv *c = self;
     struct interval_dist *d = &c->dist[k];
     struct strbuf b = { 0 };
-    const uint64_t n[] = { s->arrivals, s->completed, s->dropped, s->waiting,
-                           s->in_service, s->up, s->starting };
+    const uint64_t n[] = { s->arrivals,   s->completed, s->dropped, s->waiting,
+                           s->in_service, s->up,        s->starting };
     strbuf_addf(&b, "%s,%s,", plan->spec->name, plan->service[k].spec->name);
     add_decimal(&b, s->t, 9);
-    for (size_t i = 0; i < sizeof n / sizeof *n; i++) strbuf_addf(&b, ",%llu", (unsigned long long)n[i]);
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        strbuf_addf(&b, ",%llu", (unsigned long long)n[i]);
     add_number(&b, s->busy);
     add_number(&b, dist_mean(&d->latency));
     add_number(&b, dist_percentile(&d->latency, 0.99));

@@ -17,7 +17,7 @@ extern const char services_csv_header[];
 
 struct jobs_csv {
     FILE *to;
-    struct strbuf row;         /* scratch; jobs_csv_fini() frees */
+    struct strbuf row;        /* scratch; jobs_csv_fini() frees */
     double usd_per_card_hour; /* charged; NAN: no price book, or only the whole run tells */
     double usd_per_held_hour, usd_per_kwh;
     bool by_allocation; /* charged hours are those allocated, not the larger of the shares */

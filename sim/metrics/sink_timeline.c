@@ -14,8 +14,8 @@ struct stay {
     simtime from, to, began; /* began: of its first start, when that lies inside; else `from` */
     uint64_t order;          /* of the job */
     uint32_t card;
-    int32_t track;           /* MIG: start of the instance; else its lane, found at the end */
-    bool slot;               /* an instance: `track` is known */
+    int32_t track; /* MIG: start of the instance; else its lane, found at the end */
+    bool slot;     /* an instance: `track` is known */
     int32_t gpus_milli, attempt;
     const char *id, *klass, *profile; /* profile: of an instance, or NULL */
 };
@@ -138,8 +138,8 @@ static void put_slice(struct strbuf *b, const struct stay *s, int64_t pid, const
 /* "M" events name processes and tracks. */
 static void put_name(struct strbuf *b, const char *what, int64_t pid, int32_t tid, const char *name)
 {
-    strbuf_addf(b, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%lld,\"tid\":%d,\"args\":{\"name\":", what,
-                (long long)pid, (int)tid);
+    strbuf_addf(b, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%lld,\"tid\":%d,\"args\":{\"name\":",
+                what, (long long)pid, (int)tid);
     put_text(b, name);
     strbuf_addz(b, "}}");
 }
@@ -153,8 +153,9 @@ static void put_card(struct strbuf *b, const struct plan *plan, const struct sta
     plan_card_name(plan, s->card, card, sizeof card);
     snprintf(name, sizeof name, "%s: %s", plan->spec->name, card);
     put_name(b, "process_name", pid, 0, name);
-    strbuf_addf(b, ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%lld,\"tid\":0,\"args\":"
-                   "{\"sort_index\":%lld}}",
+    strbuf_addf(b,
+                ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%lld,\"tid\":0,\"args\":"
+                "{\"sort_index\":%lld}}",
                 (long long)pid, (long long)pid);
     for (size_t i = 0; i < n; i++) {
         slot = slot || s[i].slot;
@@ -171,7 +172,8 @@ static int flush(struct strbuf *b, FILE *to, struct err *e)
 {
     const bool written = fwrite(b->s ? b->s : "", 1, b->len, to) == b->len;
     strbuf_clear(b);
-    return written ? 0 : err_set(e, ERR_IO, NULL, "cannot write timeline.json: %s", strerror(errno));
+    return written ? 0
+                   : err_set(e, ERR_IO, NULL, "cannot write timeline.json: %s", strerror(errno));
 }
 
 int timeline_write(struct timeline_sink *t, const struct plan *plan, struct err *e)
@@ -193,9 +195,11 @@ int timeline_write(struct timeline_sink *t, const struct plan *plan, struct err 
         }
     }
     if (t->left_out)
-        strbuf_addf(&b, ",\n{\"name\":\"left out: %llu\",\"ph\":\"i\",\"s\":\"g\",\"ts\":0,\"pid\":%lld,"
-                        "\"tid\":0}",
-                    (unsigned long long)t->left_out, 1 + (long long)t->policy * 100000000);
+        strbuf_addf(
+            &b,
+            ",\n{\"name\":\"left out: %llu\",\"ph\":\"i\",\"s\":\"g\",\"ts\":0,\"pid\":%lld,"
+            "\"tid\":0}",
+            (unsigned long long)t->left_out, 1 + (long long)t->policy * 100000000);
     if (rc == 0) rc = flush(&b, t->to, e);
     strbuf_fini(&b);
     return rc;

@@ -18,7 +18,7 @@
 struct timeline_sink {
     FILE *to;
     const struct timeline *want;
-    int policy;          /* place in the scenario: its processes come in that order */
+    int policy; /* place in the scenario: its processes come in that order */
     struct stay *stay;
     size_t n, cap;
     uint64_t left_out;

@@ -15,8 +15,8 @@ void stability_growth(const double *batch, size_t n, double *growth, double *sta
     gsl_fit_linear(x, 1, batch, 1, n, &intercept, &slope, &c00, &c01, &c11, &squares);
     double lagged = 0;
     for (size_t i = 1; i < n; i++)
-        lagged += (batch[i] - intercept - slope * x[i]) *
-                  (batch[i - 1] - intercept - slope * x[i - 1]);
+        lagged +=
+            (batch[i] - intercept - slope * x[i]) * (batch[i - 1] - intercept - slope * x[i - 1]);
     const double rho = squares > 0 ? fmin(0.95, fmax(0, lagged / squares)) : 0;
     *growth = slope * (double)(n - 1);
     *standard_error = sqrt(c11) * (double)(n - 1) * sqrt((1 + rho) / (1 - rho));
@@ -31,8 +31,8 @@ bool stability_is_stable(const double *batch, size_t n, double mean_before, doub
     return (growth < 1.0 || growth <= standard_error) && share_waiting <= 0.1;
 }
 
-struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n, double mean_before,
-                                   double share_waiting)
+struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n,
+                                   double mean_before, double share_waiting)
 {
     double *copy = arena_array(a, n, sizeof *copy);
     memcpy(copy, batch, n * sizeof *copy);

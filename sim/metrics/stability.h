@@ -21,7 +21,7 @@ void stability_growth(const double *batch, size_t n, double *growth, double *sta
 bool stability_is_stable(const double *batch, size_t n, double mean_before, double share_waiting);
 
 /* What a run keeps of its queue for whoever judges several runs together; batches copied into `a`. */
-struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n, double mean_before,
-                                   double share_waiting);
+struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n,
+                                   double mean_before, double share_waiting);
 
 #endif

@@ -221,7 +221,8 @@ enum {
 };
 
 /* Column 0 is the policy. */
-static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v, int c)
+static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v,
+                         int c)
 {
     if (c == 0) {
         plain_text(cell, p->name);
@@ -229,10 +230,14 @@ static void service_cell(char *cell, const struct policy_result *p, const struct
     }
     const struct service_column *x = &service_columns[c - 1];
     const void *member = (const char *)v + x->offset;
-    if (x->kind == TEXT) plain_text(cell, *(const char *const *)member);
-    else if (x->kind == COUNT) snprintf(cell, CELL, "%" PRIu64, *(const uint64_t *)member);
-    else if (x->kind == YES_NO) snprintf(cell, CELL, "%s", *(const bool *)member ? "yes" : "no");
-    else number_text(cell, x->kind, *(const double *)member);
+    if (x->kind == TEXT)
+        plain_text(cell, *(const char *const *)member);
+    else if (x->kind == COUNT)
+        snprintf(cell, CELL, "%" PRIu64, *(const uint64_t *)member);
+    else if (x->kind == YES_NO)
+        snprintf(cell, CELL, "%s", *(const bool *)member ? "yes" : "no");
+    else
+        number_text(cell, x->kind, *(const double *)member);
 }
 
 void table_services_text(const struct result *r, struct strbuf *out)
@@ -241,14 +246,16 @@ void table_services_text(const struct result *r, struct strbuf *out)
     int width[SERVICE_COLUMNS + 1] = { 6 };
     bool any = false;
     for (int c = 1; c <= SERVICE_COLUMNS; c++) {
-        const int head = width_of(service_columns[c - 1].head), unit = width_of(service_columns[c - 1].unit);
+        const int head = width_of(service_columns[c - 1].head),
+                  unit = width_of(service_columns[c - 1].unit);
         width[c] = head > unit ? head : unit;
     }
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_services; k++)
             for (int c = 0; c <= SERVICE_COLUMNS; c++) {
                 service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
-                const int w = c < 2 && width_of(cell) > SERVICE_NAME ? SERVICE_NAME : width_of(cell);
+                const int w =
+                    c < 2 && width_of(cell) > SERVICE_NAME ? SERVICE_NAME : width_of(cell);
                 if (w > width[c]) width[c] = w;
                 any = true;
             }
@@ -257,8 +264,11 @@ void table_services_text(const struct result *r, struct strbuf *out)
     for (int line = 0; line < 2; line++)
         for (int c = 0; c <= SERVICE_COLUMNS; c++) {
             const struct service_column *x = c ? &service_columns[c - 1] : NULL;
-            add_cell(out, !x ? line ? "" : "policy" : line ? x->unit : x->head, width[c], c < 2,
-                     c == SERVICE_COLUMNS);
+            add_cell(out,
+                     !x     ? line ? "" : "policy"
+                     : line ? x->unit
+                            : x->head,
+                     width[c], c < 2, c == SERVICE_COLUMNS);
         }
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_services; k++)

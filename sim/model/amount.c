@@ -127,9 +127,10 @@ static struct amount read_lognormal(const struct reader *r)
     struct amount x = { .mode = member(r, "mode"), .shape = AMOUNT_LOGNORMAL };
     x.sd = json_is_number(sd) ? json_number_value(sd) : NAN;
     if (!(x.sd > 0 && x.sd <= 3))
-        json_problem(r->d, r->doc, json_pointer_key(here, sizeof here, r->at, "sd"),
-                     "expected the standard deviation of the logarithm, above 0 and at most 3, found %s",
-                     json_found(found, sizeof found, sd));
+        json_problem(
+            r->d, r->doc, json_pointer_key(here, sizeof here, r->at, "sd"),
+            "expected the standard deviation of the logarithm, above 0 and at most 3, found %s",
+            json_found(found, sizeof found, sd));
     else
         x.low = lognormal_at(x.mode, x.sd, 0), x.high = lognormal_at(x.mode, x.sd, 1);
     return x;

@@ -19,14 +19,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum amount_shape { AMOUNT_TRIANGULAR, AMOUNT_UNIFORM, AMOUNT_LOGNORMAL, AMOUNT_SET, AMOUNT_SHAPES };
+enum amount_shape {
+    AMOUNT_TRIANGULAR,
+    AMOUNT_UNIFORM,
+    AMOUNT_LOGNORMAL,
+    AMOUNT_SET,
+    AMOUNT_SHAPES
+};
 extern const char *const amount_shape_names[]; /* "triangular" ..., NULL */
 
 struct amount {
-    double low, mode, high;  /* equal when a single number was given */
+    double low, mode, high; /* equal when a single number was given */
     enum amount_shape shape;
-    double sd;               /* lognormal: of the logarithm */
-    double *value;           /* set: sorted */
+    double sd;     /* lognormal: of the logarithm */
+    double *value; /* set: sorted */
     size_t n;
 };
 

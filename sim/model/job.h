@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #define JOB_NO_BYTES UINT64_MAX
-#define JOB_NO_TIME INT64_MIN
-#define JOB_NO_INT INT32_MIN
+#define JOB_NO_TIME  INT64_MIN
+#define JOB_NO_INT   INT32_MIN
 
 /* key in traces */
 #define JOB_CLASS_MAP(X) X(training) X(inference) X(dev) X(hpc) X(graphics)
@@ -19,7 +19,7 @@ enum job_class {
 #define X(name) CLASS_##name,
     JOB_CLASS_MAP(X)
 #undef X
-    CLASS_COUNT
+        CLASS_COUNT
 };
 extern const char *const job_class_names[CLASS_COUNT + 1]; /* [0] is "" */
 
@@ -30,29 +30,29 @@ enum job_status {
 #define X(name) STATUS_##name,
     JOB_STATUS_MAP(X)
 #undef X
-    STATUS_COUNT
+        STATUS_COUNT
 };
 extern const char *const job_status_names[STATUS_COUNT + 1];
 
 struct job_row {
-    const char *id;          /* lent by whoever filled the row */
+    const char *id; /* lent by whoever filled the row */
     size_t id_len;
     simtime submit;
-    simtime duration;        /* alone, on whole recorded cards */
-    int32_t gpus_milli;      /* 250, 1000, 8000 */
-    uint64_t gpu_mem_bytes;  /* per GPU; JOB_NO_BYTES */
-    sym gpu_model;           /* card it ran on; 0: none */
-    sym gpu_allowed;         /* alternatives joined by '|'; 0: any */
-    int32_t cpus_milli;      /* thousandths of a core; JOB_NO_INT */
-    uint64_t mem_bytes;      /* host memory; JOB_NO_BYTES */
+    simtime duration;       /* alone, on whole recorded cards */
+    int32_t gpus_milli;     /* 250, 1000, 8000 */
+    uint64_t gpu_mem_bytes; /* per GPU; JOB_NO_BYTES */
+    sym gpu_model;          /* card it ran on; 0: none */
+    sym gpu_allowed;        /* alternatives joined by '|'; 0: any */
+    int32_t cpus_milli;     /* thousandths of a core; JOB_NO_INT */
+    uint64_t mem_bytes;     /* host memory; JOB_NO_BYTES */
     sym user, group, profile;
     enum job_class klass;
     enum job_status status;
-    int32_t priority;        /* JOB_NO_INT */
-    simtime walltime;        /* JOB_NO_TIME: unlimited */
-    simtime deadline;        /* JOB_NO_TIME; seconds after time zero of the trace */
+    int32_t priority;                       /* JOB_NO_INT */
+    simtime walltime;                       /* JOB_NO_TIME: unlimited */
+    simtime deadline;                       /* JOB_NO_TIME; seconds after time zero of the trace */
     int32_t min_gpus_milli, max_gpus_milli; /* JOB_NO_INT */
-    int32_t slots;           /* JOB_NO_INT = 1 */
+    int32_t slots;                          /* JOB_NO_INT = 1 */
 };
 
 /* gpus is 0, a fraction in (0,1), or a whole number of cards; anything else is a row error. */

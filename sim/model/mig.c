@@ -438,8 +438,8 @@ int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, const
 
 /* ---- why not, and what comes nearest ---- */
 
-char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
-                  char *buf, size_t size)
+char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                  int n, char *buf, size_t size)
 {
     int slices = 0, units = 0, count[MIG_MAX_PROFILES] = { 0 };
     for (int i = 0; i < on->n; i++) {
@@ -456,8 +456,7 @@ char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, co
     }
     const char *still = on->n ? "free " : "";
     if (slices > free_slices)
-        snprintf(buf, size, "it needs %d of %d %scompute slices", slices,
-                 free_slices, still);
+        snprintf(buf, size, "it needs %d of %d %scompute slices", slices, free_slices, still);
     else if (units > free_units)
         snprintf(buf, size,
                  "it needs %d of %d %smemory units, although only %d of %d compute slices", units,
@@ -476,7 +475,7 @@ char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, co
 
 struct nearest {
     const struct mig_geometry *g;
-    int wanted[MIG_MAX_PROFILES];       /* instances of each profile */
+    int wanted[MIG_MAX_PROFILES];        /* instances of each profile */
     int slices[MIG_MAX_UNITS], n_wanted; /* of the wanted, largest first */
     int left[MIG_MAX_PROFILES];
     struct mig_layout now, best;

@@ -107,8 +107,8 @@ int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, const
                int unlock[MIG_MAX_UNITS]);
 
 /* The first rule that a multiset which does not fit beside `on` breaks, in words. Returns buf. */
-char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
-                  char *buf, size_t size);
+char *mig_why_not(const struct mig_geometry *g, const struct mig_running *on, const int *want,
+                  int n, char *buf, size_t size);
 
 /* What comes nearest to a multiset that does not fit beside `on`: some of the wanted instances made
  * smaller (plain profiles) or left out, such that the fewest compute slices are lost; ties: most

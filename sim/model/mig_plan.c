@@ -30,7 +30,7 @@ struct planner {
     const struct mig_terms *t;
     const struct mig_demand *d;
     int asked[MIG_KINDS], n_asked; /* with demand: nothing else counts */
-    double capacity[MIG_KINDS]; /* of all that is chosen so far */
+    double capacity[MIG_KINDS];    /* of all that is chosen so far */
     double first_worth;
     struct kind_of_card *kind;
     size_t n_kinds;
@@ -45,8 +45,7 @@ static double served(const struct planner *p, const double capacity[MIG_KINDS])
         const int k = p->asked[i];
         sum += p->d->worth[k] * fmin(p->d->time_s[k], capacity[k]);
         if (p->d->first[k])
-            sum += p->first_worth *
-                   fmin(fmin(p->d->time_s[k], p->t->period_s), capacity[k]);
+            sum += p->first_worth * fmin(fmin(p->d->time_s[k], p->t->period_s), capacity[k]);
     }
     return sum;
 }
@@ -92,9 +91,9 @@ static double seconds_of(const struct mig_terms *t, const struct mig_state *s,
                          struct mig_slice slice)
 {
     const int at = find_instance(s, slice);
-    const double delay = at < 0               ? t->repartition_s + (s->on ? 0 : t->mode_change_s)
+    const double delay = at < 0              ? t->repartition_s + (s->on ? 0 : t->mode_change_s)
                          : s->busy_s[at] > 0 ? s->busy_s[at]
-                                              : 0;
+                                             : 0;
     return fmax(0, t->period_s - delay);
 }
 

@@ -30,9 +30,9 @@ struct mig_demand {
 
 /* One card as it is. */
 struct mig_state {
-    bool on;          /* MIG mode */
-    bool whole;       /* held by a whole job: nothing to plan */
-    double whole_s;   /* until that ends */
+    bool on;        /* MIG mode */
+    bool whole;     /* held by a whole job: nothing to plan */
+    double whole_s; /* until that ends */
     int n;
     struct mig_slice slice[MIG_MAX_UNITS];
     double busy_s[MIG_MAX_UNITS]; /* until its job ends; < 0: free */

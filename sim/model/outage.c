@@ -20,8 +20,11 @@ const struct cfg_field fault_fields[] = {
               "mean time until it is back"),
     CFG_FIELD(struct fault_rates, job_mtbf, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "mean running time of a job between fatal faults of its program; 0 s: never"),
-    { .name = "repair", .type = CFG_CHOICE, .offset = offsetof(struct fault_rates, law),
-      .dflt = "exponential", .help = "repair times: exponential, or fixed at their means",
+    { .name = "repair",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct fault_rates, law),
+      .dflt = "exponential",
+      .help = "repair times: exponential, or fixed at their means",
       .choices = laws },
     CFG_FIELD(struct fault_rates, max_restarts, CFG_INT, "100", 0, 1e9,
               "a job that was struck more often fails"),
@@ -32,8 +35,9 @@ const size_t fault_fields_n = sizeof fault_fields / sizeof *fault_fields;
 const struct fault_source fault_source[FAULT_SOURCES] = {
     { "faults.card_mtbf_s", "reference TCO 3.8: 0.09 interruptions a card-year, 0.02 to 0.17",
       PROV_PUBLISHED, 2147 * DAY, 18250 * DAY },
-    { "faults.card_repair_s", "reference TCO 3.1: 14 days of repair; half when one in two is replaced",
-      PROV_PUBLISHED, 7 * DAY, 14 * DAY },
+    { "faults.card_repair_s",
+      "reference TCO 3.1: 14 days of repair; half when one in two is replaced", PROV_PUBLISHED,
+      7 * DAY, 14 * DAY },
     { "faults.node_mtbf_s",
       "reference TCO 3.8: 41.3 % of 419 stops in 54 days on 2,048 nodes (Llama 3)", PROV_PUBLISHED,
       556 * DAY, 751 * DAY },
@@ -51,10 +55,14 @@ static const char *const changes[] = { "add", "drain", "remove", "fail", NULL };
 
 const struct cfg_field capacity_fields[] = {
     CFG_REQUIRED(struct capacity_keys, at, CFG_TIME, 0, SIM_MAX_S, "when"),
-    { .name = "do", .type = CFG_CHOICE, .offset = offsetof(struct capacity_keys, change),
-      .help = "add: into service (cards whose first change this is come new); drain: nothing new, "
-              "running jobs end; remove: drain, then leave the fleet; fail: at once, jobs are struck",
-      .choices = changes, .required = true },
+    { .name = "do",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct capacity_keys, change),
+      .help =
+          "add: into service (cards whose first change this is come new); drain: nothing new, "
+          "running jobs end; remove: drain, then leave the fleet; fail: at once, jobs are struck",
+      .choices = changes,
+      .required = true },
     CFG_FIELD(struct capacity_keys, nodes, CFG_TEXT, NULL, 0, 0,
               "numbers within the group, \"3\" or \"2..5\"; absent: all"),
     CFG_FIELD(struct capacity_keys, cards, CFG_TEXT, NULL, 0, 0,
@@ -74,8 +82,9 @@ static const char *at_key(const struct reader *r, const char *pointer, const cha
 }
 
 /* "3" or "2..5", below `end`. False after a problem. */
-static bool read_range(const struct reader *r, const char *pointer, const char *key, const char *text,
-                       int64_t end, const char *what, int64_t *first, int64_t *last)
+static bool read_range(const struct reader *r, const char *pointer, const char *key,
+                       const char *text, int64_t end, const char *what, int64_t *first,
+                       int64_t *last)
 {
     char *rest = NULL;
     *first = 0;
@@ -91,8 +100,9 @@ static bool read_range(const struct reader *r, const char *pointer, const char *
         return false;
     }
     if (*last < end) return true;
-    json_problem(r->d, r->doc, at_key(r, pointer, key), "%s %lld does not exist: the group has %lld%s",
-                 what, (long long)*last, (long long)end, end > 0 ? ", counted from 0" : "");
+    json_problem(r->d, r->doc, at_key(r, pointer, key),
+                 "%s %lld does not exist: the group has %lld%s", what, (long long)*last,
+                 (long long)end, end > 0 ? ", counted from 0" : "");
     return false;
 }
 
@@ -102,13 +112,15 @@ enum service { UNTOUCHED, SERVING, DRAINED, GONE, FAILED };
 static bool makes_sense(const struct reader *r, const struct capacity_event *e, int64_t per_node,
                         unsigned char *state)
 {
-    static const unsigned char next[] = { [CAPACITY_ADD] = SERVING, [CAPACITY_DRAIN] = DRAINED,
-                                          [CAPACITY_REMOVE] = GONE, [CAPACITY_FAIL] = FAILED };
+    static const unsigned char next[] = { [CAPACITY_ADD] = SERVING,
+                                          [CAPACITY_DRAIN] = DRAINED,
+                                          [CAPACITY_REMOVE] = GONE,
+                                          [CAPACITY_FAIL] = FAILED };
     for (int64_t node = e->first_node; node <= e->last_node; node++)
         for (int64_t card = e->first_card; card <= e->last_card; card++) {
             unsigned char *s = &state[node * per_node + card];
             const bool add = e->change == CAPACITY_ADD, serves = *s == UNTOUCHED || *s == SERVING;
-            const bool good = add ? *s != SERVING
+            const bool good = add                            ? *s != SERVING
                               : e->change == CAPACITY_REMOVE ? *s != GONE
                                                              : serves;
             if (!good) {
@@ -125,9 +137,9 @@ static bool makes_sense(const struct reader *r, const struct capacity_event *e, 
     return true;
 }
 
-const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc, json_t *list,
-                                           const char *pointer, int64_t nodes, int64_t per_node,
-                                           size_t *n, struct diag *d)
+const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc,
+                                           json_t *list, const char *pointer, int64_t nodes,
+                                           int64_t per_node, size_t *n, struct diag *d)
 {
     const struct reader r = { a, doc, d };
     char found[64];
@@ -158,7 +170,7 @@ const struct capacity_event *capacity_read(struct arena *a, const struct json_do
             good++;
     }
     if (good < json_array_size(list)) return e; /* reported */
-    for (size_t k = 1; k < good; k++) { /* stable, and mostly in order already */
+    for (size_t k = 1; k < good; k++) {         /* stable, and mostly in order already */
         const struct capacity_event x = e[k];
         size_t to = k;
         while (to > 0 && e[to - 1].at > x.at) {

@@ -22,9 +22,9 @@ enum repair_law { REPAIR_EXPONENTIAL, REPAIR_FIXED };
 struct fault_rates {
     simtime card_mtbf, card_repair; /* of one card */
     simtime node_mtbf, node_repair; /* of a node's host: all its cards stop */
-    simtime job_mtbf;               /* of a running job's program; reaches as far as the policy says */
-    int law;                        /* enum repair_law */
-    int64_t max_restarts;           /* a job that was struck more often fails */
+    simtime job_mtbf;     /* of a running job's program; reaches as far as the policy says */
+    int law;              /* enum repair_law */
+    int64_t max_restarts; /* a job that was struck more often fails */
 };
 extern const struct cfg_field fault_fields[];
 extern const size_t fault_fields_n;
@@ -52,8 +52,8 @@ extern const size_t capacity_fields_n;
 
 /* Read the "capacity" list of a group of `nodes` x `per_node` cards; events in order of time. What does not
  * fit together (a node that is not there, removing what was removed) is added to `d`. */
-const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc, json_t *list,
-                                           const char *pointer, int64_t nodes, int64_t per_node,
-                                           size_t *n, struct diag *d);
+const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc,
+                                           json_t *list, const char *pointer, int64_t nodes,
+                                           int64_t per_node, size_t *n, struct diag *d);
 
 #endif

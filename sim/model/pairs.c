@@ -185,7 +185,8 @@ int pairs_load(struct pairs *out, struct arena *a, const char *path,
     if (rc == 0) {
         add_kin(&r, also, n_also);
         const char **name = arena_array(a, r.name.n, sizeof *name);
-        if (r.name.n > 0) memcpy(name, r.name.v, r.name.n * sizeof *name); /* no pair of this card: no array */
+        if (r.name.n > 0)
+            memcpy(name, r.name.v, r.name.n * sizeof *name); /* no pair of this card: no array */
         colocation_fit(&out->fit, a, r.job.v, r.job.n, r.pair.v, r.pair.n);
         out->name = name;
         out->n = r.rows;

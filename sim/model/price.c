@@ -36,8 +36,8 @@ const char *const charge_rule_names[] = { "allocated", "max", NULL };
 const char *const own_rule_names[] = { "all", "base", NULL };
 const double price_step_s[USAGE_STEPS] = { 60, 3600, 86400 };
 
-const char *const price_confidences[] = { "read",     "quoted",     "community",  "assumed",
-                                           "suspect",  "unverified", "not stated", NULL };
+const char *const price_confidences[] = { "read",    "quoted",     "community",  "assumed",
+                                          "suspect", "unverified", "not stated", NULL };
 
 static const char *const formats[] = { PRICE_FORMAT, NULL };
 
@@ -68,7 +68,8 @@ static const struct cfg_field book_fields[] = {
                "what tenants pay for: what is allocated, or the larger of their shares"),
     CFG_ONE_OF(struct book_keys, own, own_rule_names, "all",
                "cards that are bought: all, or the base, with the rest rented"),
-    CFG_QUANTITY(struct book_keys, grid, UNIT_CARBON, NULL, 0, 5000, "carbon of a kWh, e.g. 475 g/kWh"),
+    CFG_QUANTITY(struct book_keys, grid, UNIT_CARBON, NULL, 0, 5000,
+                 "carbon of a kWh, e.g. 475 g/kWh"),
     CFG_FIELD(struct book_keys, embodied, CFG_REAL, NULL, 0, 1e6,
               "kg of carbon in a card with its part of the host"),
     CFG_FIELD(struct book_keys, embodied_life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
@@ -102,7 +103,8 @@ static const struct cfg_field item_fields[] = {
     CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
               "useful life of capital; default: the term"),
     CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
-    CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9, "cards one employee looks after, or of a rack"),
+    CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9,
+              "cards one employee looks after, or of a rack"),
     CFG_FIELD(struct item_keys, lost_work, CFG_REAL, "0", 0, 10,
               "spot: hours to be rented again per hour held"),
     CFG_FIELD(struct item_keys, interrupts, CFG_REAL, NULL, 0, 60, "spot: interruptions per hour"),
@@ -110,8 +112,10 @@ static const struct cfg_field item_fields[] = {
     CFG_FIELD(struct item_keys, step, CFG_TIME, NULL, 60, 86400, "billing step: 1 min, 1 h or 1 d"),
     CFG_FIELD(struct item_keys, availability, CFG_RATIO, "0.999", 0, 0.999999999,
               "spares: probability that as many cards are up as are needed"),
-    CFG_FIELD(struct item_keys, failure_rate, CFG_REAL, "0.09", 0, 100, "spares: failures per card-year"),
-    CFG_FIELD(struct item_keys, repair, CFG_TIME, "14 d", 0, 365 * 86400.0, "spares: until it is back"),
+    CFG_FIELD(struct item_keys, failure_rate, CFG_REAL, "0.09", 0, 100,
+              "spares: failures per card-year"),
+    CFG_FIELD(struct item_keys, repair, CFG_TIME, "14 d", 0, 365 * 86400.0,
+              "spares: until it is back"),
     CFG_FIELD(struct item_keys, whole_nodes, CFG_BOOL, "false", 0, 0,
               "spares: the fleet and its spares come in whole nodes"),
     CFG_FIELD(struct item_keys, gpu, CFG_TEXT, NULL, 0, 0, "only for cards of this kind"),
@@ -210,12 +214,15 @@ static void check_terms(const struct json_doc *doc, const char *at, const struct
         json_problem(d, doc, at, "expected \"lost_work\" or \"interrupts\", found both");
     if (k->step != CFG_NO_TIME && step_index(simtime_s(k->step)) < 0)
         json_problem(d, doc, json_pointer_key(here, sizeof here, at, "step"),
-                     "expected a billing step of 1 min, 1 h or 1 d, found %g s", simtime_s(k->step));
+                     "expected a billing step of 1 min, 1 h or 1 d, found %g s",
+                     simtime_s(k->step));
     if (strcmp(k->date, "not stated") != 0 && strcmp(k->date, "unknown") != 0 &&
         !price_date_ok(k->date))
-        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "date"),
-                     "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", "
-                     "found \"%.40s\"", k->date);
+        json_problem(
+            d, doc, json_pointer_key(here, sizeof here, at, "date"),
+            "expected a date such as \"2026-08-22\", \"2026-08\", \"2026\" or \"unknown\", "
+            "found \"%.40s\"",
+            k->date);
 }
 
 static void check_item(const struct json_doc *doc, const char *at, const struct item_keys *k,
@@ -349,11 +356,13 @@ static void check_together(const struct price_book *b, const struct json_doc *do
         if (b->item[i].driver == PRICE_overflow_gpu_hour) overflow = true;
     }
     if (base && !overflow)
-        json_problem(d, doc, "/items", "a base (\"own\": \"base\" or driver \"committed_gpu_hour\") needs "
-                                       "an item of driver \"overflow_gpu_hour\": the rent beyond it");
+        json_problem(d, doc, "/items",
+                     "a base (\"own\": \"base\" or driver \"committed_gpu_hour\") needs "
+                     "an item of driver \"overflow_gpu_hour\": the rent beyond it");
     if (overflow && !base)
-        json_problem(d, doc, "/items", "driver \"overflow_gpu_hour\" needs a base: \"own\": \"base\", or an "
-                                       "item of driver \"committed_gpu_hour\"");
+        json_problem(d, doc, "/items",
+                     "driver \"overflow_gpu_hour\" needs a base: \"own\": \"base\", or an "
+                     "item of driver \"committed_gpu_hour\"");
 }
 
 void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
@@ -380,14 +389,15 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
                                 .own = (enum own_rule)k.own,
                                 .grid_g_per_kwh = k.grid,
                                 .embodied_kg = k.embodied,
-                                .embodied_life_y =
-                                    years(k.embodied_life == CFG_NO_TIME ? k.term : k.embodied_life),
+                                .embodied_life_y = years(
+                                    k.embodied_life == CFG_NO_TIME ? k.term : k.embodied_life),
                                 .pue = k.pue,
                                 .rate = k.rate,
                                 .term_y = years(k.term) };
     check_rates(doc, k.currencies, d);
     if (strcmp(k.as_of, "not stated") != 0 && !price_date_ok(k.as_of))
-        json_problem(d, doc, "/as_of", "expected a date such as \"2026-08\", found \"%.40s\"", k.as_of);
+        json_problem(d, doc, "/as_of", "expected a date such as \"2026-08\", found \"%.40s\"",
+                     k.as_of);
     if (isnan(usd_rate(out->currency, k.currencies)))
         json_problem(d, doc, "/currency",
                      "expected USD (results are in USD), found %s without a rate", out->currency);

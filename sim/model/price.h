@@ -51,7 +51,7 @@ extern const char *const price_driver_names[PRICE_DRIVERS + 1];
 extern const char *const price_driver_help[PRICE_DRIVERS];
 
 enum price_period { PER_ONCE, PER_YEAR, PER_USE };
-extern const char *const price_confidences[]; /* "read" ... "not stated", NULL */
+extern const char *const price_confidences[];  /* "read" ... "not stated", NULL */
 extern const char *const price_period_names[]; /* "once", "year", "use", NULL */
 
 struct price_item {
@@ -60,13 +60,13 @@ struct price_item {
     enum price_period
         period; /* once: capital, spread over `life_y`; year: per year; use: per unit used */
     struct amount amount;
-    double life_y;     /* capital only: useful life in years; default: the book's term */
-    double retention;  /* capital only: share of value kept per year; 0: worth nothing at the end */
-    double per;        /* fte: cards one employee looks after; rack: cards in it */
-    double lost_work;  /* hours to be paid again per hour held (spot), else 0 */
-    double step_s;     /* allocated_gpu_hour: each job is billed in whole steps; 0: as used */
+    double life_y;    /* capital only: useful life in years; default: the book's term */
+    double retention; /* capital only: share of value kept per year; 0: worth nothing at the end */
+    double per;       /* fte: cards one employee looks after; rack: cards in it */
+    double lost_work; /* hours to be paid again per hour held (spot), else 0 */
+    double step_s;    /* allocated_gpu_hour: each job is billed in whole steps; 0: as used */
     double availability, unavailability; /* spares: target; share of time that a card is down */
-    bool whole_nodes;  /* spares: with the fleet rounded up to whole nodes */
+    bool whole_nodes;                    /* spares: with the fleet rounded up to whole nodes */
     const char *gpu;   /* only for cards of this kind (name or alias); NULL: all */
     const char *share; /* only under this sharing kind ("intercept"); NULL: all */
 };
@@ -86,9 +86,9 @@ struct price_book {
     const char *name, *currency, *as_of;
     enum charge_rule charge;
     enum own_rule own;
-    double grid_g_per_kwh;             /* carbon of a kWh; NAN: not stated */
+    double grid_g_per_kwh;               /* carbon of a kWh; NAN: not stated */
     double embodied_kg, embodied_life_y; /* of a card with its part of the host; NAN */
-    bool currency_stated;     /* in the book or in every item */
+    bool currency_stated;                /* in the book or in every item */
     double pue, rate, term_y; /* facility overhead; discount rate per year; planning term */
     const struct price_item *item;
     size_t n_items;

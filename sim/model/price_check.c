@@ -14,7 +14,8 @@ static double stated_gb(const char *name)
 {
     for (const char *s = name; *s; s++) {
         char *end;
-        if (!isdigit((unsigned char)*s) || (s > name && (isalnum((unsigned char)s[-1]) || s[-1] == '.')))
+        if (!isdigit((unsigned char)*s) ||
+            (s > name && (isalnum((unsigned char)s[-1]) || s[-1] == '.')))
             continue;
         const double x = strtod(s, &end);
         while (*end == ' ') end++;
@@ -44,8 +45,8 @@ static void check_card(const struct price_item *it, const char *at, const struct
     const double gb = stated_gb(it->name), has = (double)g->memory_bytes / 1e9;
     if (gb > 0 && (gb < 0.9 * has || gb > 1.1 * has))
         json_problem(d, doc, json_pointer_key(here, sizeof here, at, "name"),
-                     "\"%s\" has %g GB, but %s has %.4g GB: the price of another card?", it->name, gb,
-                     g->name, has);
+                     "\"%s\" has %g GB, but %s has %.4g GB: the price of another card?", it->name,
+                     gb, g->name, has);
 }
 
 void price_check_cards(const struct price_book *b, const struct json_doc *doc,
@@ -85,8 +86,8 @@ static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
         say(ctx, text);
     }
     if (it->driver == PRICE_capital && it->period == PER_YEAR && it->amount.mode > 0.3) {
-        snprintf(text, sizeof text, "\"%.80s\": %g %% of capital a year is unusually much", it->name,
-                 100 * it->amount.mode);
+        snprintf(text, sizeof text, "\"%.80s\": %g %% of capital a year is unusually much",
+                 it->name, 100 * it->amount.mode);
         say(ctx, text);
     }
     if (it->amount.low > 0 && it->amount.high > 20 * it->amount.low) {
@@ -95,8 +96,9 @@ static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
         say(ctx, text);
     }
     if (it->retention > 0.95) {
-        snprintf(text, sizeof text, "\"%.80s\": hardware that keeps %g of its value each year is unusual",
-                 it->name, it->retention);
+        snprintf(text, sizeof text,
+                 "\"%.80s\": hardware that keeps %g of its value each year is unusual", it->name,
+                 it->retention);
         say(ctx, text);
     }
 }
@@ -106,7 +108,8 @@ void price_doubts(const struct price_book *b, price_say *say, void *ctx)
     char text[200];
     if (!b->currency_stated) say(ctx, "no currency is stated; amounts are taken as USD");
     if (b->pue > 2.2) {
-        snprintf(text, sizeof text, "a PUE of %g is unusually high (1.2 to 1.6 are common)", b->pue);
+        snprintf(text, sizeof text, "a PUE of %g is unusually high (1.2 to 1.6 are common)",
+                 b->pue);
         say(ctx, text);
     }
     if (b->rate > 0.25) {

@@ -56,8 +56,8 @@ static const struct num_field gpu_nums[] = {
     NUM(struct gpu_result, fragmentation),
 };
 static const struct num_field failure_counts[] = {
-    NUM(struct failure_result, card_faults),  NUM(struct failure_result, node_faults),
-    NUM(struct failure_result, job_faults),   NUM(struct failure_result, jobs_struck),
+    NUM(struct failure_result, card_faults),   NUM(struct failure_result, node_faults),
+    NUM(struct failure_result, job_faults),    NUM(struct failure_result, jobs_struck),
     NUM(struct failure_result, jobs_given_up),
 };
 static const struct num_field failure_nums[] = {
@@ -122,11 +122,11 @@ static const struct num_field tenant_nums[] = {
     NUM(struct usage_tenant, energy_kwh),
 };
 static const struct num_field service_counts[] = {
-    NUM(struct service_result, requests),     NUM(struct service_result, completed),
-    NUM(struct service_result, dropped),      NUM(struct service_result, refused),
-    NUM(struct service_result, timed_out),    NUM(struct service_result, unservable),
-    NUM(struct service_result, waiting),      NUM(struct service_result, in_service),
-    NUM(struct service_result, replicas_max), NUM(struct service_result, replicas_started),
+    NUM(struct service_result, requests),          NUM(struct service_result, completed),
+    NUM(struct service_result, dropped),           NUM(struct service_result, refused),
+    NUM(struct service_result, timed_out),         NUM(struct service_result, unservable),
+    NUM(struct service_result, waiting),           NUM(struct service_result, in_service),
+    NUM(struct service_result, replicas_max),      NUM(struct service_result, replicas_started),
     NUM(struct service_result, replicas_never_up),
 };
 static const struct num_field service_nums[] = {
@@ -162,8 +162,8 @@ static const struct num_field quality_texts[] = {
     NUM(struct quality, source),
 };
 static const struct num_field param_texts[] = {
-    NUM(struct param_result, fleet),      NUM(struct param_result, name),
-    NUM(struct param_result, unit),       NUM(struct param_result, provenance),
+    NUM(struct param_result, fleet),  NUM(struct param_result, name),
+    NUM(struct param_result, unit),   NUM(struct param_result, provenance),
     NUM(struct param_result, source),
 };
 static const struct num_field param_nums[] = {
@@ -462,8 +462,9 @@ static json_t *policy_json(const struct policy_result *p)
     put(o, "jobs", jobs);
     if (p->failures.any) put(o, "failures", failures_json(&p->failures));
     if (p->migrations.any)
-        put(o, "migrations", json_pack("{s:I, s:o}", "moves", (json_int_t)p->migrations.moves,
-                                       "paused_gpu_hours", json_num(p->migrations.paused_gpu_hours)));
+        put(o, "migrations",
+            json_pack("{s:I, s:o}", "moves", (json_int_t)p->migrations.moves, "paused_gpu_hours",
+                      json_num(p->migrations.paused_gpu_hours)));
     if (p->steady.n) put(o, "steady_wait_s", steady_json(&p->steady));
     put(o, "services", services_json(p));
     put(o, "tco", tco_json(&p->tco));
@@ -490,11 +491,12 @@ static json_t *texts_json(const char *const *s, size_t n)
 
 static json_t *decision_json(const struct decision *d)
 {
-    json_t *fleet = json_array(), *reasons = json_array(), *flips = json_array(), *o = json_object();
+    json_t *fleet = json_array(), *reasons = json_array(), *flips = json_array(),
+           *o = json_object();
     for (size_t i = 0; i < d->n_fleet; i++)
-        json_array_append_new(fleet, json_pack("{s:o, s:o, s:I, s:I}", "name", text(d->fleet[i].name),
-                                               "gpu", text(d->fleet[i].gpu), "nodes",
-                                               (json_int_t)d->fleet[i].nodes, "cards",
+        json_array_append_new(fleet, json_pack("{s:o, s:o, s:I, s:I}", "name",
+                                               text(d->fleet[i].name), "gpu", text(d->fleet[i].gpu),
+                                               "nodes", (json_int_t)d->fleet[i].nodes, "cards",
                                                (json_int_t)d->fleet[i].cards));
     for (size_t i = 0; i < d->n_reasons; i++) {
         json_t *one = json_object();
@@ -685,7 +687,8 @@ static void get_texts(const struct reader *r, json_t *obj, const char *at, void 
         *(const char **)((char *)s + f[i].offset) = get_text(r, obj, at, f[i].key);
 }
 
-static struct summary read_stat(const struct reader *r, json_t *obj, const char *at, const char *key)
+static struct summary read_stat(const struct reader *r, json_t *obj, const char *at,
+                                const char *key)
 {
     struct summary s = { 0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
     char here[POINTER_BYTES];
@@ -784,7 +787,8 @@ static const struct charge *read_charges(const struct reader *r, json_t *o, cons
     return charge;
 }
 
-static const struct cost_line *read_lines(const struct reader *r, json_t *o, const char *at, size_t *n)
+static const struct cost_line *read_lines(const struct reader *r, json_t *o, const char *at,
+                                          size_t *n)
 {
     char list_at[POINTER_BYTES], one_at[POINTER_BYTES];
     const char *name;
@@ -821,7 +825,8 @@ static void read_tco(const struct reader *r, json_t *policy, const char *at, str
         t->team = read_charges(r, o, here, "chargeback_by_group", &t->n_teams);
     t->base_cards = t->carbon_operation_kg = t->carbon_embodied_kg = NAN;
     t->carbon_kg_per_useful_gpu_hour = NAN;
-    if (json_object_get(o, "base_cards")) get_nums(r, o, here, t, tco_more_nums, COUNT_OF(tco_more_nums));
+    if (json_object_get(o, "base_cards"))
+        get_nums(r, o, here, t, tco_more_nums, COUNT_OF(tco_more_nums));
     if (json_object_get(o, "by_class")) t->klass = read_lines(r, o, here, &t->n_classes);
 }
 
@@ -837,8 +842,8 @@ static const struct usage_tenant *read_tenants(const struct reader *r, json_t *o
         t->name = get_text(r, one, one_at, "name");
         t->jobs = get_count(r, one, one_at, "jobs");
         get_nums(r, one, one_at, t, tenant_nums, COUNT_OF(tenant_nums));
-        t->billed_h = json_object_get(one, "billed_h") ? get_num(r, one, one_at, "billed_h")
-                                                       : t->allocated_h;
+        t->billed_h =
+            json_object_get(one, "billed_h") ? get_num(r, one, one_at, "billed_h") : t->allocated_h;
     }
     return tenant;
 }
@@ -897,10 +902,12 @@ static void read_usage(const struct reader *r, json_t *policy, const char *at, s
     u->group = group;
     u->tenant = read_tenants(r, o, here, "tenants", &u->n_tenants);
     if (json_object_get(o, "teams")) u->team = read_tenants(r, o, here, "teams", &u->n_teams);
-    if (json_object_get(o, "classes")) u->klass = read_tenants(r, o, here, "classes", &u->n_classes);
+    if (json_object_get(o, "classes"))
+        u->klass = read_tenants(r, o, here, "classes", &u->n_classes);
 }
 
-static void read_targets(const struct reader *r, json_t *o, const char *at, struct service_result *v)
+static void read_targets(const struct reader *r, json_t *o, const char *at,
+                         struct service_result *v)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
     const char *name;
@@ -920,7 +927,8 @@ static void read_targets(const struct reader *r, json_t *o, const char *at, stru
     }
 }
 
-static void read_services(const struct reader *r, json_t *o, const char *at, struct policy_result *p)
+static void read_services(const struct reader *r, json_t *o, const char *at,
+                          struct policy_result *p)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
     json_t *list = get_child(r, o, at, "services", JSON_ARRAY, here), *one;
@@ -1068,7 +1076,8 @@ static void read_advice(const struct reader *r, json_t *root, struct result *out
     out->quality = q;
     for (size_t i = 0; i < json_array_size(list); i++)
         if ((one = get_member(r, list, here, i, one_at)))
-            get_texts(r, one, one_at, &q[out->n_qualities++], quality_texts, COUNT_OF(quality_texts));
+            get_texts(r, one, one_at, &q[out->n_qualities++], quality_texts,
+                      COUNT_OF(quality_texts));
 }
 
 /* Results of before this was kept have none. */

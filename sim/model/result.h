@@ -40,9 +40,9 @@ struct job_stats {
 
 struct job_counts {
     uint64_t submitted, completed, failed, killed, rejected, running, queued; /* sum holds: P01 */
-    uint64_t failed_oom; /* part of failed */
+    uint64_t failed_oom;                                                      /* part of failed */
     uint64_t preemptions; /* times a running job was stopped for another */
-    uint64_t resizes; /* times an elastic job went on with another number of cards */
+    uint64_t resizes;     /* times an elastic job went on with another number of cards */
     /* Jobs with a deadline that completed in time; all others with one that ended, rejected or not. */
     uint64_t deadlines_met, deadlines_missed;
 };
@@ -72,17 +72,18 @@ struct cost_line {
 };
 
 struct tco_result {
-    bool priced; /* false: no price book, "tco": null */
+    bool priced;  /* false: no price book, "tco": null */
     double hours; /* what the amounts are for */
     double total_usd, usd_per_year, npv_usd, eac_usd;
     double usd_per_gpu_hour, usd_per_useful_gpu_hour, usd_per_job, energy_usd;
     const struct cost_item_result *item;
     size_t n_items;
     double base_cards; /* to own or commit to, the rest rented; NAN: the book has no base */
-    double carbon_operation_kg, carbon_embodied_kg, carbon_kg_per_useful_gpu_hour; /* NAN: not stated */
-    const struct charge *charge; /* adds up to total_usd: P03 */
+    double carbon_operation_kg, carbon_embodied_kg,
+        carbon_kg_per_useful_gpu_hour; /* NAN: not stated */
+    const struct charge *charge;       /* adds up to total_usd: P03 */
     size_t n_charges;
-    const struct charge *team;   /* the same by group of the trace; none without groups */
+    const struct charge *team; /* the same by group of the trace; none without groups */
     size_t n_teams;
     const struct cost_line *klass;
     size_t n_classes;
@@ -90,19 +91,21 @@ struct tco_result {
 
 struct gpu_result {
     uint64_t count;
-    double allocated, duty, sm_active, memory, stranded, down; /* fractions of card time; duty NAN under mig */
-    double free_share;             /* 1 - allocated - stranded - down */
+    double allocated, duty, sm_active, memory, stranded,
+        down;          /* fractions of card time; duty NAN under mig */
+    double free_share; /* 1 - allocated - stranded - down */
     double energy_kwh, fragmentation;
-    double effective_ops[PREC_COUNT]; /* useful operations per second over the window; NAN: unused */
-    double peak_ops[PREC_COUNT];      /* of the fleet, dense */
-    bool effective_is_upper_bound;    /* some job had no flops_per_s */
+    double
+        effective_ops[PREC_COUNT]; /* useful operations per second over the window; NAN: unused */
+    double peak_ops[PREC_COUNT];   /* of the fleet, dense */
+    bool effective_is_upper_bound; /* some job had no flops_per_s */
 };
 
 /* A target of a service and what became of it. */
 struct target_result {
-    const char *name;              /* "latency_p99" */
-    double target_ms, value_ms;    /* value NAN: not measured, or withheld because unstable */
-    double attainment;             /* share of requests within it; dropped ones are not */
+    const char *name;           /* "latency_p99" */
+    double target_ms, value_ms; /* value NAN: not measured, or withheld because unstable */
+    double attainment;          /* share of requests within it; dropped ones are not */
     bool met;
 };
 
@@ -111,26 +114,29 @@ struct target_result {
 struct service_result {
     const char *name;
     uint64_t requests, completed, dropped, refused, timed_out, unservable;
-    uint64_t waiting, in_service;  /* at the end; requests = all of these but refused, timed_out */
-    struct summary wait_ms, latency_ms, ttft_ms, tpot_ms; /* the last two: language models, else n = 0 */
+    uint64_t waiting, in_service; /* at the end; requests = all of these but refused, timed_out */
+    struct summary wait_ms, latency_ms, ttft_ms,
+        tpot_ms; /* the last two: language models, else n = 0 */
     const struct target_result *target;
     size_t n_targets;
-    double attainment;             /* share of requests within all targets; NAN: no target */
-    double throughput_per_s, goodput_per_s;             /* requests; within all targets */
-    double tokens_per_s, goodput_tokens_per_s;          /* output tokens; NAN: no language model */
-    double replicas_mean, busy;    /* replicas up; share of their time at work */
+    double attainment; /* share of requests within all targets; NAN: no target */
+    double throughput_per_s, goodput_per_s;    /* requests; within all targets */
+    double tokens_per_s, goodput_tokens_per_s; /* output tokens; NAN: no language model */
+    double replicas_mean, busy;                /* replicas up; share of their time at work */
     uint64_t replicas_max, replicas_started, replicas_never_up;
-    double gpu_hours;              /* card time that its replicas held */
-    double usd_per_million_requests, usd_per_million_tokens; /* within all targets; NAN: not priced */
+    double gpu_hours; /* card time that its replicas held */
+    double usd_per_million_requests,
+        usd_per_million_tokens; /* within all targets; NAN: not priced */
     bool stable;
-    const char *unstable_reason;   /* NULL when stable */
+    const char *unstable_reason; /* NULL when stable */
     struct queue_trend queue;
 };
 
 /* A device parameter that a policy used, and how it is known. */
 struct param_result {
     const char *fleet, *name, *unit; /* group of the fleet; "timeslice.quantum_us" */
-    const char *provenance, *source; /* provenance_names[]; "set in the scenario" has no value here */
+    const char *provenance,
+        *source; /* provenance_names[]; "set in the scenario" has no value here */
     double value, low, high;
 };
 
@@ -146,11 +152,11 @@ struct failure_result {
 
 /* Output analysis of the waits of all jobs, warm-up included (metrics/steady.h). */
 struct steady_result {
-    uint64_t n;         /* values in the mean; 0: too few to say anything */
-    bool warmup_found;  /* false: it never settled, or only in its second half */
-    double warmup_s;    /* proposed; what the scenario left out is "warmup" */
-    double mean, low, high; /* wait, and its 95 % interval from this run alone */
-    double effective_n; /* independent values that would say as much */
+    uint64_t n;                  /* values in the mean; 0: too few to say anything */
+    bool warmup_found;           /* false: it never settled, or only in its second half */
+    double warmup_s;             /* proposed; what the scenario left out is "warmup" */
+    double mean, low, high;      /* wait, and its 95 % interval from this run alone */
+    double effective_n;          /* independent values that would say as much */
     double length_for_5_percent; /* times this run's length, for an interval of +-5 % */
 };
 
@@ -179,14 +185,14 @@ struct policy_result {
     struct tco_result tco;
     struct usage usage;
     bool stable;
-    const char *unstable_reason;   /* NULL when stable */
+    const char *unstable_reason; /* NULL when stable */
     struct queue_trend queue;
     uint64_t events, trace_rows;
     const struct param_result *param;
     size_t n_params;
     uint64_t provenance[PROV_COUNT]; /* parameters the policy used, by how they are known */
-    double window_s, end_s;        /* measured window; end of the run */
-    const char *rejected_reason;   /* commonest reason; NULL: nothing rejected */
+    double window_s, end_s;          /* measured window; end of the run */
+    const char *rejected_reason;     /* commonest reason; NULL: nothing rejected */
 };
 
 /* `policy` against the first policy of the scenario, per metric. Interval NAN without replications. */
@@ -221,11 +227,11 @@ struct decision_fleet {
 
 /* The recommendation for all work, for a class or for a service (metrics/decide.h states the rule). */
 struct decision {
-    const char *about;        /* "(all)", a class, a service */
+    const char *about;         /* "(all)", a class, a service */
     const char *policy, *kind; /* NULL: none is fit */
     const struct decision_fleet *fleet;
     size_t n_fleet;
-    const char *const *tie;   /* policies that are as good */
+    const char *const *tie; /* policies that are as good */
     size_t n_ties;
     const struct advice_reason *reason;
     size_t n_reasons;
@@ -240,7 +246,7 @@ struct quality {
 
 struct result {
     const char *version, *scenario_name, *scenario_sha256;
-    json_t *scenario;              /* resolved form, borrowed */
+    json_t *scenario; /* resolved form, borrowed */
     uint64_t seed;
     const char *const *trace_sha256;
     size_t n_traces;
@@ -250,7 +256,7 @@ struct result {
     size_t n_policies;
     const struct comparison_row *comparison;
     size_t n_comparisons;
-    const char *const *advice;     /* sentences; the first one is the answer */
+    const char *const *advice; /* sentences; the first one is the answer */
     size_t n_advice;
     const struct decision *decision; /* the first one is about all work */
     size_t n_decisions;

@@ -56,8 +56,12 @@ static const struct cfg_field fleet_fields[] = {
 static const char *const work_kinds[] = { "jobs", "generate", "service", NULL };
 static const struct cfg_field work_fields[] = {
     CFG_REQUIRED(struct work_item, name, CFG_TEXT, 0, 0, "unique"),
-    { .name = "kind", .type = CFG_CHOICE, .offset = offsetof(struct work_item, kind),
-      .help = "jobs (a trace), generate (a spec) or service (requests)", .choices = work_kinds, .required = true },
+    { .name = "kind",
+      .type = CFG_CHOICE,
+      .offset = offsetof(struct work_item, kind),
+      .help = "jobs (a trace), generate (a spec) or service (requests)",
+      .choices = work_kinds,
+      .required = true },
     CFG_FIELD(struct work_item, trace, CFG_TEXT, NULL, 0, 0, "native trace"),
     CFG_FIELD(struct work_item, spec, CFG_TEXT, NULL, 0, 0, "generator spec"),
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
@@ -72,18 +76,20 @@ const struct cfg_field schedule_fields[] = {
     CFG_FIELD(struct schedule, backfill_depth, CFG_INT, "500", 0, 1e9,
               "conservative: waiting jobs that get a reservation; 0: all"),
     CFG_FIELD(struct schedule, place, CFG_TEXT, "best_fit", 0, 0, "which cards"),
-    CFG_FIELD(struct schedule, gang, CFG_TEXT, "node", 0, 0,
-              "node: one node if any can hold it, else whole nodes; any: any cards; domain: as node, in "
-              "one NVLink domain if any can hold it"),
+    CFG_FIELD(
+        struct schedule, gang, CFG_TEXT, "node", 0, 0,
+        "node: one node if any can hold it, else whole nodes; any: any cards; domain: as node, in "
+        "one NVLink domain if any can hold it"),
     CFG_FIELD(struct schedule, racks, CFG_TEXT, "any", 0, 0,
               "whole nodes of a gang: any; pack: of few racks; spread: of many"),
     CFG_FIELD(struct schedule, when_full, CFG_TEXT, "wait", 0, 0,
               "wait: in the queue; drop: rejected when it cannot start at once"),
     CFG_FIELD(struct schedule, preempt, CFG_TEXT, "order", 0, 0,
               "order: if the order preempts; never: running jobs stay; always: lower ranks go"),
-    CFG_FIELD(struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
-              "work between checkpoints: a preempted or struck job falls back to its last; 0 s: none, "
-              "a preempted job loses nothing, a struck one everything"),
+    CFG_FIELD(
+        struct schedule, checkpoint, CFG_TIME, "0 s", 0, SIM_MAX_S,
+        "work between checkpoints: a preempted or struck job falls back to its last; 0 s: none, "
+        "a preempted job loses nothing, a struck one everything"),
     CFG_FIELD(struct schedule, checkpoint_cost, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "the work pauses so long at each checkpoint; jobs with cards only"),
     CFG_FIELD(struct schedule, restart, CFG_TIME, "0 s", 0, SIM_MAX_S,
@@ -96,8 +102,9 @@ const struct cfg_field schedule_fields[] = {
                  "and as long as its memory on a card takes at this rate"),
     CFG_FIELD(struct schedule, walltime, CFG_TEXT, "estimate", 0, 0,
               "estimate: limits only promise; kill: a job ends at its limit"),
-    CFG_ONE_OF(struct schedule, elastic, elastic_rules, "none",
-               "jobs with min_gpus or max_gpus may start with fewer cards; resize: change them later"),
+    CFG_ONE_OF(
+        struct schedule, elastic, elastic_rules, "none",
+        "jobs with min_gpus or max_gpus may start with fewer cards; resize: change them later"),
     CFG_FIELD(struct schedule, scaling, CFG_JSON, NULL, 0, 0,
               "of elastic jobs: speed by number of cards; absent: linear"),
     CFG_FIELD(struct schedule, quotas, CFG_JSON, NULL, 0, 0,
@@ -243,8 +250,12 @@ static void read_faults(struct reader *r, json_t *general, json_t *own, const ch
              &unheard);
     diag_fini(&unheard);
     json_decref(both);
-    const struct { const char *key; simtime mtbf; } rate[] = {
-        { "card_mtbf", out->card_mtbf }, { "node_mtbf", out->node_mtbf },
+    const struct {
+        const char *key;
+        simtime mtbf;
+    } rate[] = {
+        { "card_mtbf", out->card_mtbf },
+        { "node_mtbf", out->node_mtbf },
         { "job_mtbf", out->job_mtbf },
     };
     for (size_t i = 0; r->d->count == before && i < N(rate); i++)
@@ -288,9 +299,11 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
         cards += (double)g[i].nodes * (double)g[i].gpus_per_node;
     }
     if (cards > 1e7)
-        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f", cards);
+        json_problem(r->d, &r->s->doc, pointer, "expected at most 10000000 cards, found %.0f",
+                     cards);
     if (cards == 0 && r->d->count == 0)
-        json_problem(r->d, &r->s->doc, pointer, "the fleet has no cards: every group has gpus_per_node 0");
+        json_problem(r->d, &r->s->doc, pointer,
+                     "the fleet has no cards: every group has gpus_per_node 0");
     *n = json_array_size(list);
     return g;
 }
@@ -334,8 +347,9 @@ static struct work_item read_service(struct reader *r, json_t *v, const char *at
     s->requests = rereadable(r, s->requests, at, "requests");
     s->spec = rereadable(r, s->spec, at, "spec");
     s->model = rereadable(r, s->model, at, "model");
-    return (struct work_item){ .name = s->name, .kind = WORK_SERVICE, .load = s->load, .service = s,
-                               .pointer = at };
+    return (struct work_item){
+        .name = s->name, .kind = WORK_SERVICE, .load = s->load, .service = s, .pointer = at
+    };
 }
 
 static void read_work(struct reader *r, json_t *list)
@@ -374,8 +388,9 @@ static void check_ends(struct reader *r)
     for (size_t i = 0; i < r->s->n_work && r->s->horizon == CFG_NO_TIME; i++) {
         const struct service_spec *v = r->s->work[i].service;
         if (v && (v->arrivals_json || v->users != CFG_NO_INT) && v->count == CFG_NO_INT)
-            json_problem(r->d, &r->s->doc, v->pointer,
-                         "requests without an end: expected a \"horizon\" of the scenario, or a \"count\"");
+            json_problem(
+                r->d, &r->s->doc, v->pointer,
+                "requests without an end: expected a \"horizon\" of the scenario, or a \"count\"");
     }
 }
 
@@ -477,7 +492,8 @@ static void read_top(struct reader *r)
     s->horizon = top.horizon;
     s->warmup = top.warmup;
     if (s->horizon == 0)
-        json_problem(r->d, &s->doc, "/horizon", "expected a horizon above 0; leave it out to run to the last job's end");
+        json_problem(r->d, &s->doc, "/horizon",
+                     "expected a horizon above 0; leave it out to run to the last job's end");
     else if (s->horizon != CFG_NO_TIME && s->warmup >= s->horizon)
         json_problem(r->d, &s->doc, "/warmup", "expected a warm-up shorter than the horizon");
     read_table(r, output_fields, N(output_fields), &output, top.output, "/output");
@@ -549,9 +565,9 @@ static json_t *fleet_json(const struct fleet_group *g, size_t n, const json_t *a
         json_t *one = with_defaults(cfg_write(fleet_fields, N(fleet_fields), &g[i]),
                                     json_array_get(as_given, i));
         if (g[i].faults)
-            json_object_set_new(one, "faults",
-                                with_defaults(cfg_write(fault_fields, fault_fields_n, &g[i].rates),
-                                              g[i].faults));
+            json_object_set_new(
+                one, "faults",
+                with_defaults(cfg_write(fault_fields, fault_fields_n, &g[i].rates), g[i].faults));
         json_array_append_new(list, one);
     }
     return list;
@@ -584,9 +600,9 @@ json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t
     for (size_t i = 0; i < s->n_work; i++) {
         const json_t *as_given = json_array_get(json_object_get(s->doc.root, "work"), i);
         const struct work_item *w = &s->work[i];
-        json_array_append_new(work, w->service ? service_resolved(w->service, as_given)
-                                               : with_defaults(cfg_write(work_fields, N(work_fields), w),
-                                                               as_given));
+        json_array_append_new(
+            work, w->service ? service_resolved(w->service, as_given)
+                             : with_defaults(cfg_write(work_fields, N(work_fields), w), as_given));
     }
     for (size_t i = 0; i < s->n_policies; i++) {
         const struct policy_spec *p = &s->policy[i];

@@ -18,17 +18,17 @@
 struct fleet_group {
     const char *name, *gpu, *profile; /* profile: path or NULL */
     int64_t nodes, gpus_per_node;
-    double cpu_cores;     /* per node; NAN: no such limit */
-    uint64_t host_memory; /* per node; CFG_NO_BYTES: no such limit */
-    int64_t nvlink_domain;  /* cards, by number; CFG_NO_INT: those of a node */
-    int64_t nodes_per_rack; /* by number; CFG_NO_INT: no racks */
+    double cpu_cores;                            /* per node; NAN: no such limit */
+    uint64_t host_memory;                        /* per node; CFG_NO_BYTES: no such limit */
+    int64_t nvlink_domain;                       /* cards, by number; CFG_NO_INT: those of a node */
+    int64_t nodes_per_rack;                      /* by number; CFG_NO_INT: no racks */
     double cross_domain_speed, cross_rack_speed; /* of a gang */
-    json_t *faults, *capacity;       /* as written, borrowed; NULL */
-    bool fails;                      /* cards, nodes or programs fail at random */
+    json_t *faults, *capacity;                   /* as written, borrowed; NULL */
+    bool fails;                                  /* cards, nodes or programs fail at random */
     struct fault_rates rates;
     const struct capacity_event *change; /* in order of time */
     size_t n_changes;
-    const char *pointer;  /* JSON pointer of the group, for messages */
+    const char *pointer; /* JSON pointer of the group, for messages */
 };
 
 enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
@@ -36,37 +36,37 @@ enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
 struct trace_rows;
 struct work_item {
     const char *name;
-    int kind;          /* enum work_kind */
-    const char *trace; /* WORK_JOBS: path, relative ones resolved */
-    const char *spec;  /* WORK_GENERATE: path */
-    double load;       /* submit times are divided by it */
+    int kind;                           /* enum work_kind */
+    const char *trace;                  /* WORK_JOBS: path, relative ones resolved */
+    const char *spec;                   /* WORK_GENERATE: path */
+    double load;                        /* submit times are divided by it */
     const struct service_spec *service; /* WORK_SERVICE; else NULL */
     const char *pointer;
 };
 
 struct schedule {
     const char *order, *backfill, *place, *gang, *racks, *when_full, *preempt, *walltime;
-    int64_t backfill_depth;      /* 0: the whole queue */
+    int64_t backfill_depth; /* 0: the whole queue */
     simtime checkpoint, checkpoint_cost, restart;
-    int elastic;                 /* enum elastic of engine/elastic.h */
-    json_t *scaling;             /* NULL: linear */
+    int elastic;     /* enum elastic of engine/elastic.h */
+    json_t *scaling; /* NULL: linear */
     const char *migrate;
-    simtime migrate_pause; /* CFG_NO_TIME: not said */
-    double migrate_rate;   /* bytes a second; NAN: not said */
-    json_t *quotas, *weights;    /* by account; NULL: none. Read by engine/accounts.h */
-    json_t *json;                /* as written, NULL: nothing; borrowed. Keys of the order are in it */
+    simtime migrate_pause;    /* CFG_NO_TIME: not said */
+    double migrate_rate;      /* bytes a second; NAN: not said */
+    json_t *quotas, *weights; /* by account; NULL: none. Read by engine/accounts.h */
+    json_t *json;             /* as written, NULL: nothing; borrowed. Keys of the order are in it */
     const char *pointer;
 };
 
 struct policy_spec {
-    const char *name, *kind;  /* kind: the share's, e.g. "mig" */
-    json_t *share;            /* its parameters, "kind" included; borrowed */
+    const char *name, *kind; /* kind: the share's, e.g. "mig" */
+    json_t *share;           /* its parameters, "kind" included; borrowed */
     const char *share_pointer;
     struct schedule schedule; /* the scenario's, unless overridden */
     const struct fleet_group *fleet;
     size_t n_fleet;
-    const char *prices;       /* path or NULL */
-    const char *pairs;        /* measured pairs of jobs: path or NULL */
+    const char *prices; /* path or NULL */
+    const char *pairs;  /* measured pairs of jobs: path or NULL */
     const char *pointer;
 };
 
@@ -83,8 +83,8 @@ struct scenario {
     int64_t seed;
     simtime horizon; /* CFG_NO_TIME: until the last job ends */
     simtime warmup;
-    bool fails;                /* it has "faults" */
-    struct fault_rates rates;  /* of groups that say nothing else */
+    bool fails;                      /* it has "faults" */
+    struct fault_rates rates;        /* of groups that say nothing else */
     const struct fleet_group *fleet; /* of policies that do not override it */
     size_t n_fleet;
     struct schedule schedule;
@@ -92,19 +92,20 @@ struct scenario {
     const struct work_item *work;
     size_t n_work;
     size_t n_services; /* of them */
-    const struct trace_rows *const *rows; /* lent, by work item: read these, not the file; NULL: none */
+    const struct trace_rows *const
+        *rows; /* lent, by work item: read these, not the file; NULL: none */
     const struct policy_spec *policy;
     size_t n_policies;
     const struct named_signature *signature;
     size_t n_signatures;
-    simtime sample;      /* series interval */
+    simtime sample; /* series interval */
     bool write_jobs;
-    struct timeline {    /* timeline.json */
+    struct timeline { /* timeline.json */
         bool on;
         simtime from, to; /* of the run; to SIM_NEVER: its end */
-        int64_t events;  /* at most, of each policy */
+        int64_t events;   /* at most, of each policy */
     } timeline;
-    char sha256[65];     /* of the file's bytes */
+    char sha256[65]; /* of the file's bytes */
 };
 
 /* Load, apply `set` ("path=value" texts), check. 0; ERR_IO when it cannot be read, ERR_INPUT when

@@ -64,11 +64,10 @@ static void read_slots(struct node_scores *s, int32_t index)
     const int64_t first = v.slot - s->slot;
     for (int64_t i = 0; i < v.group->per_node; i++) {
         const struct card *card = cluster_card(s->c, (uint32_t)(first + i));
-        s->slot[first + i] =
-            card->out ? (struct slot){ 0 }
-                      : (struct slot){ .units = card->free_units,
-                                       .owner = card->tenants ? card->owner : 0,
-                                       .bytes = card->free_bytes };
+        s->slot[first + i] = card->out ? (struct slot){ 0 }
+                                       : (struct slot){ .units = card->free_units,
+                                                        .owner = card->tenants ? card->owner : 0,
+                                                        .bytes = card->free_bytes };
     }
 }
 
@@ -194,8 +193,7 @@ static bool same_request(const struct node_scores *s, const struct memo *k,
         if (!a != !b) return false;
         if (!a) continue;
         if (a->cards != b->cards || a->units != b->units || a->reserve_bytes != b->reserve_bytes ||
-            a->owner != b->owner ||
-            (s->cpus && k->r[g].cpus_milli != r[g].cpus_milli) ||
+            a->owner != b->owner || (s->cpus && k->r[g].cpus_milli != r[g].cpus_milli) ||
             (s->host && k->r[g].host_bytes != r[g].host_bytes))
             return false;
     }

@@ -64,7 +64,8 @@ bool node_scores_pick(const struct cluster *c, const struct place_request *r, st
 int node_scores_pick_any(const struct cluster *c, const struct place_request *r, struct pick *out);
 #define NODE_SCORES_OPS                                                                            \
     .pick = node_scores_pick, .pick_any = node_scores_pick_any, .destroy = node_scores_destroy,    \
-    .changed = node_scores_changed, .serviced = node_scores_serviced, .submitted = node_scores_submitted
+    .changed = node_scores_changed, .serviced = node_scores_serviced,                              \
+    .submitted = node_scores_submitted
 
 /* For rules. */
 static inline bool slot_holds(const struct slot *s, const struct demand *d)

@@ -25,7 +25,8 @@ static enum admission admission(const void *params)
 
 const struct order_ops order_deadline = {
     .name = "deadline",
-    .help = "earliest deadline first; who cannot meet its deadline is rejected; jobs without one last",
+    .help =
+        "earliest deadline first; who cannot meet its deadline is rejected; jobs without one last",
     .rank = rank,
     .fields = fields,
     .fields_n = sizeof fields / sizeof *fields,

@@ -27,11 +27,14 @@ static const char *bind(void *params, struct arena *a)
         size_t i = 1;
         while (i < CLASS_COUNT && strcmp(job_class_names[i], name) != 0) i++;
         if (i == CLASS_COUNT)
-            return arena_printf(a, "classes: no class \"%.60s\"; there are training, inference, dev, "
-                                   "hpc and graphics", name);
+            return arena_printf(a,
+                                "classes: no class \"%.60s\"; there are training, inference, dev, "
+                                "hpc and graphics",
+                                name);
         const json_int_t x = json_integer_value(value);
         if (!json_is_integer(value) || x < -INT32_MAX || x > INT32_MAX)
-            return arena_printf(a, "classes.%s: expected a whole number of at most 2147483647", name);
+            return arena_printf(a, "classes.%s: expected a whole number of at most 2147483647",
+                                name);
         p->of[i] = x;
     }
     return NULL;

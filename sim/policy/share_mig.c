@@ -81,7 +81,8 @@ static const struct cfg_field fields[] = {
 enum { USES_DIRECT, USES_OPERATOR };
 static const enum profile_param uses[] = { [USES_DIRECT] = PROFILE_mig_repartition_s,
                                            [USES_OPERATOR] = PROFILE_mig_operator_s,
-                                           PROFILE_mig_mode_change_s, PROFILE_mig_power_loss,
+                                           PROFILE_mig_mode_change_s,
+                                           PROFILE_mig_power_loss,
                                            PROFILE_mig_pcie_efficiency };
 static const size_t overrides[] = { FIELD_REPARTITION, FIELD_REPARTITION, FIELD_MODE_CHANGE,
                                     FIELD_POWER_LOSS, FIELD_PCIE };
@@ -134,8 +135,9 @@ static int wanted_profiles(const struct mig_geometry *g, const json_t *slices, s
         return n;
     }
     if (!json_is_object(slices)) {
-        *why = arena_printf(a, "slices: expected a list of MIG profiles, counts by profile, or "
-                               "\"off\", found %s",
+        *why = arena_printf(a,
+                            "slices: expected a list of MIG profiles, counts by profile, or "
+                            "\"off\", found %s",
                             json_found(found, sizeof found, slices));
         return -1;
     }
@@ -198,8 +200,8 @@ static const char *run_keys(struct arena *a, const json_t *entry, size_t at)
     char found[80];
     json_t *v;
     if (!json_is_object(entry))
-        return arena_printf(a, "slices[%zu]: expected {\"cards\": .., \"slices\": ..}, found %s", at,
-                            json_found(found, sizeof found, entry));
+        return arena_printf(a, "slices[%zu]: expected {\"cards\": .., \"slices\": ..}, found %s",
+                            at, json_found(found, sizeof found, entry));
     json_object_foreach((json_t *)(uintptr_t)entry, key, v)
     {
         if (strcmp(key, known[0]) == 0 || strcmp(key, known[1]) == 0) continue;
@@ -244,7 +246,8 @@ static const char *bind_period(struct mig *p, struct arena *a)
     if (p->forecast < 0) p->forecast = FORECAST_LAST;
     const double least_s = simtime_s(p->repartition) + simtime_s(p->mode_change);
     if (simtime_s(p->period) > least_s) return NULL;
-    return arena_printf(a, "\"period\" %g s is not longer than a mode change and a repartition, %g s",
+    return arena_printf(a,
+                        "\"period\" %g s is not longer than a mode change and a repartition, %g s",
                         simtime_s(p->period), least_s);
 }
 
@@ -268,7 +271,8 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     if (p->via < 0) p->via = VIA_DIRECT;
     if (p->repartition == CFG_NO_TIME)
         p->repartition = (simtime)llround(
-            known[p->via == VIA_OPERATOR ? PROFILE_mig_operator_s : PROFILE_mig_repartition_s].value *
+            known[p->via == VIA_OPERATOR ? PROFILE_mig_operator_s : PROFILE_mig_repartition_s]
+                .value *
             1e9);
     if (isnan(p->power_loss)) p->power_loss = known[PROFILE_mig_power_loss].value;
     if (isnan(p->pcie)) p->pcie = bus_rate(type);
@@ -378,8 +382,10 @@ static double bus_level(double bus, const struct share_view *v, const double spe
         size_t want_more = 0;
         for (size_t i = 0; i < v->n; i++) {
             const double want = v->resident[i].sig->pcie_Bps * speed[i];
-            if (want > level) want_more++;
-            else rest -= want;
+            if (want > level)
+                want_more++;
+            else
+                rest -= want;
         }
         if (want_more == 0 || rest <= level * (double)want_more) break;
         level = rest / (double)want_more;
@@ -408,8 +414,7 @@ static void speeds(const void *params, const struct share_view *v, double speed[
 {
     const struct mig *p = params;
     const double clock = common_clock(p, v);
-    for (size_t i = 0; i < v->n; i++)
-        speed[i] = slice_speed(v->type->gpu, &v->resident[i], clock);
+    for (size_t i = 0; i < v->n; i++) speed[i] = slice_speed(v->type->gpu, &v->resident[i], clock);
     share_bus(p, v, speed);
 }
 

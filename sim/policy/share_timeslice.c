@@ -163,7 +163,8 @@ static double burst_s(const void *params, double work_s, double others)
 {
     const struct timeslice *p = params;
     if (p->vgpu == VGPU_FIXED_SHARE) others = (double)p->slots - 1;
-    return timeshare_burst_s(work_s / (1 - p->overhead), others, simtime_s(p->quantum + p->switch_));
+    return timeshare_burst_s(work_s / (1 - p->overhead), others,
+                             simtime_s(p->quantum + p->switch_));
 }
 
 static enum blast blast(const void *params, const struct card_type *type)

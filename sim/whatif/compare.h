@@ -48,9 +48,10 @@ struct compare_row {
     /* As many independent jobs (unpaired: of the side that has fewer) would say as much: variance of a job's
      * value over the squared standard error. NAN: no interval, or nothing varies. */
     double effective_n;
-    double times_longer; /* runs of that many times the length would just tell a difference of this size from none;
+    double
+        times_longer; /* runs of that many times the length would just tell a difference of this size from none;
                           * NAN: it is significant, none at all, or has no interval */
-    double p;                   /* NAN: no interval */
+    double p; /* NAN: no interval */
     bool significant;
 };
 

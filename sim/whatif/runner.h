@@ -10,14 +10,15 @@
 #include "whatif/trace_shelf.h"
 
 struct runner {
-    struct world world;       /* its own; {0} when it was lent one */
+    struct world world; /* its own; {0} when it was lent one */
     struct scenario scenario;
     struct plan *plan; /* those chosen, in scenario order */
     size_t n;
     struct arena *arena;
     struct result result;
     json_t *resolved;
-    FILE **jobs, **series, **services, **timeline; /* one scratch stream per policy, rewound; NULL: not asked for */
+    FILE **jobs, **series, **services,
+        **timeline;        /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
     bool keep_percentiles; /* as in metrics/collect.h */
@@ -25,8 +26,9 @@ struct runner {
 
 /* For many runs of variants of one scenario. */
 struct runner_options {
-    const struct world *world; /* lent, read-only, shared by runs on other threads; NULL: load one */
-    const char *const *set;    /* "path=value" */
+    const struct world
+        *world;             /* lent, read-only, shared by runs on other threads; NULL: load one */
+    const char *const *set; /* "path=value" */
     size_t n_set;
     const char *const *only; /* names of policies to keep; none: all */
     size_t n_only;

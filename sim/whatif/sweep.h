@@ -27,7 +27,7 @@ struct sweep_options {
     const char *scenario;
     const char *const *vary; /* axes, as in whatif/grid.h */
     size_t n_vary;
-    const char *design; /* how axes meet, as in whatif/grid.h; NULL: cross */
+    const char *design;     /* how axes meet, as in whatif/grid.h; NULL: cross */
     const char *const *set; /* for all points */
     size_t n_set;
     const char *const *only; /* names of policies to keep; none: all */

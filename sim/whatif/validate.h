@@ -61,8 +61,10 @@ struct valid_set {
     const char *reference; /* the same under $GPUSIM_SHARED/reference/; NULL: none */
     const char *naive;     /* what the baseline is, in words */
     const char *unit;
-    const char *policies; /* kinds of sharing whose equations it holds, blanks between; NULL: none */
-    const char *as_run;   /* suffix of the groups that predict with what a run knows; NULL: the total */
+    const char
+        *policies; /* kinds of sharing whose equations it holds, blanks between; NULL: none */
+    const char
+        *as_run; /* suffix of the groups that predict with what a run knows; NULL: the total */
     const struct measured_column
         *columns;     /* of its rows: tells which set a file is for; NULL: the */
     size_t n_columns; /* file is scored only where the user names the set */

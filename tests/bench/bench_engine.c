@@ -231,8 +231,9 @@ static void bench_scan(long waiting, long more, enum scan_rule rule, const char 
         const int64_t run_ms = 1 + (int64_t)(-1e6 * log(bench_uniform(&x)));
         /* load 0.9 of 1,000 cards when nobody waits at first */
         if (k >= waiting + 1000 || waiting == 0) at_ns += waiting ? 1000000000 : 1111111111;
-        j[k] = (struct scan_job){ .submit = at_ns, .run = run_ms * 1000000, .cards = 1,
-                                  .limit = run_ms * 1250000 };
+        j[k] = (struct scan_job){
+            .submit = at_ns, .run = run_ms * 1000000, .cards = 1, .limit = run_ms * 1250000
+        };
         fprintf(f, "%ld,%.9f,%.3f,1,%.6f\n", k, (double)at_ns / 1e9, (double)run_ms / 1e3,
                 (double)run_ms * 1.25e-3);
     }

@@ -56,7 +56,8 @@ int main(int argc, char **argv)
         json_decref(json);
         const double from = bench_now_s();
         for (int i = 0; rc == 0 && i < REPEAT; i++) rc = price_again(text.s, text.len, &e);
-        bench_print("stored result priced again", 1e3 * (bench_now_s() - from) / REPEAT, "ms (< 50)", 0);
+        bench_print("stored result priced again", 1e3 * (bench_now_s() - from) / REPEAT,
+                    "ms (< 50)", 0);
         bench_print("  size of result.json", (double)text.len / 1024, "KiB", 0);
     }
     if (rc != 0) fprintf(stderr, "%s: %s\n", e.where, e.msg);

@@ -67,11 +67,11 @@ static void availability(const char *what, const char *frame, double truth)
     agrees(what, down, (size_t)n, 1 - truth);
 }
 
-#define FLEET(faults)                                                                              \
-    "{'format': 'gpusim-scenario/1', 'name': 'f', 'seed': %d, 'warmup': '100 d', 'horizon': '2100 d',"  \
-    " 'faults': {" faults "},"                                                                     \
-    " 'fleet': [{'name': 'a', 'gpu': 'generic', 'nodes': 8, 'gpus_per_node': 8}],"                 \
-    " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                              \
+#define FLEET(faults)                                                                                  \
+    "{'format': 'gpusim-scenario/1', 'name': 'f', 'seed': %d, 'warmup': '100 d', 'horizon': '2100 d'," \
+    " 'faults': {" faults "},"                                                                         \
+    " 'fleet': [{'name': 'a', 'gpu': 'generic', 'nodes': 8, 'gpus_per_node': 8}],"                     \
+    " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                                  \
     " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '100 d'}}"
 
 static void two_states(void **state)
@@ -79,18 +79,21 @@ static void two_states(void **state)
     (void)state;
     availability("cards, 10 d up and 1 d down",
                  FLEET("'card_mtbf': '10 d', 'card_repair': '1 d', 'node_mtbf': '0 s'"), 10.0 / 11);
-    availability("the same, repair fixed",
-                 FLEET("'card_mtbf': '10 d', 'card_repair': '1 d', 'node_mtbf': '0 s', 'repair': 'fixed'"),
-                 10.0 / 11);
+    availability(
+        "the same, repair fixed",
+        FLEET("'card_mtbf': '10 d', 'card_repair': '1 d', 'node_mtbf': '0 s', 'repair': 'fixed'"),
+        10.0 / 11);
     availability("nodes, 10 d up and 2 d down",
                  FLEET("'card_mtbf': '0 s', 'node_mtbf': '10 d', 'node_repair': '2 d'"), 10.0 / 12);
-    availability("cards on nodes",
-                 FLEET("'card_mtbf': '20 d', 'card_repair': '3 d', 'node_mtbf': '10 d', 'node_repair': '1 d'"),
-                 20.0 / 23 * 10.0 / 11);
+    availability(
+        "cards on nodes",
+        FLEET(
+            "'card_mtbf': '20 d', 'card_repair': '3 d', 'node_mtbf': '10 d', 'node_repair': '1 d'"),
+        20.0 / 23 * 10.0 / 11);
 }
 
 #define SERVER(faults, schedule)                                                                   \
-    "{'format': 'gpusim-scenario/1', 'name': 'q', 'seed': %d, 'warmup': '1000 s',"                      \
+    "{'format': 'gpusim-scenario/1', 'name': 'q', 'seed': %d, 'warmup': '1000 s',"                 \
     " 'faults': {'node_mtbf': '0 s', 'max_restarts': 1000000, " faults "},"                        \
     " 'fleet': [{'name': 'a', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 1}],"                 \
     " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                              \
@@ -103,13 +106,17 @@ static void mm1_with_breakdowns(void **state)
     double response[REPLICATIONS];
     (void)state;
     for (int i = 0; i < REPLICATIONS; i++) {
-        const struct sim_arrivals a = { .rate = l, .mean_s = 1 / m, .size = sim_exponential,
-                                        .n = thorough() ? 60000 : 6000, .head = "gpus", .tail = "1" };
+        const struct sim_arrivals a = { .rate = l,
+                                        .mean_s = 1 / m,
+                                        .size = sim_exponential,
+                                        .n = thorough() ? 60000 : 6000,
+                                        .head = "gpus",
+                                        .tail = "1" };
         struct policy_result p;
         char *trace = sim_queue_trace(&a, 3, (uint64_t)i);
         /* a checkpoint at every ns: work is resumed where it stood */
-        replicate(SERVER("'card_mtbf': '50 s', 'card_repair': '5 s'", ", 'checkpoint': '1 ns'"), i + 1,
-                  trace, &p);
+        replicate(SERVER("'card_mtbf': '50 s', 'card_repair': '5 s'", ", 'checkpoint': '1 ns'"),
+                  i + 1, trace, &p);
         response[i] = p.stats.turnaround_s.mean;
         free(trace);
     }
@@ -125,7 +132,8 @@ static void from_the_beginning(void **state)
     struct strbuf b = { 0 };
     (void)state;
     strbuf_addf(&b, "job_id,submit_s,duration_s,gpus\n");
-    for (int i = 0; i < (thorough() ? 2000 : 200); i++) strbuf_addf(&b, "%d,%d,60,1\n", i, 2000 * (i + 1));
+    for (int i = 0; i < (thorough() ? 2000 : 200); i++)
+        strbuf_addf(&b, "%d,%d,60,1\n", i, 2000 * (i + 1));
     for (int i = 0; i < REPLICATIONS; i++) {
         struct policy_result p;
         replicate(SERVER("'card_mtbf': '50 s', 'card_repair': '0 s'", ""), i + 1, b.s, &p);

@@ -42,8 +42,7 @@ static void a_plan_knows_where(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s,
-             SCENARIO(1, PLANNED("oracle", ", 'period': '2 h', 'forecast': 'oracle'"), ""),
+    simulate(&s, SCENARIO(1, PLANNED("oracle", ", 'period': '2 h', 'forecast': 'oracle'"), ""),
              HEAD "half,100,7000,0.5,host\n"
                   "a,200,7000,0.125,host\n"
                   "b,200,7000,0.125,host\n"
@@ -104,16 +103,17 @@ static void running_jobs_stay_and_the_head_is_served(void **state)
     assert_int_equal(l->attempts, 1);
     for (size_t i = 0; i < s.n_jobs; i++) assert_string_equal(s.job[i].state, "completed");
     simulated_fini(&s);
-    simulate(&s,
-             "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': 'a30', 'gpus_per_node': 1}],"
-             " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
-             " 'schedule': {'backfill': 'none'}, 'profiles': {'host': {'host': 1, 'compute': 0}},"
-             " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
-             " 'period': '10 min', 'forecast': 'oracle', 'repartition': '10 s',"
-             " 'mode_change': '20 s'}}]}",
-             HEAD "all,300,5,0.9,host\n" /* worth nothing beside what the plan of 0 expects */
-                  "a,400,500,0.25,host\nb,401,500,0.25,host\nc,402,500,0.25,host\n"
-                  "d,403,500,0.25,host\ne,404,500,0.25,host\nf,405,500,0.25,host\n");
+    simulate(
+        &s,
+        "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': 'a30', 'gpus_per_node': 1}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'schedule': {'backfill': 'none'}, 'profiles': {'host': {'host': 1, 'compute': 0}},"
+        " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
+        " 'period': '10 min', 'forecast': 'oracle', 'repartition': '10 s',"
+        " 'mode_change': '20 s'}}]}",
+        HEAD "all,300,5,0.9,host\n" /* worth nothing beside what the plan of 0 expects */
+             "a,400,500,0.25,host\nb,401,500,0.25,host\nc,402,500,0.25,host\n"
+             "d,403,500,0.25,host\ne,404,500,0.25,host\nf,405,500,0.25,host\n");
     at(&s, "p", "all", 610, 615, "f.0.0:4g.24gb@0");
     for (size_t i = 0; i < s.n_jobs; i++) assert_string_equal(s.job[i].state, "completed");
     simulated_fini(&s);

@@ -110,18 +110,19 @@ static void overcommitted_cards(void **state)
     (void)state;
     struct simulated s;
     const double kept = 1000.0 / 1050; /* quantum 1 ms, switch 50 us */
-    simulate(&s,
-             SCENARIO(A100,
-                      POLICY("alone", "'kind': 'whole'") "," POLICY(
-                          "thrice", "'kind': 'whole', 'overcommit': 3, 'quantum': '1 ms', 'switch': "
-                                    "'50 us'"),
-                      STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
-                             " 'tenth': {'host': 0.9, 'compute': 0.1, 'sm_width': 1}}"),
-             "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
-             "a,0,100,1,10000000000,busy\nb,0,100,0.5,10000000000,busy\n"
-             "big,0,100,1,30000000000,busy\n"
-             "c,1000,100,1,,busy\nd,1000,100,1,,busy\n"
-             "e,2000,100,1,1000000000,tenth\n");
+    simulate(
+        &s,
+        SCENARIO(A100,
+                 POLICY("alone", "'kind': 'whole'") "," POLICY(
+                     "thrice", "'kind': 'whole', 'overcommit': 3, 'quantum': '1 ms', 'switch': "
+                               "'50 us'"),
+                 STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1},"
+                        " 'tenth': {'host': 0.9, 'compute': 0.1, 'sm_width': 1}}"),
+        "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
+        "a,0,100,1,10000000000,busy\nb,0,100,0.5,10000000000,busy\n"
+        "big,0,100,1,30000000000,busy\n"
+        "c,1000,100,1,,busy\nd,1000,100,1,,busy\n"
+        "e,2000,100,1,1000000000,tenth\n");
     at(&s, "alone", "a", 0, 100);
     at(&s, "alone", "b", 100, 200);
     at(&s, "alone", "big", 200, 300);
@@ -143,15 +144,16 @@ static void x04_swapping(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s,
-             SCENARIO(FLEET("h100-pcie-80gb", 1, 1),
-                      POLICY("swap", "'kind': 'timeslice', 'slots': 2, 'memory': 'swap', 'quantum': "
-                                     "'30 s', 'switch': '0 s'"),
-                      STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1}}"),
-             "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
-             "a,0,100,1,70000000000,busy\nb,0,100,1,70000000000,busy\n"
-             "c,1000,100,1,30000000000,busy\nd,1000,100,1,30000000000,busy\n"
-             "e,2000,100,1,90000000000,busy\n");
+    simulate(
+        &s,
+        SCENARIO(FLEET("h100-pcie-80gb", 1, 1),
+                 POLICY("swap", "'kind': 'timeslice', 'slots': 2, 'memory': 'swap', 'quantum': "
+                                "'30 s', 'switch': '0 s'"),
+                 STRICT ", 'profiles': {'busy': {'compute': 1, 'sm_width': 1}}"),
+        "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,profile\n"
+        "a,0,100,1,70000000000,busy\nb,0,100,1,70000000000,busy\n"
+        "c,1000,100,1,30000000000,busy\nd,1000,100,1,30000000000,busy\n"
+        "e,2000,100,1,90000000000,busy\n");
     const struct card_type *type = &s.run.plan[0].group[0].type;
     const double link = type->gpu->pcie_Bps, usable = (double)type->gpu->usable_bytes;
     const double all = 2 * (70e9 + (double)type->context_bytes);
@@ -169,8 +171,9 @@ static void x04_swapping(void **state)
 /* ---- measured pairs of jobs ---- */
 
 #define PAIRED(share, pairs)                                                                       \
-    SCENARIO(A100, POLICY("plain", share) ",{'name': 'paired', 'share': {" share "}, 'pairs': '" pairs \
-             "'}",                                                                                 \
+    SCENARIO(A100,                                                                                 \
+             POLICY("plain", share) ",{'name': 'paired', 'share': {" share "}, 'pairs': '" pairs   \
+                                    "'}",                                                          \
              STRICT ", 'profiles': {'r/64': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"  \
                     " 'r/128': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"               \
                     " 'q': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'},"                   \
@@ -204,9 +207,9 @@ static void measured_pairs(void **state)
         const char *id;
         double run_s, within; /* relative: noise is allowed for */
     } want[] = {
-        { "r", 100, 0.01 }, /* 80 / 0.8 */
-        { "q", 100, 0.01 }, /* 90 / 0.9 */
-        { "q1", 300, 0.01 }, /* 1/2 for two, 1/3 for three */
+        { "r", 100, 0.01 },   /* 80 / 0.8 */
+        { "q", 100, 0.01 },   /* 90 / 0.9 */
+        { "q1", 300, 0.01 },  /* 1/2 for two, 1/3 for three */
         { "kin", 100, 0.05 }, /* as another batch size of it: near, not equal */
     };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
@@ -440,8 +443,8 @@ static void a11_backfill(void **state)
 
 /* ---- A13: who pays for a shared card; 3 USD/h for 1 h ---- */
 
-static void bill_by(const char *rule, const char *policy, const char *trace, const char *const *name,
-                    const double *usd)
+static void bill_by(const char *rule, const char *policy, const char *trace,
+                    const char *const *name, const double *usd)
 {
     struct simulated s;
     char *book = xasprintf("{'format': 'gpusim-prices/1', 'charge': '%s', 'items':"
@@ -497,17 +500,20 @@ static void a13_charges(void **state)
         (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
     /* by the larger of the shares: two 3g slices keep all memory from others and pay the whole card; beside
      * two 2g slices a 3g one pays 1/2 of 1/2 + 2/7 + 2/7 */
-    bill_by("max", POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
+    bill_by("max",
+            POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
             HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
             (const double[]){ 1.5, 1.5, 0, 0, 0, 0 });
-    bill_by("max",
-            POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '2g.10gb', '2g.10gb']"),
-            HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n", names,
-            (const double[]){ 1.4, 0.8, 0.8, 0, 0, 0 });
-    bill_by("max", POLICY("p", FREE_HOOKS), HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n", names,
-            (const double[]){ 0.75, 0.75, 0, 0, 1.5, 0 });
-    bill_by("max", POLICY("p", "'kind': 'timeslice', 'slots': 4"), HEAD "1,0,9999,0.5,a,p,2\n", names,
-            (const double[]){ 1.5, 0, 0, 0, 1.5, 0 });
+    bill_by(
+        "max",
+        POLICY("p",
+               "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '2g.10gb', '2g.10gb']"),
+        HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.25,b,p,1\n3,0,9999,0.25,c,p,1\n", names,
+        (const double[]){ 1.4, 0.8, 0.8, 0, 0, 0 });
+    bill_by("max", POLICY("p", FREE_HOOKS), HEAD "1,0,9999,0.25,a,p,1\n2,0,9999,0.25,b,p,1\n",
+            names, (const double[]){ 0.75, 0.75, 0, 0, 1.5, 0 });
+    bill_by("max", POLICY("p", "'kind': 'timeslice', 'slots': 4"), HEAD "1,0,9999,0.5,a,p,2\n",
+            names, (const double[]){ 1.5, 0, 0, 0, 1.5, 0 });
     bill_by("max", POLICY("p", "'kind': 'mps', 'slots': 4"), HEAD "1,0,9999,0.25,a,p,1\n", names,
             (const double[]){ 0.75, 0, 0, 0, 2.25, 0 });
     bill_by("max", POLICY("p", "'kind': 'whole'"), HEAD "1,0,9999,0.25,a,p,1\n", names,
@@ -527,9 +533,11 @@ static void memory_counts(void **state)
     char *policy = xasprintf(POLICY("p", "'kind': 'timeslice', 'slots': 4, 'memory': 'reserve'"));
     struct simulated s;
     bill_by("allocated", policy, trace, names, (const double[]){ 0.75, 0.75, 1.5, 0 });
-    char *scenario = xasprintf(
-        SCENARIO(A100, "%s", STRICT ", 'horizon': '1 h', 'prices': 'prices.json',"
-                                    " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1}}"), policy);
+    char *scenario =
+        xasprintf(SCENARIO(A100, "%s",
+                           STRICT ", 'horizon': '1 h', 'prices': 'prices.json',"
+                                  " 'profiles': {'p': {'compute': 1, 'sm_width': 0.1}}"),
+                  policy);
     simulate_with(&s, scenario, trace,
                   (const struct sim_file[]){
                       { "prices.json", "{'format': 'gpusim-prices/1', 'charge': 'max', 'items':"
@@ -554,23 +562,24 @@ static void rent_of_a_run(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate_with(&s,
-                  SCENARIO(FLEET("generic", 1, 2),
-                           "{'name': 'used', 'share': {'kind': 'whole'}, 'prices': 'used.json'},"
-                           "{'name': 'hourly', 'share': {'kind': 'whole'}, 'prices': 'hourly.json'},"
-                           "{'name': 'base', 'share': {'kind': 'whole'}, 'prices': 'base.json'}",
-                           STRICT ", 'horizon': '4 h'"),
-                  "job_id,submit_s,duration_s,gpus,user\na,0,5400,1,u\nb,0,3600,1,v\nc,5400,1800,1,u\n",
-                  (const struct sim_file[]){
-                      { "used.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
-                                     "'allocated_gpu_hour', 'amount': 2}]}" },
-                      { "hourly.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
-                                       "'allocated_gpu_hour', 'amount': 2, 'step': '1 h'}]}" },
-                      { "base.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'c', 'driver': "
-                                     "'committed_gpu_hour', 'amount': 0.7}, {'name': 'o', 'driver': "
-                                     "'overflow_gpu_hour', 'amount': 2}]}" },
-                      { NULL, NULL } },
-                  1);
+    simulate_with(
+        &s,
+        SCENARIO(FLEET("generic", 1, 2),
+                 "{'name': 'used', 'share': {'kind': 'whole'}, 'prices': 'used.json'},"
+                 "{'name': 'hourly', 'share': {'kind': 'whole'}, 'prices': 'hourly.json'},"
+                 "{'name': 'base', 'share': {'kind': 'whole'}, 'prices': 'base.json'}",
+                 STRICT ", 'horizon': '4 h'"),
+        "job_id,submit_s,duration_s,gpus,user\na,0,5400,1,u\nb,0,3600,1,v\nc,5400,1800,1,u\n",
+        (const struct sim_file[]){
+            { "used.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
+                           "'allocated_gpu_hour', 'amount': 2}]}" },
+            { "hourly.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'r', 'driver': "
+                             "'allocated_gpu_hour', 'amount': 2, 'step': '1 h'}]}" },
+            { "base.json", "{'format': 'gpusim-prices/1', 'items': [{'name': 'c', 'driver': "
+                           "'committed_gpu_hour', 'amount': 0.7}, {'name': 'o', 'driver': "
+                           "'overflow_gpu_hour', 'amount': 2}]}" },
+            { NULL, NULL } },
+        1);
     assert_close(sim_policy(&s, "used")->tco.total_usd, 2 * 3, 1e-9);
     assert_close(sim_policy(&s, "hourly")->tco.total_usd, 2 * 4, 1e-9);
     assert_close(sim_charge_usd(sim_policy(&s, "hourly"), "(idle)"), 0, 1e-12);
@@ -601,10 +610,9 @@ static void rented_slices(void **state)
         { NULL, NULL },
     };
 #define SLICES(sizes)                                                                              \
-    SCENARIO(FLEET("t4", 1, 8),                                                                    \
-             POLICY("rent", FREE_HOOKS ", 'enforce': 'hard', 'sizes': " sizes),                    \
+    SCENARIO(FLEET("t4", 1, 8), POLICY("rent", FREE_HOOKS ", 'enforce': 'hard', 'sizes': " sizes), \
              STRICT ", 'prices': 'prices.json',"                                                   \
-                    " 'profiles': {'p': {'host': 1, 'compute': 0},"                          \
+                    " 'profiles': {'p': {'host': 1, 'compute': 0},"                                \
                     "              'full': {'compute': 1, 'sm_width': 1}}")
     simulate_with(&s, SLICES("[0.25, 0.5]"),
                   "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,profile\n"
@@ -654,12 +662,13 @@ static void mps_users_do_not_meet(void **state)
 {
     (void)state;
     struct simulated s;
-#define USERS(fleet, schedule)                                                                     \
-    SCENARIO(fleet,                                                                                \
-             POLICY("one", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0, 'interference': 0")  \
-             "," POLICY("any", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0,"                  \
-                               " 'interference': 0, 'users': 'any'"),                               \
-             ", 'schedule': {" schedule "}, 'profiles': {'p': {'compute': 1, 'sm_width': 0.25}}")
+#define USERS(fleet, schedule)                                                                             \
+    SCENARIO(                                                                                              \
+        fleet,                                                                                             \
+        POLICY("one", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0, 'interference': 0") "," POLICY( \
+            "any", "'kind': 'mps', 'slots': 4, 'cap': 1, 'overhead': 0,"                                   \
+                   " 'interference': 0, 'users': 'any'"),                                                  \
+        ", 'schedule': {" schedule "}, 'profiles': {'p': {'compute': 1, 'sm_width': 0.25}}")
 #define ROWS                                                                                       \
     "job_id,submit_s,duration_s,gpus,user,profile\n"                                               \
     "a,0,100,0.25,ann,p\nb,0,50,0.25,bob,p\nc,0,200,0.25,ann,p\nd,0,50,0.25,,p\n"
@@ -672,12 +681,14 @@ static void mps_users_do_not_meet(void **state)
     at(&s, "one", "b", 200, 250); /* when the last of ann's has left */
     at(&s, "one", "d", 250, 300); /* nobody's is not bob's */
     simulated_fini(&s);
-    static const char *const places[] = { "best_fit", "worst_fit", "first_fit", "pack",   "spread",
-                                          "fgd",      "random",    "packing",   "best_fit_node" };
+    static const char *const places[] = { "best_fit", "worst_fit", "first_fit",
+                                          "pack",     "spread",    "fgd",
+                                          "random",   "packing",   "best_fit_node" };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *scenario = xasprintf(USERS(FLEET("generic", 3, 1), "'place': '%s'"), places[i]);
         simulate(&s, scenario, ROWS);
-        for (const char *x = "a\0b\0c\0d\0"; *x; x += 2) /* same card, other user: one after the other */
+        for (const char *x = "a\0b\0c\0d\0"; *x;
+             x += 2) /* same card, other user: one after the other */
             for (const char *y = x + 2; *y; y += 2) {
                 const struct sim_job *jx = sim_job_of(&s, "one", x), *jy = sim_job_of(&s, "one", y);
                 if (strcmp(jx->cards, jy->cards) != 0 || (*x == 'a' && *y == 'c')) continue;
@@ -709,18 +720,19 @@ static void links_are_shared(void **state)
 {
     (void)state;
     struct simulated s;
-#define POOL(fleet, more)                                                                          \
-    SCENARIO(fleet,                                                                                \
-             POLICY("node", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s', 'async': '0 s'") \
-             "," POLICY("card", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s',"             \
-                                " 'async': '0 s', 'link': 'card'"),                                 \
-             STRICT more ", 'profiles': {'moves': {'compute': 1, 'pcie': '1 GB/s'},"                \
-                         " 'stays': {'compute': 1}}")
+#define POOL(fleet, more)                                                                                 \
+    SCENARIO(                                                                                             \
+        fleet,                                                                                            \
+        POLICY("node", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s', 'async': '0 s'") "," POLICY( \
+            "card", "'kind': 'remote', 'network': '1 GB/s', 'rtt': '0 s',"                                \
+                    " 'async': '0 s', 'link': 'card'"),                                                   \
+        STRICT more ", 'profiles': {'moves': {'compute': 1, 'pcie': '1 GB/s'},"                           \
+                    " 'stays': {'compute': 1}}")
 #define ROWS "job_id,submit_s,duration_s,gpus,profile\n"
     simulate(&s, POOL(FLEET("generic", 1, 4), ""),
              ROWS "a,0,100,1,moves\nstill,0,100,1,stays\nb,100,100,1,moves\n");
-    at(&s, "node", "a", 0, 225);    /* 50 alone, then 50 at 0.4 */
-    at(&s, "node", "b", 100, 325);  /* 50 at 0.4, then 50 alone */
+    at(&s, "node", "a", 0, 225);     /* 50 alone, then 50 at 0.4 */
+    at(&s, "node", "b", 100, 325);   /* 50 at 0.4, then 50 alone */
     at(&s, "node", "still", 0, 100); /* does not use the link */
     at(&s, "card", "a", 0, 200);
     at(&s, "card", "b", 100, 300);
@@ -737,8 +749,7 @@ static void links_are_shared(void **state)
     at(&s, "node", "gang", 0, 148 + (100 - 40 - 15) / 0.4);
     simulated_fini(&s);
     /* Gathered from two nodes: as slow as where it is slowest. */
-    simulate(&s, POOL(FLEET("generic", 2, 2), ""),
-             ROWS "one,0,1000,1,moves\ngang,1,100,2,moves\n");
+    simulate(&s, POOL(FLEET("generic", 2, 2), ""), ROWS "one,0,1000,1,moves\ngang,1,100,2,moves\n");
     at(&s, "node", "gang", 1, 251);
     simulated_fini(&s);
 #undef POOL
@@ -894,18 +905,20 @@ static void a_fleet_of_several_kinds(void **state)
 {
     (void)state;
     struct simulated s;
-    simulate(&s,
-             SCENARIO("{'name': 'h', 'gpu': 'h100-sxm5-80gb'}, {'name': 'l', 'gpu': 'l4'}, {'name': 'a', "
-                      "'gpu': 'a100-sxm4-80gb'}",
-                      POLICY("whole", "'kind': 'whole'"),
-                      STRICT ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
-                             " 'precision': 'bf16', 'footprint': '1 GiB'}}"),
-             "job_id,submit_s,duration_s,gpus,gpu_model,gpu_allowed,profile\n"
-             "h,0,1000,1,a100-sxm4-80gb,h100-sxm5-80gb,p\n"
-             "l,0,1000,1,a100-sxm4-80gb,l4,p\n"
-             "a,0,1000,1,a100-sxm4-80gb,a100-sxm4-80gb,p\n"
-             "back,20000,1000,1,l4,h100-sxm5-80gb,p\n"
-             "unknown,30000,1000,1,,l4,p\n");
+    simulate(
+        &s,
+        SCENARIO(
+            "{'name': 'h', 'gpu': 'h100-sxm5-80gb'}, {'name': 'l', 'gpu': 'l4'}, {'name': 'a', "
+            "'gpu': 'a100-sxm4-80gb'}",
+            POLICY("whole", "'kind': 'whole'"),
+            STRICT ", 'profiles': {'p': {'host': 0.2, 'compute': 0.5, 'memory': 0.3,"
+                   " 'precision': 'bf16', 'footprint': '1 GiB'}}"),
+        "job_id,submit_s,duration_s,gpus,gpu_model,gpu_allowed,profile\n"
+        "h,0,1000,1,a100-sxm4-80gb,h100-sxm5-80gb,p\n"
+        "l,0,1000,1,a100-sxm4-80gb,l4,p\n"
+        "a,0,1000,1,a100-sxm4-80gb,a100-sxm4-80gb,p\n"
+        "back,20000,1000,1,l4,h100-sxm5-80gb,p\n"
+        "unknown,30000,1000,1,,l4,p\n");
     at(&s, "whole", "h", 0, 1000 * (0.2 + 0.5 * 312 / 989.4 + 0.3 * 2039 / 3352));
     at(&s, "whole", "l", 0, 1000 * (0.2 + 0.5 * 312 / 121 + 0.3 * 2039 / 300));
     at(&s, "whole", "a", 0, 1000);
@@ -930,7 +943,8 @@ int main(void)
         cmocka_unit_test(a07_four_numbers),
         cmocka_unit_test(a10_packing),
         cmocka_unit_test(a11_backfill),
-        cmocka_unit_test(a13_charges), cmocka_unit_test(memory_counts),
+        cmocka_unit_test(a13_charges),
+        cmocka_unit_test(memory_counts),
         cmocka_unit_test(rent_of_a_run),
         cmocka_unit_test(rented_slices),
         cmocka_unit_test(mps_users_do_not_meet),

@@ -36,7 +36,8 @@ static const struct expected table[] = {
     { FLAT, "'order': 'srtf', 'backfill': 'greedy', 'gang': 'any'", 192.1167, 13.7, 3271 },
     { FLAT, "'order': 'srsf', 'backfill': 'greedy', 'gang': 'any'", 195.9, 17.4833, 3315 },
     { FLAT, "'order': 'las', 'backfill': 'greedy', 'gang': 'any'", 190.6833, 12.2667, 3271 },
-    { NODES, "'order': 'las', 'backfill': 'greedy', 'place': 'first_fit'", 219.1833, 40.7667, 3271 },
+    { NODES, "'order': 'las', 'backfill': 'greedy', 'place': 'first_fit'", 219.1833, 40.7667,
+      3271 },
 };
 
 static char *imported(void)
@@ -207,8 +208,8 @@ static void anywhere_again(void **state)
             int best = -1;
             for (int i = 0; i < N; i++) {
                 if (seen[i] || w[i].submit > now || w[i].end >= 0) continue;
-                const int64_t mine = w[i].done * w[i].units >= HOUR, its =
-                    best < 0 ? 2 : w[best].done * w[best].units >= HOUR;
+                const int64_t mine = w[i].done * w[i].units >= HOUR,
+                              its = best < 0 ? 2 : w[best].done * w[best].units >= HOUR;
                 if (mine < its || (mine == its && w[i].attempts > w[best].attempts)) best = i;
             }
             if (best < 0) break;
@@ -219,7 +220,8 @@ static void anywhere_again(void **state)
         next = INT64_MAX;
         for (int i = 0; i < N; i++) {
             if (w[i].submit > now && w[i].submit < next) next = w[i].submit;
-            if (w[i].runs && now + w[i].length - w[i].done < next) next = now + w[i].length - w[i].done;
+            if (w[i].runs && now + w[i].length - w[i].done < next)
+                next = now + w[i].length - w[i].done;
         }
         for (int i = 0; i < N && next < INT64_MAX; i++) {
             if (!w[i].runs) continue;

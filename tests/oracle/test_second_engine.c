@@ -55,14 +55,16 @@ static simtime some_time(struct setting *s, uint64_t most_s)
 
 static void make_fleet(struct setting *s)
 {
-    static const char *const cards[] = { "a100-sxm4-40gb", "generic", "a100-sxm4-80gb", "t4", NULL };
+    static const char *const cards[] = { "a100-sxm4-40gb", "generic", "a100-sxm4-80gb", "t4",
+                                         NULL };
     s->groups = 1 + chance(s, 3);
     for (int g = 0; g < s->groups; g++) {
         const bool cores = chance(s, 3);
         s->nodes[g] = 1 + (int)below(s, 4);
         s->per[g] = 1 + (int)below(s, 5);
-        strbuf_addf(&s->fleet, "%s{'name': 'g%d', 'gpu': '%s', 'nodes': %d, 'gpus_per_node': %d", g ? ", " : "",
-                    g, s->kind == KIND_MIG ? "a100-sxm4-40gb" : any(s, cards), s->nodes[g], s->per[g]);
+        strbuf_addf(&s->fleet, "%s{'name': 'g%d', 'gpu': '%s', 'nodes': %d, 'gpus_per_node': %d",
+                    g ? ", " : "", g, s->kind == KIND_MIG ? "a100-sxm4-40gb" : any(s, cards),
+                    s->nodes[g], s->per[g]);
         if (cores) strbuf_addf(&s->fleet, ", 'cpu_cores': %d", 1 + (int)below(s, 32));
         strbuf_addc(&s->fleet, '}');
     }
@@ -73,14 +75,19 @@ static void make_share(struct setting *s)
     static const char *const memory[] = { "unchecked", "reserve", NULL };
     static const char *const enforce[] = { "none", "soft", "hard", NULL };
     static const char *const slices[] = {
-        "['3g.20gb', '3g.20gb']", "['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']", "{'1g.5gb': 7}",
+        "['3g.20gb', '3g.20gb']",
+        "['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']",
+        "{'1g.5gb': 7}",
         "[{'cards': 1, 'slices': 'off'}, {'cards': 1, 'slices': ['4g.20gb', '2g.10gb']}, "
         "{'cards': 2, 'slices': ['7g.40gb']}, {'cards': 9, 'slices': 'off'}]",
-        "[{'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': ['3g.20gb', '2g.10gb', '1g.5gb']}]", NULL };
+        "[{'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': ['3g.20gb', '2g.10gb', '1g.5gb']}]",
+        NULL
+    };
     switch (s->kind) {
     case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
     case KIND_TIMESLICE:
-        strbuf_addf(&s->share, "'kind': 'timeslice', 'slots': %d, 'memory': '%s', 'switch': '%d us'",
+        strbuf_addf(&s->share,
+                    "'kind': 'timeslice', 'slots': %d, 'memory': '%s', 'switch': '%d us'",
                     1 + (int)below(s, 4), any(s, memory), (int)below(s, 200));
         break;
     case KIND_MPS:
@@ -88,8 +95,9 @@ static void make_share(struct setting *s)
         if (chance(s, 2)) strbuf_addz(&s->share, ", 'cap': 1");
         break;
     case KIND_INTERCEPT:
-        strbuf_addf(&s->share, "'kind': 'intercept', 'enforce': '%s', 'startup': '%d s', "
-                               "'startup_per_process': '%d ms'",
+        strbuf_addf(&s->share,
+                    "'kind': 'intercept', 'enforce': '%s', 'startup': '%d s', "
+                    "'startup_per_process': '%d ms'",
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
@@ -104,18 +112,27 @@ static void make_job(struct setting *s, struct second_job *j)
     static const char *const profiles[] = { "wide", "half", "bytes", "host", NULL };
     static const char *const models[] = { "a100-sxm4-40gb", "t4", NULL };
     int most = s->nodes[0] * s->per[0] + 1;
-    *j = (struct second_job){ .duration = some_time(s, 200) + (chance(s, 20) ? 0 : SIM_SECOND), .limit = JOB_NO_TIME,
-                              .slots = 1, .cpus_milli = JOB_NO_INT, .bytes = JOB_NO_BYTES,
-                              .priority = (int32_t)below(s, 4), .user = (int32_t)below(s, 2) };
+    *j = (struct second_job){ .duration = some_time(s, 200) + (chance(s, 20) ? 0 : SIM_SECOND),
+                              .limit = JOB_NO_TIME,
+                              .slots = 1,
+                              .cpus_milli = JOB_NO_INT,
+                              .bytes = JOB_NO_BYTES,
+                              .priority = (int32_t)below(s, 4),
+                              .user = (int32_t)below(s, 2) };
     const bool shares = s->kind != KIND_WHOLE && !chance(s, 4);
-    if (chance(s, 15)) j->gpus_milli = 0;
-    else if (shares) j->gpus_milli = 1 + (int32_t)below(s, chance(s, 2) ? 999 : 300);
-    else j->gpus_milli = 1000 * (1 + (int32_t)below(s, chance(s, 3) ? (uint64_t)most : 3));
+    if (chance(s, 15))
+        j->gpus_milli = 0;
+    else if (shares)
+        j->gpus_milli = 1 + (int32_t)below(s, chance(s, 2) ? 999 : 300);
+    else
+        j->gpus_milli = 1000 * (1 + (int32_t)below(s, chance(s, 3) ? (uint64_t)most : 3));
     if (s->limits && !chance(s, 8)) {
-        j->limit = (j->duration + some_time(s, 100)) * (chance(s, 5) ? 1 : 2) / (chance(s, 5) ? 3 : 1);
+        j->limit =
+            (j->duration + some_time(s, 100)) * (chance(s, 5) ? 1 : 2) / (chance(s, 5) ? 3 : 1);
         if (s->ties) j->limit -= j->limit % SIM_SECOND;
     }
-    if (chance(s, 6) && (s->kind == KIND_TIMESLICE || s->kind == KIND_MPS)) j->slots = 1 + (int32_t)below(s, 4);
+    if (chance(s, 6) && (s->kind == KIND_TIMESLICE || s->kind == KIND_MPS))
+        j->slots = 1 + (int32_t)below(s, 4);
     if (chance(s, 4)) j->bytes = below(s, UINT64_C(30000000000));
     if (chance(s, 3)) j->cpus_milli = (int32_t)below(s, 12000);
     if (!chance(s, 3)) j->profile = any(s, profiles);
@@ -146,7 +163,8 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
     strbuf_addf(b, ",%d.%03d,", j->gpus_milli / 1000, j->gpus_milli % 1000);
     if (j->limit != JOB_NO_TIME) add_s(b, j->limit);
     strbuf_addf(b, ",%d,%d,", j->slots, j->priority);
-    if (j->cpus_milli != JOB_NO_INT) strbuf_addf(b, "%d.%03d", j->cpus_milli / 1000, j->cpus_milli % 1000);
+    if (j->cpus_milli != JOB_NO_INT)
+        strbuf_addf(b, "%d.%03d", j->cpus_milli / 1000, j->cpus_milli % 1000);
     strbuf_addf(b, ",u%d,", j->user);
     if (j->bytes != JOB_NO_BYTES) strbuf_addf(b, "%llu", (unsigned long long)j->bytes);
     strbuf_addf(b, ",%s,%s\n", j->profile ? j->profile : "", j->model ? j->model : "");
@@ -181,8 +199,9 @@ static bool near(double got_s, simtime want, bool shared)
 
 static bool same(const struct sim_job *got, const struct second_job *want, bool shared)
 {
-    return strcmp(got->state, job_state_names[want->state]) == 0 && near(got->start_s, want->start, shared) &&
-           near(got->end_s, want->end, shared) && strcmp(got->cards, want->where) == 0 &&
+    return strcmp(got->state, job_state_names[want->state]) == 0 &&
+           near(got->start_s, want->start, shared) && near(got->end_s, want->end, shared) &&
+           strcmp(got->cards, want->where) == 0 &&
            want->oom == (strcmp(got->reason, "out of memory") == 0);
 }
 
@@ -203,7 +222,8 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
         char id[16];
         snprintf(id, sizeof id, "%d", i);
         const struct sim_job *here = sim_job_of(s, "p", id);
-        if (same(here, &j[i], shared) || (got && first_s(got, &j[at]) <= first_s(here, &j[i]))) continue;
+        if (same(here, &j[i], shared) || (got && first_s(got, &j[at]) <= first_s(here, &j[i])))
+            continue;
         got = here;
         at = i;
     }
@@ -212,7 +232,8 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
     fail_msg("scenario seed %llu: job %d is %s, %.9f to %.9f on \"%s\"; the second engine says %s, "
              "%.9f to %.9f on \"%s\"",
              (unsigned long long)seed, at, got->state, got->start_s, got->end_s, got->cards,
-             job_state_names[j[at].state], simtime_s(j[at].start), simtime_s(j[at].end), j[at].where);
+             job_state_names[j[at].state], simtime_s(j[at].start), simtime_s(j[at].end),
+             j[at].where);
 }
 
 static void one(uint64_t seed, struct tally *tally)
@@ -233,8 +254,9 @@ static void one(uint64_t seed, struct tally *tally)
     make_share(&s);
     const int n = 5 + (int)below(&s, SECOND_JOBS - 5);
     const uint64_t gap = 1 + below(&s, 60);
-    strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
-                        "profile,gpu_model\n");
+    strbuf_addz(&trace,
+                "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
+                "profile,gpu_model\n");
     const int kinds = chance(&s, 3) ? n : 2 + (int)below(&s, 4); /* few: many jobs look alike */
     for (int i = 0; i < n; i++) {
         make_job(&s, &j[i]);
@@ -252,7 +274,8 @@ static void one(uint64_t seed, struct tally *tally)
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s'}, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, any(&s, orders), any(&s, backfills), any(&s, places), any(&s, walltimes));
+        s.fleet.s, s.share.s, any(&s, orders), any(&s, backfills), any(&s, places),
+        any(&s, walltimes));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);
@@ -280,14 +303,16 @@ static void agrees(void **state)
     assert_true(scenarios > 0);
     struct tally t = { 0 };
     for (int i = 0; i < scenarios; i++) one(seed + (uint64_t)i, &t);
-    print_message("%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
-                  "%d started before one that came earlier, %d on several cards, %d slowed\n",
-                  scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED], t.state[JOB_REJECTED],
-                  t.waited, t.overtook, t.gangs, t.shared);
+    print_message(
+        "%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
+        "%d started before one that came earlier, %d on several cards, %d slowed\n",
+        scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED],
+        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared);
     if (scenarios < 100) return;
     const int least = t.jobs / 200;
     assert_true(t.oom > least && t.state[JOB_KILLED] > least && t.state[JOB_REJECTED] > least);
-    assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least && t.shared > 5 * least);
+    assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least &&
+                t.shared > 5 * least);
 }
 
 int main(void)

@@ -108,8 +108,14 @@ static void short_runs(void **state)
     static const char *const slo = "jobs.wait_s.p99<=0.9", *const any = "jobs.wait_s.mean<=1000";
     struct sizing s;
     (void)state;
-    struct size_options o = { .scenario = "scenarios/sizing-erlang.json", .slo = &slo, .n_slo = 1,
-                              .set = set, .n_set = 2, .min = 2, .max = 8, .threads = 2 };
+    struct size_options o = { .scenario = "scenarios/sizing-erlang.json",
+                              .slo = &slo,
+                              .n_slo = 1,
+                              .set = set,
+                              .n_set = 2,
+                              .min = 2,
+                              .max = 8,
+                              .threads = 2 };
     assert_int_equal(size_run(&s, &o, &err), 0);
     assert_int_equal(s.answer[0].best->nodes, 5);
     assert_true(trial_of(&s.answer[0], 5)->stable);
@@ -143,8 +149,9 @@ static void each_nine(void **state)
 /* The same question with requests in place of jobs. */
 static void as_a_service(void **state)
 {
-    static const char *const half = "services.api.wait_ms.p99<=500", *const quarter = "services.api.wait_ms.p99<=250",
-                            *const any = "services.api.wait_ms.p99<=1e9";
+    static const char *const half = "services.api.wait_ms.p99<=500",
+                             *const quarter = "services.api.wait_ms.p99<=250",
+                             *const any = "services.api.wait_ms.p99<=1e9";
     struct sizing s;
     (void)state;
     size_from(&s, "scenarios/sizing-service.json", 3, &half, 1);
@@ -155,7 +162,8 @@ static void as_a_service(void **state)
     assert_int_equal(s.answer[0].best->nodes, 7);
     size_fini(&s);
     size_from(&s, "scenarios/sizing-service.json", 3, &any, 1);
-    assert_int_equal(s.answer[0].best->nodes, 4); /* three are unstable: no percentile, never enough */
+    assert_int_equal(s.answer[0].best->nodes,
+                     4); /* three are unstable: no percentile, never enough */
     assert_false(trial_of(&s.answer[0], 3)->stable);
     assert_true(isnan(trial_of(&s.answer[0], 3)->value[0].mean));
     size_fini(&s);
@@ -206,7 +214,8 @@ static void notebooks_over_layouts(void **state)
         " 'fleet': [{'name': 'a100', 'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1}],"
         " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
         " 'policies': [{'name': 'share', 'share': {'kind': 'whole'}}]}";
-    static const char *const slo[] = { "jobs.wait_s.max<=60", "jobs.failed==0", "jobs.rejected==0" };
+    static const char *const slo[] = { "jobs.wait_s.max<=60", "jobs.failed==0",
+                                       "jobs.rejected==0" };
     static const char *const over =
         "policies.share.share={\"kind\":\"whole\"},"
         "{\"kind\":\"timeslice\",\"slots\":4,\"memory\":\"reserve\"},"
@@ -220,8 +229,12 @@ static void notebooks_over_layouts(void **state)
         struct sizing s;
         for (int i = 0; i < 20; i++)
             sprintf(trace + strlen(trace), "n%d,0,36000,0.1,%llu\n", i, (big ? 12ULL : 8ULL) << 30);
-        const struct size_options o = { .scenario = sim_write(scenario, trace, NULL), .slo = slo,
-                                        .n_slo = 3, .min = 1, .threads = 2, .over = &over,
+        const struct size_options o = { .scenario = sim_write(scenario, trace, NULL),
+                                        .slo = slo,
+                                        .n_slo = 3,
+                                        .min = 1,
+                                        .threads = 2,
+                                        .over = &over,
                                         .n_over = 1 };
         err = (struct err){ 0 };
         if (size_run(&s, &o, &err) != 0) fail_msg("%s: %s %s", err.where, err.msg, err.hint);
@@ -351,7 +364,7 @@ static void over_cards(void **state)
         " {'name': 'L', 'driver': 'card', 'gpu': 'l4', 'amount': 7008, 'period': 'year'},"
         " {'name': 'A', 'driver': 'card', 'gpu': 'a100-pcie-40gb', 'amount': 26280, 'period': 'year'}]}";
     static const char *const slo = "services.w.latency_ms.p99<=51",
-                            *const over = "fleet.pool.gpu=l4,a100-pcie-40gb";
+                             *const over = "fleet.pool.gpu=l4,a100-pcie-40gb";
     static const struct {
         int rate;
         size_t card; /* 0: the cheap one */
@@ -365,11 +378,18 @@ static void over_cards(void **state)
         strbuf_addz(&rows, "arrival_s,size\n");
         for (int k = 0; k < 40 * want[i].rate; k++)
             strbuf_addf(&rows, "%.9f,0.05\n", (double)k / want[i].rate);
-        const struct sim_file files[] = { { "requests.csv", rows.s }, { "prices.json", prices },
+        const struct sim_file files[] = { { "requests.csv", rows.s },
+                                          { "prices.json", prices },
                                           { NULL, NULL } };
         const struct size_options o = {
             .scenario = sim_write(scenario, "job_id,submit_s,duration_s,gpus\nj,0,1,1\n", files),
-            .slo = &slo, .n_slo = 1, .min = 1, .threads = 2, .over = &over, .n_over = 1, .no_nines = true
+            .slo = &slo,
+            .n_slo = 1,
+            .min = 1,
+            .threads = 2,
+            .over = &over,
+            .n_over = 1,
+            .no_nines = true
         };
         err = (struct err){ 0 };
         if (size_run(&s, &o, &err) != 0) fail_msg("%s: %s %s", err.where, err.msg, err.hint);
@@ -435,9 +455,15 @@ static void over_mistakes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct sizing s;
-        const struct size_options o = { .scenario = "scenarios/sizing-erlang.json", .slo = &slo,
-                                        .n_slo = 1, .min = 6, .max = 7, .threads = 1,
-                                        .replications = 2, .over = &bad[i].over, .n_over = 1,
+        const struct size_options o = { .scenario = "scenarios/sizing-erlang.json",
+                                        .slo = &slo,
+                                        .n_slo = 1,
+                                        .min = 6,
+                                        .max = 7,
+                                        .threads = 1,
+                                        .replications = 2,
+                                        .over = &bad[i].over,
+                                        .n_over = 1,
                                         .design = bad[i].design };
         err = (struct err){ 0 };
         assert_int_equal(size_run(&s, &o, &err), bad[i].code);
@@ -449,12 +475,20 @@ static void over_mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_a_second),    cmocka_unit_test(quarter_of_a_second),
-        cmocka_unit_test(by_averages),      cmocka_unit_test(unstable_has_no_percentile),
-        cmocka_unit_test(twenty_notebooks), cmocka_unit_test(small_or_large), cmocka_unit_test(as_a_service), cmocka_unit_test(cheap_or_fast),
-        cmocka_unit_test(short_runs),         cmocka_unit_test(each_nine),
-        cmocka_unit_test(notebooks_over_layouts), cmocka_unit_test(over_cards),
-        cmocka_unit_test(no_answer),        cmocka_unit_test(over_mistakes),
+        cmocka_unit_test(half_a_second),
+        cmocka_unit_test(quarter_of_a_second),
+        cmocka_unit_test(by_averages),
+        cmocka_unit_test(unstable_has_no_percentile),
+        cmocka_unit_test(twenty_notebooks),
+        cmocka_unit_test(small_or_large),
+        cmocka_unit_test(as_a_service),
+        cmocka_unit_test(cheap_or_fast),
+        cmocka_unit_test(short_runs),
+        cmocka_unit_test(each_nine),
+        cmocka_unit_test(notebooks_over_layouts),
+        cmocka_unit_test(over_cards),
+        cmocka_unit_test(no_answer),
+        cmocka_unit_test(over_mistakes),
     };
     gsl_set_error_handler_off();
     return cmocka_run_group_tests_name("sizing", tests, NULL, NULL);

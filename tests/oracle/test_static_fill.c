@@ -20,9 +20,10 @@ static char *pods_and_nodes(char **fleet)
     const char *bin = getenv("GPUSIM_BIN"), *folder = shared_path(TRACES);
     if (!bin || !folder) skip_without(TRACES);
     const char *dir = temp_dir();
-    char *command = xasprintf("'%s' import openb --static --nodes '%s/openb_node_list_all_node.csv' "
-                              "'%s/openb_pod_list_default.csv' -o '%s/t.csv' 2>/dev/null",
-                              bin, folder, folder, dir);
+    char *command =
+        xasprintf("'%s' import openb --static --nodes '%s/openb_node_list_all_node.csv' "
+                  "'%s/openb_pod_list_default.csv' -o '%s/t.csv' 2>/dev/null",
+                  bin, folder, folder, dir);
     char *trace = xasprintf("%s/t.csv", dir), *snippet = xasprintf("%s/t.csv.fleet.json", dir);
     if (system(command) != 0) fail_msg("%s failed", command);
     json_t *v = json_load_file(snippet, 0, NULL), *group;
@@ -51,12 +52,13 @@ static void openb_first_fit(void **state)
 {
     (void)state;
     char *fleet, *trace = pods_and_nodes(&fleet);
-    char *scenario = xasprintf(
-        "{'format': 'gpusim-scenario/1', 'name': 'fill', 'horizon': '1 h', 'fleet': %s,"
-        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
-        " 'policies': [{'name': 'shares', 'share': {'kind': 'intercept'}}],"
-        " 'schedule': {'backfill': 'none', 'place': 'first_fit', 'when_full': 'drop'},"
-        " 'output': {'sample': '1 h'}}", fleet);
+    char *scenario =
+        xasprintf("{'format': 'gpusim-scenario/1', 'name': 'fill', 'horizon': '1 h', 'fleet': %s,"
+                  " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+                  " 'policies': [{'name': 'shares', 'share': {'kind': 'intercept'}}],"
+                  " 'schedule': {'backfill': 'none', 'place': 'first_fit', 'when_full': 'drop'},"
+                  " 'output': {'sample': '1 h'}}",
+                  fleet);
     struct simulated s;
     simulate(&s, scenario, trace);
     long placed = 0, first_failure = 8152;

@@ -98,7 +98,8 @@ static void as_the_rules_say(void **state)
         struct strbuf trace = { 0 }, quotas = { 0 }, weights = { 0 };
         int at = 0, total = 0;
         for (int g = 0; g < GROUPS; g++) {
-            r.own[g] = g > 2 ? 2 + (int)(test_random(&seed) % 6) : 1 + (int)(test_random(&seed) % 3);
+            r.own[g] =
+                g > 2 ? 2 + (int)(test_random(&seed) % 6) : 1 + (int)(test_random(&seed) % 3);
             r.weight[g] = run % 5 ? 1 : 1 + (double)(test_random(&seed) % 3);
             if (g <= 2) total += r.own[g];
             strbuf_addf(&weights, "%s'g%d': %g", g ? ", " : "", g, r.weight[g]);
@@ -150,8 +151,8 @@ static void as_the_rules_say(void **state)
             const int k = atoi(s.job[i].id);
             if (w[k].start == 1 << 30 ? strcmp(s.job[i].state, "rejected") != 0
                                       : s.job[i].start_s != w[k].start)
-                fail_msg("run %d, %s: job %d (%s) starts at %g s, the rules say %d s", run, scenario,
-                         k, s.job[i].state, s.job[i].start_s, w[k].start);
+                fail_msg("run %d, %s: job %d (%s) starts at %g s, the rules say %d s", run,
+                         scenario, k, s.job[i].state, s.job[i].start_s, w[k].start);
         }
         simulated_fini(&s);
         free(scenario);

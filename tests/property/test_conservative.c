@@ -33,8 +33,8 @@ static void plan(struct row *j, int now, int *left)
     static int used[HORIZON];
     memset(used, 0, sizeof used);
     for (int i = 0; i < JOBS; i++)
-        for (int k = now; j[i].start >= 0 && j[i].start + j[i].run > now && k < j[i].start + j[i].limit;
-             k++)
+        for (int k = now;
+             j[i].start >= 0 && j[i].start + j[i].run > now && k < j[i].start + j[i].limit; k++)
             used[k] += j[i].cards;
     for (int i = 0; i < JOBS; i++) {
         if (j[i].submit > now || j[i].start >= 0) continue;
@@ -77,8 +77,11 @@ static void starts_as_the_textbook_says(void **state)
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s\n");
         for (int i = 0; i < JOBS; i++) {
             t += (int)(test_random(&seed) % 25);
-            j[i] = (struct row){ .submit = t, .run = 10 + (int)(test_random(&seed) % 91),
-                                 .cards = sizes[test_random(&seed) % 8], .start = -1, .promised = -1 };
+            j[i] = (struct row){ .submit = t,
+                                 .run = 10 + (int)(test_random(&seed) % 91),
+                                 .cards = sizes[test_random(&seed) % 8],
+                                 .start = -1,
+                                 .promised = -1 };
             j[i].limit = j[i].run + (run % 2 ? slack[test_random(&seed) % 4] : 0);
             strbuf_addf(&trace, "j%d,%d,%d,%d,%d\n", i, j[i].submit, j[i].run, j[i].cards,
                         j[i].limit);

@@ -84,10 +84,14 @@ static void as_replayed(void **state)
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s,deadline_s\n");
         for (int i = 0; i < JOBS; i++) {
             at += (int)(test_random(&seed) % 40);
-            w[i] = (struct work){ .submit = at, .run = 10 + (int)(test_random(&seed) % 100),
-                                  .gpus = sizes[test_random(&seed) % 8], .due = INT_MAX, .start = -1 };
+            w[i] = (struct work){ .submit = at,
+                                  .run = 10 + (int)(test_random(&seed) % 100),
+                                  .gpus = sizes[test_random(&seed) % 8],
+                                  .due = INT_MAX,
+                                  .start = -1 };
             strbuf_addf(&trace, "%d,%d,%d,%d,", i, at, w[i].run, w[i].gpus);
-            if (run % 2) strbuf_addf(&trace, "%d", w[i].run); /* without a limit: as long as it takes */
+            if (run % 2)
+                strbuf_addf(&trace, "%d", w[i].run); /* without a limit: as long as it takes */
             if (test_random(&seed) % 4) {
                 w[i].due = at + (int)(test_random(&seed) % 500);
                 strbuf_addf(&trace, ",%d\n", w[i].due);

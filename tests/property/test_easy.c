@@ -83,8 +83,10 @@ static void starts_as_the_textbook_says(void **state)
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s\n");
         for (int i = 0; i < JOBS; i++) {
             t += (int)(test_random(&seed) % 41);
-            j[i] = (struct row){ .submit = t, .run = 10 + (int)(test_random(&seed) % 291),
-                                 .cards = sizes[test_random(&seed) % 8], .start = -1 };
+            j[i] = (struct row){ .submit = t,
+                                 .run = 10 + (int)(test_random(&seed) % 291),
+                                 .cards = sizes[test_random(&seed) % 8],
+                                 .start = -1 };
             j[i].limit = j[i].run + slack[test_random(&seed) % 4];
             strbuf_addf(&trace, "j%d,%d,%d,%d,%d\n", i, j[i].submit, j[i].run, j[i].cards,
                         j[i].limit);
@@ -125,12 +127,12 @@ static int free_on(const struct part *j, int card, int now, int when)
 }
 
 /* The tightest card with so much room; `not` is left out. -1: none. */
-static int tightest(const struct part *j, int eighths, int now, const bool *not)
+static int tightest(const struct part *j, int eighths, int now, const bool * not )
 {
     int best = -1, least = EIGHTHS + 1;
     for (int c = 0; c < POOL; c++) {
         const int free = free_on(j, c, now, now);
-        if ((not && not[c]) || free < eighths || free >= least) continue;
+        if ((not &&not [c]) || free < eighths || free >= least) continue;
         best = c;
         least = free;
     }
@@ -161,16 +163,16 @@ static void textbook_of_shares(struct part *j)
         int when = now + 1;
         while (!head_has_a_card(j, &j[head], now, when)) when++;
         for (int i = head + 1; i < JOBS && j[i].submit <= now; i++) {
-            bool not[POOL] = { false };
+            bool not [POOL] = { false };
             if (j[i].start >= 0) continue;
             for (;;) {
-                const int card = tightest(j, j[i].eighths, now, not);
+                const int card = tightest(j, j[i].eighths, now, not );
                 if (card < 0) break;
                 j[i].start = now;
                 j[i].card = card;
                 if (now + j[i].limit <= when || head_has_a_card(j, &j[head], now, when)) break;
                 j[i].start = -1;
-                not[card] = true;
+                not [card] = true;
             }
             left -= j[i].start >= 0;
         }
@@ -197,8 +199,10 @@ static void shares_start_as_the_textbook_says(void **state)
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s,profile\n");
         for (int i = 0; i < JOBS; i++) {
             t += (int)(test_random(&seed) % 30);
-            j[i] = (struct part){ .submit = t, .run = 10 + (int)(test_random(&seed) % 291),
-                                  .eighths = sizes[test_random(&seed) % 8], .start = -1 };
+            j[i] = (struct part){ .submit = t,
+                                  .run = 10 + (int)(test_random(&seed) % 291),
+                                  .eighths = sizes[test_random(&seed) % 8],
+                                  .start = -1 };
             j[i].limit = j[i].run + slack[test_random(&seed) % 4];
             strbuf_addf(&trace, "j%d,%d,%d,%g,%d,still\n", i, j[i].submit, j[i].run,
                         j[i].eighths / 8.0, j[i].limit);
@@ -210,8 +214,8 @@ static void shares_start_as_the_textbook_says(void **state)
         for (size_t i = 0; i < s.n_jobs; i++) {
             const int k = atoi(s.job[i].id + 1);
             if (s.job[i].start_s != j[k].start)
-                fail_msg("run %d: job %d starts at %g s on %s, the textbook says %d s on %d", run, k,
-                         s.job[i].start_s, s.job[i].cards, j[k].start, j[k].card);
+                fail_msg("run %d: job %d starts at %g s on %s, the textbook says %d s on %d", run,
+                         k, s.job[i].start_s, s.job[i].cards, j[k].start, j[k].card);
         }
         simulated_fini(&s);
         strbuf_fini(&trace);

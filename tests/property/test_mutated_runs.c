@@ -41,18 +41,62 @@ static const char *const bases[] = {
     "'profiles': {'p': {'host': 0.4, 'compute': 0.4, 'memory': 0.2, 'sm_width': 0.3}}, 'policies': [{'name': 'slices', 'share': {'kind': 'timeslice', 'slots': 4}}, {'name': 'mig', 'share': {'kind': "
     "'mig', 'layout': 'planned', 'period': '30 s', 'repartition': '2 s', 'mode_change': '1 s'}}]}",
 };
-static const char trace[] = "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,group,class,profile,walltime_s,priority\n"
-                            "a,0,30,1,,u,g,training,p,40,1\nb,0,0,0.3,9000000000,v,g,dev,,5,\nc,3,50,2,,u,h,hpc,p,,2\n"
-                            "d,3.5,20,0.5,20000000000,w,,inference,,30,\ne,10,1,4,,u,g,,p,2,-3\nf,20,60,0.125,,v,h,,p,9,\n"
-                            "g,150,5,0,,w,,,,,\nh,199.999999999,100,3,,u,g,,,100,7\n";
+static const char trace[] =
+    "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,user,group,class,profile,walltime_s,priority\n"
+    "a,0,30,1,,u,g,training,p,40,1\nb,0,0,0.3,9000000000,v,g,dev,,5,\nc,3,50,2,,u,h,hpc,p,,2\n"
+    "d,3.5,20,0.5,20000000000,w,,inference,,30,\ne,10,1,4,,u,g,,p,2,-3\nf,20,60,0.125,,v,h,,p,9,\n"
+    "g,150,5,0,,w,,,,,\nh,199.999999999,100,3,,u,g,,,100,7\n";
 
 /* Values that a member may be set to: each ends a run soon whatever it is given to. */
 static const char *const odd[] = {
-    "0", "-1", "1", "0.5", "64", "1.5", "1e308", "9007199254740993", "null", "true", "false", "[]", "{}", "\"\"",
-    "\"0 s\"", "\"1 us\"", "\"1 s\"", "\"7 s\"", "\"99 s\"", "\"-3 s\"", "\"1 GiB\"", "\"900 GiB\"", "\"1 B\"", "\"mig\"",
-    "\"mps\"", "\"whole\"", "\"timeslice\"", "\"remote\"", "\"none\"", "\"easy\"", "\"greedy\"", "\"any\"", "\"t4\"",
-    "\"h100-sxm5-80gb\"", "\"generic\"", "\"srtf\"", "\"drf\"", "\"fgd\"", "\"first_fit\"", "\"hard\"", "\"reserve\"", "\"static\"",
-    "\"always\"", "[\"3g.20gb\", \"1g.5gb\"]", "[\"p\"]", "\"jobs\"", "\"p\"", "\"\\u2028\"",
+    "0",
+    "-1",
+    "1",
+    "0.5",
+    "64",
+    "1.5",
+    "1e308",
+    "9007199254740993",
+    "null",
+    "true",
+    "false",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"0 s\"",
+    "\"1 us\"",
+    "\"1 s\"",
+    "\"7 s\"",
+    "\"99 s\"",
+    "\"-3 s\"",
+    "\"1 GiB\"",
+    "\"900 GiB\"",
+    "\"1 B\"",
+    "\"mig\"",
+    "\"mps\"",
+    "\"whole\"",
+    "\"timeslice\"",
+    "\"remote\"",
+    "\"none\"",
+    "\"easy\"",
+    "\"greedy\"",
+    "\"any\"",
+    "\"t4\"",
+    "\"h100-sxm5-80gb\"",
+    "\"generic\"",
+    "\"srtf\"",
+    "\"drf\"",
+    "\"fgd\"",
+    "\"first_fit\"",
+    "\"hard\"",
+    "\"reserve\"",
+    "\"static\"",
+    "\"always\"",
+    "[\"3g.20gb\", \"1g.5gb\"]",
+    "[\"p\"]",
+    "\"jobs\"",
+    "\"p\"",
+    "\"\\u2028\"",
 };
 
 /* A member of the document, any one, with the container it is in. */
@@ -67,8 +111,7 @@ static void spots_of(json_t *v, struct spot *list, size_t *n, size_t most)
     const char *key;
     json_t *member;
     size_t i;
-    if (json_is_object(v))
-        json_object_foreach(v, key, member)
+    if (json_is_object(v)) json_object_foreach(v, key, member)
         {
             if (*n < most) list[(*n)++] = (struct spot){ v, key, 0 };
             spots_of(member, list, n, most);
@@ -88,8 +131,10 @@ static json_t *value_at(const struct spot *s)
 
 static void set_at(const struct spot *s, json_t *value)
 {
-    if (s->key) json_object_set_new(s->in, s->key, value);
-    else json_array_set_new(s->in, s->at, value);
+    if (s->key)
+        json_object_set_new(s->in, s->key, value);
+    else
+        json_array_set_new(s->in, s->at, value);
 }
 
 /* Mostly of the kind that is there, else nearly all would be refused for that. */
@@ -112,12 +157,15 @@ static void mutate(json_t *doc, uint64_t *seed)
     const struct spot *s = &list[test_random(seed) % n], *other = &list[test_random(seed) % n];
     switch (test_random(seed) % 6) {
     case 0:
-        if (s->key) json_object_del(s->in, s->key);
-        else json_array_remove(s->in, s->at);
+        if (s->key)
+            json_object_del(s->in, s->key);
+        else
+            json_array_remove(s->in, s->at);
         break;
     case 1: set_at(s, json_deep_copy(value_at(other))); break;
     case 2:
-        if (!s->key && json_array_size(s->in) < 20) json_array_append_new(s->in, json_deep_copy(value_at(s)));
+        if (!s->key && json_array_size(s->in) < 20)
+            json_array_append_new(s->in, json_deep_copy(value_at(s)));
         break;
     default: set_at(s, odd_value(value_at(s), seed));
     }
@@ -140,7 +188,8 @@ static bool replay(size_t which, int mutations, uint64_t seed)
     diag_init(&d);
     int rc = runner_load(&r, sim_write(text, trace, NULL), NULL, 0, NULL, 0, &d, &e);
     const bool runs = rc == 0 && d.count == 0;
-    if (rc == 0 && d.count > 0 && !*d.problem[0].msg) fail_msg("seed %llu: a problem without words", (unsigned long long)name);
+    if (rc == 0 && d.count > 0 && !*d.problem[0].msg)
+        fail_msg("seed %llu: a problem without words", (unsigned long long)name);
     if (runs) rc = runner_run(&r, NULL, 1, &e);
     if (rc < 0 && (e.code == ERR_CHECK || e.code == ERR_OK || !*e.msg)) {
         fprintf(stderr, "%s\n", text);
@@ -166,7 +215,8 @@ static void mutants(void **state)
     for (int i = 0; i < most; i++) {
         uint64_t draw = seed + (uint64_t)i;
         const uint64_t x = test_random(&draw);
-        ran += replay(x % (sizeof bases / sizeof *bases), 1 + (int)((x >> 32) % 3), seed + (uint64_t)i);
+        ran += replay(x % (sizeof bases / sizeof *bases), 1 + (int)((x >> 32) % 3),
+                      seed + (uint64_t)i);
     }
     print_message("%d of %d mutated scenarios ran, the others were refused\n", ran, most);
     if (most >= 100) assert_true(ran > most / 20 && ran < most);

@@ -27,13 +27,18 @@ static void same_starts(void **state)
         for (int i = 0; i < JOBS; i++) {
             const int priority = (int)(test_random(&seed) % 5);
             at += (int64_t)(test_random(&seed) % gap);
-            j[i] = (struct scan_job){ .submit = at, .run = 1 + (int64_t)(test_random(&seed) % 200),
+            j[i] = (struct scan_job){ .submit = at,
+                                      .run = 1 + (int64_t)(test_random(&seed) % 200),
                                       .limit = -1,
                                       .cards = 1 + (int)(test_random(&seed) % (uint64_t)cards) };
             if (run % 2) j[i].cards = 1 + j[i].cards / 5 % cards;
-            if (test_random(&seed) % 8) j[i].limit = j[i].run + (int64_t)(test_random(&seed) % 3) * 40;
-            j[i].rank = by == 1 ? (j[i].limit < 0 ? INT64_MAX : j[i].limit) : by == 2 ? -priority : 0;
-            strbuf_addf(&trace, "%d,%lld,%lld,%d,", i, (long long)at, (long long)j[i].run, j[i].cards);
+            if (test_random(&seed) % 8)
+                j[i].limit = j[i].run + (int64_t)(test_random(&seed) % 3) * 40;
+            j[i].rank = by == 1   ? (j[i].limit < 0 ? INT64_MAX : j[i].limit)
+                        : by == 2 ? -priority
+                                  : 0;
+            strbuf_addf(&trace, "%d,%lld,%lld,%d,", i, (long long)at, (long long)j[i].run,
+                        j[i].cards);
             if (j[i].limit >= 0) strbuf_addf(&trace, "%lld", (long long)j[i].limit);
             strbuf_addf(&trace, ",%d\n", priority);
         }

@@ -33,7 +33,7 @@ struct random_run {
 struct shape_of_runs {
     bool single_card; /* one whole card a job, one node, fifo without backfill */
     bool drain, no_warmup, no_prices;
-    bool faults;         /* cards, nodes and programs fail, the fleet changes */
+    bool faults;          /* cards, nodes and programs fail, the fleet changes */
     const char *policies; /* NULL: all of them */
     int extra_cards;
     long k;
@@ -160,11 +160,12 @@ static void make(struct random_run *r, uint64_t seed, const struct shape_of_runs
     if (r->cpu_cores)
         strbuf_addf(&r->scenario, ", 'cpu_cores': %d, 'host_memory': '256 GiB'", r->cpu_cores);
     if (o->faults)
-        strbuf_addf(&r->scenario,
-                    ", 'capacity': [{'at': '%d s', 'do': 'drain', 'nodes': '0'}, {'at': '%d s', 'do': 'add'"
-                    ", 'nodes': '0'}, {'at': '%d s', 'do': 'fail', 'cards': '0'}, {'at': '%d s', 'do': 'add',"
-                    " 'cards': '0'}]",
-                    10 + (int)(seed % 50), 80 + (int)(seed % 70), 200, 250);
+        strbuf_addf(
+            &r->scenario,
+            ", 'capacity': [{'at': '%d s', 'do': 'drain', 'nodes': '0'}, {'at': '%d s', 'do': 'add'"
+            ", 'nodes': '0'}, {'at': '%d s', 'do': 'fail', 'cards': '0'}, {'at': '%d s', 'do': 'add',"
+            " 'cards': '0'}]",
+            10 + (int)(seed % 50), 80 + (int)(seed % 70), 200, 250);
     strbuf_addz(&r->scenario,
                 "}], 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], 'profiles': {");
     add_profiles(&r->scenario, random);
@@ -210,7 +211,8 @@ static void play(struct simulated *s, const struct random_run *r, const struct s
                   "{'name': 'card', 'driver': 'gpu_hour', 'amount': '%.9g USD/h'},"
                   "{'name': 'energy', 'driver': 'kwh', 'amount': '%.9g USD/kWh'},"
                   "{'name': 'rack', 'driver': 'constant', 'period': 'year', 'amount': %.9g}]}",
-                  r->n_jobs % 2 ? "max" : "allocated", o->usd > 0 ? o->usd : 3, (o->usd > 0 ? o->usd : 3) / 25, (o->usd > 0 ? o->usd : 3) * 400);
+                  r->n_jobs % 2 ? "max" : "allocated", o->usd > 0 ? o->usd : 3,
+                  (o->usd > 0 ? o->usd : 3) / 25, (o->usd > 0 ? o->usd : 3) * 400);
     const struct sim_file files[] = { { "prices.json", prices }, { NULL, NULL } };
     simulate_with(s, r->scenario.s, r->trace.s, files, o->threads ? (unsigned)o->threads : 1);
     free(prices);
@@ -374,7 +376,8 @@ static void budgets(const struct rows *x)
         billed += u->tenant[i].billed_h;
         allocated += u->tenant[i].allocated_h;
     }
-    if (billed < allocated * (1 - 1e-9) - 1e-12) /* of all: one may pay less where another keeps more */
+    if (billed <
+        allocated * (1 - 1e-9) - 1e-12) /* of all: one may pay less where another keeps more */
         broken(x, "%.9g card-hours billed for %.9g held", billed, allocated);
     for (size_t i = 0; i < u->n_groups; i++) {
         double hours = 0, held = 0;
@@ -383,9 +386,11 @@ static void budgets(const struct rows *x)
             hours += u->group[i].demand[k].hours;
             held += u->group[i].demand[k].hours * u->group[i].demand[k].cards;
         }
-        if (!near(hours, u->hours, 1e-9)) broken(x, "demand of %.9g h in a window of %.9g", hours, u->hours);
+        if (!near(hours, u->hours, 1e-9))
+            broken(x, "demand of %.9g h in a window of %.9g", hours, u->hours);
         if (u->group[i].cards < 200 && !near(held, u->group[i].occupied_h, 1e-9))
-            broken(x, "demand adds up to %.9g card-hours, occupied are %.9g", held, u->group[i].occupied_h);
+            broken(x, "demand adds up to %.9g card-hours, occupied are %.9g", held,
+                   u->group[i].occupied_h);
     }
     if (billed > occupied * (1 + 1e-9) + 1e-12)
         broken(x, "%.9g card-hours billed, %.9g occupied", billed, occupied);
@@ -567,16 +572,19 @@ static void books_are_kept_through_faults(void **state)
         make(&r, seed + 9000 + (uint64_t)round, &o);
         play(&s, &r, &o);
         for (size_t i = 0; i < s.run.result.n_policies; i++) {
-            const struct rows x = { &s, &r, &s.run.result.policy[i], seed + 9000 + (uint64_t)round };
+            const struct rows x = { &s, &r, &s.run.result.policy[i],
+                                    seed + 9000 + (uint64_t)round };
             counts(&x);
             statistics(&x);
             budgets(&x);
             series(&x);
             if (x.p->gpu.memory > 1 + 1e-9) broken(&x, "memory %g", x.p->gpu.memory);
-            if (x.p->failures.lost_gpu_hours < 0 || x.p->failures.jobs_given_up > x.p->failures.jobs_struck)
+            if (x.p->failures.lost_gpu_hours < 0 ||
+                x.p->failures.jobs_given_up > x.p->failures.jobs_struck)
                 broken(&x, "failures");
             struck += x.p->failures.jobs_struck;
-            faults += x.p->failures.card_faults + x.p->failures.node_faults + x.p->failures.job_faults;
+            faults +=
+                x.p->failures.card_faults + x.p->failures.node_faults + x.p->failures.job_faults;
         }
         simulated_fini(&s);
         drop(&r);

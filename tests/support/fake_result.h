@@ -46,13 +46,35 @@ static void fake_service(struct service_result *v, struct arena *a, double wait)
     target[0] = (struct target_result){ "ttft_p99", 500, 181.25 * wait, 0.9921, true };
     target[1] = (struct target_result){ "tpot_mean", 25, 31.5, 0.41, false };
     *v = (struct service_result){
-        .name = "chat & <co>", .requests = 5231, .completed = 5100, .dropped = 81, .refused = 40, .timed_out = 41,
-        .unservable = 30, .waiting = 13, .in_service = 7, .wait_ms = fake_stat(5100, 12 * wait),
-        .latency_ms = fake_stat(5100, 300), .ttft_ms = fake_stat(5100, 30), .tpot_ms = fake_stat(5000, 3),
-        .target = target, .n_targets = 2, .attainment = 0.405, .throughput_per_s = 8.5, .goodput_per_s = 3.4425,
-        .tokens_per_s = 1700.5, .goodput_tokens_per_s = 680.125, .replicas_mean = 2.375, .busy = 0.8125,
-        .replicas_max = 4, .replicas_started = 9, .replicas_never_up = 1, .gpu_hours = 399,
-        .usd_per_million_requests = 61.5, .usd_per_million_tokens = 0.3125, .stable = wait < 2,
+        .name = "chat & <co>",
+        .requests = 5231,
+        .completed = 5100,
+        .dropped = 81,
+        .refused = 40,
+        .timed_out = 41,
+        .unservable = 30,
+        .waiting = 13,
+        .in_service = 7,
+        .wait_ms = fake_stat(5100, 12 * wait),
+        .latency_ms = fake_stat(5100, 300),
+        .ttft_ms = fake_stat(5100, 30),
+        .tpot_ms = fake_stat(5000, 3),
+        .target = target,
+        .n_targets = 2,
+        .attainment = 0.405,
+        .throughput_per_s = 8.5,
+        .goodput_per_s = 3.4425,
+        .tokens_per_s = 1700.5,
+        .goodput_tokens_per_s = 680.125,
+        .replicas_mean = 2.375,
+        .busy = 0.8125,
+        .replicas_max = 4,
+        .replicas_started = 9,
+        .replicas_never_up = 1,
+        .gpu_hours = 399,
+        .usd_per_million_requests = 61.5,
+        .usd_per_million_tokens = 0.3125,
+        .stable = wait < 2,
         .unstable_reason = wait < 2 ? NULL : "its queue grew to the end of the run",
     };
 }
@@ -93,11 +115,17 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
         .energy_kwh = 900.5,
         .idle_energy_kwh = 120.25,
     };
-    tenant[0] = (struct usage_tenant){ .name = group[3].name, .jobs = 450, .allocated_h = 0.6 * fleet->allocated_h,
-                                       .billed_h = 0.6 * fleet->allocated_h, .useful_h = 700,
+    tenant[0] = (struct usage_tenant){ .name = group[3].name,
+                                       .jobs = 450,
+                                       .allocated_h = 0.6 * fleet->allocated_h,
+                                       .billed_h = 0.6 * fleet->allocated_h,
+                                       .useful_h = 700,
                                        .energy_kwh = 468.15 };
-    tenant[1] = (struct usage_tenant){ .name = group[4].name, .jobs = 400, .allocated_h = 0.4 * fleet->allocated_h,
-                                       .billed_h = 0.4 * fleet->allocated_h, .useful_h = 500,
+    tenant[1] = (struct usage_tenant){ .name = group[4].name,
+                                       .jobs = 400,
+                                       .allocated_h = 0.4 * fleet->allocated_h,
+                                       .billed_h = 0.4 * fleet->allocated_h,
+                                       .useful_h = 500,
                                        .energy_kwh = 312.1 };
     item[0] = (struct cost_item_result){
         "card a100-sxm4-80gb", "card", "Epoch AI chip table", "2025-03-04", "read", 32, 1341.75
@@ -203,17 +231,24 @@ static void fake_result(struct result *r, struct arena *a)
     static const struct advice_reason reasons[] = {
         { "0.41 USD per useful GPU-hour; mig 0.45 (+9.8 %)", "cost", "mig", 0.41, 0.45 }
     };
-    static const struct advice_flip flips[] = {
-        { "if mig cost 8.9 % less, it would be the cheaper", "cost_share", "mig", -0.089 },
-        { "if none did", "fit", NULL, NAN }
-    };
+    static const struct advice_flip flips[] = { { "if mig cost 8.9 % less, it would be the cheaper",
+                                                  "cost_share", "mig", -0.089 },
+                                                { "if none did", "fit", NULL, NAN } };
     static const char *const as_good[] = { "whole" };
-    static const struct decision decisions[] = {
-        { .about = "(all)", .policy = "mps & <b>more</b>", .kind = "mps", .fleet = decided_fleet, .n_fleet = 1,
-          .tie = as_good, .n_ties = 1, .reason = reasons, .n_reasons = 1, .flip = flips, .n_flips = 2 },
-        { .about = "training" }
-    };
-    static const struct quality qualities[] = { { "mig", "licence", "none on bare metal", "a <guide>" } };
+    static const struct decision decisions[] = { { .about = "(all)",
+                                                   .policy = "mps & <b>more</b>",
+                                                   .kind = "mps",
+                                                   .fleet = decided_fleet,
+                                                   .n_fleet = 1,
+                                                   .tie = as_good,
+                                                   .n_ties = 1,
+                                                   .reason = reasons,
+                                                   .n_reasons = 1,
+                                                   .flip = flips,
+                                                   .n_flips = 2 },
+                                                 { .about = "training" } };
+    static const struct quality qualities[] = { { "mig", "licence", "none on bare metal",
+                                                  "a <guide>" } };
     static const struct comparison_row rows[] = {
         { "mig", "jobs.wait_s.p95", "s", 1087.5, 1631.25, 543.75, NAN, NAN },
         { "mps & <b>more</b>", "jobs.wait_s.p95", "s", 1087.5, 641.625, -445.875, -520.5, -371.25 }

@@ -22,7 +22,8 @@ static bool before(const struct scan_job *j, size_t a, size_t b)
 static void arrive(struct scan *s, size_t job)
 {
     size_t at = s->n_waiting++;
-    for (; at > 0 && before(s->j, job, s->waiting[at - 1]); at--) s->waiting[at] = s->waiting[at - 1];
+    for (; at > 0 && before(s->j, job, s->waiting[at - 1]); at--)
+        s->waiting[at] = s->waiting[at - 1];
     s->waiting[at] = job;
 }
 
@@ -58,8 +59,10 @@ static int64_t reservation(const struct scan *s, const struct scan_job *head, in
         for (size_t i = 0; i < s->n_running; i++) {
             const struct scan_job *j = &s->j[s->running[i]];
             const int64_t end = j->limit < 0 ? INT64_MAX : j->start + j->limit;
-            if (end <= when) free += j->cards;
-            else if (end < next) next = end;
+            if (end <= when)
+                free += j->cards;
+            else if (end < next)
+                next = end;
         }
         *spare = free - head->cards;
         if (*spare >= 0) return when;

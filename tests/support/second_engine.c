@@ -32,7 +32,8 @@ static void begin(struct engine *e, int job)
     for (int i = 0; i < l->at.n; i++) {
         uint64_t free = g->type.gpu->usable_bytes;
         for (int k = 0; k < e->now.n; k++)
-            if (second_holds_card(&e->now.at[k], l->at.card[i])) free -= e->life[e->now.job[k]].bytes;
+            if (second_holds_card(&e->now.at[k], l->at.card[i]))
+                free -= e->life[e->now.job[k]].bytes;
         fits &= d->alloc_bytes <= free;
     }
     l->working = true;
@@ -56,7 +57,8 @@ static void start(struct engine *e, int job, const struct place *at)
     l->job->state = JOB_RUNNING;
     l->job->start = l->allocated = l->ready = e->clock;
     if (share->startup && at->n > 0)
-        l->ready += share->startup(g->params, &g->type, (size_t)second_room_on(e, &e->now, at->card[0]).tenants);
+        l->ready += share->startup(g->params, &g->type,
+                                   (size_t)second_room_on(e, &e->now, at->card[0]).tenants);
     second_put(&e->now, job, at);
     l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + l->job->limit;
     l->left = (long double)l->job->duration;
@@ -88,7 +90,8 @@ static int next_waiting(const struct engine *e, int after)
 {
     int best = -1;
     for (int j = 0; j < e->n; j++)
-        if (e->life[j].waiting && (after < 0 || before(e, after, j)) && (best < 0 || before(e, j, best)))
+        if (e->life[j].waiting && (after < 0 || before(e, after, j)) &&
+            (best < 0 || before(e, j, best)))
             best = j;
     return best;
 }
@@ -150,10 +153,13 @@ static void easy(struct engine *e, int head)
     if (!reserve(e, head, &r)) return;
     for (int j = next_waiting(e, head); j >= 0; j = next_waiting(e, j)) {
         struct life *l = &e->life[j];
-        if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->first, &at)) continue;
+        if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->first, &at))
+            continue;
         const bool brief = e->clock + l->job->limit <= r.when;
-        if (brief) second_prefer_taken(e, &e->now, &r.then, j, &at);
-        else if (!beside(e, &r, j, &at)) continue;
+        if (brief)
+            second_prefer_taken(e, &e->now, &r.then, j, &at);
+        else if (!beside(e, &r, j, &at))
+            continue;
         if (!brief) second_put(&r.then, j, &at);
         start(e, j, &at);
         if (!brief && !l->on) second_drop(&r.then, j); /* out of memory at once */
@@ -204,12 +210,16 @@ static void wishes(struct engine *e, int job)
         struct place at;
         *w = (struct wish){ .sig = sig, .transfer = 1.0 };
         const struct gpu_spec *here = p->group[g].type.gpu;
-        const struct gpu_spec *recorded = j->model ? gpu_find(p->world->gpus, j->model, NULL) : here;
+        const struct gpu_spec *recorded =
+            j->model ? gpu_find(p->world->gpus, j->model, NULL) : here;
         if (recorded != here) transfer(w, recorded, here);
-        const struct request request = {
-            .gpus_milli = j->gpus_milli, .slots = j->slots, .sig = &w->sig,
-            .bytes = j->bytes != JOB_NO_BYTES ? j->bytes : sig.footprint_bytes };
-        w->possible = !p->share->demand(p->group[g].params, &p->group[g].type, &request, &w->demand);
+        const struct request request = { .gpus_milli = j->gpus_milli,
+                                         .slots = j->slots,
+                                         .sig = &w->sig,
+                                         .bytes = j->bytes != JOB_NO_BYTES ? j->bytes
+                                                                           : sig.footprint_bytes };
+        w->possible =
+            !p->share->demand(p->group[g].params, &p->group[g].type, &request, &w->demand);
         if (p->share->one_owner && p->share->one_owner(p->group[0].params))
             w->demand.owner = (uint32_t)j->user + 1;
         const struct ask a = { &empty, NULL, job, (int)g, true };
@@ -234,9 +244,12 @@ static void arrive(struct engine *e, int job)
         j->end = e->clock;
         return;
     }
-    if (strcmp(order, "sjf") == 0) l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
-    else if (strcmp(order, "priority") == 0) l->rank = -(int64_t)j->priority;
-    else l->rank = j->submit;
+    if (strcmp(order, "sjf") == 0)
+        l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
+    else if (strcmp(order, "priority") == 0)
+        l->rank = -(int64_t)j->priority;
+    else
+        l->rank = j->submit;
     l->waiting = e->news = true;
 }
 
@@ -256,15 +269,15 @@ static void speeds(struct engine *e)
             if (!l->working || !second_holds_card(&l->at, card)) continue;
             const struct wish *w = &l->wish[l->at.group];
             const int profile = w->demand.mig_profile;
-            r[n] = (struct resident_view){ &w->sig, &w->demand,
-                                           profile < 0 ? NULL : &g->type.gpu->mig->profile[profile] };
+            r[n] =
+                (struct resident_view){ &w->sig, &w->demand,
+                                        profile < 0 ? NULL : &g->type.gpu->mig->profile[profile] };
             who[n++] = e->now.job[k];
         }
         if (n == 0) continue;
         const struct share_view v = { &g->type, r, (size_t)n };
         p->share->speeds(g->params, &v, speed);
-        for (int i = 0; i < n; i++)
-            e->life[who[i]].speed = fmin(e->life[who[i]].speed, speed[i]);
+        for (int i = 0; i < n; i++) e->life[who[i]].speed = fmin(e->life[who[i]].speed, speed[i]);
     }
     for (int j = 0; j < e->n; j++) {
         struct life *l = &e->life[j];
@@ -283,15 +296,16 @@ static void pass(struct engine *e, simtime to, struct second_totals *out)
     }
     for (int card = 0; card < e->plan->cards; card++) {
         const int capacity = second_group_of_card(e, card)->capacity;
-        out->allocated_card_s +=
-            simtime_s(to - e->clock) * (capacity - second_room_on(e, &e->now, card).units) / capacity;
+        out->allocated_card_s += simtime_s(to - e->clock) *
+                                 (capacity - second_room_on(e, &e->now, card).units) / capacity;
     }
     e->clock = to;
 }
 
 static simtime kill_time(const struct engine *e, const struct life *l)
 {
-    return e->plan->limits_kill && l->job->limit != JOB_NO_TIME ? l->allocated + l->job->limit : SIM_NEVER;
+    return e->plan->limits_kill && l->job->limit != JOB_NO_TIME ? l->allocated + l->job->limit
+                                                                : SIM_NEVER;
 }
 
 static simtime next_time(const struct engine *e, int arrived)
@@ -312,7 +326,8 @@ static void instant(struct engine *e, int *arrived)
 {
     for (int j = 0; j < e->n; j++)
         if (e->life[j].working && e->life[j].finish <= e->clock) leave(e, j, JOB_COMPLETED);
-    for (; *arrived < e->n && e->life[*arrived].job->submit <= e->clock; ++*arrived) arrive(e, *arrived);
+    for (; *arrived < e->n && e->life[*arrived].job->submit <= e->clock; ++*arrived)
+        arrive(e, *arrived);
     for (int j = 0; j < e->n; j++) {
         struct life *l = &e->life[j];
         if (l->on && !l->working && l->ready <= e->clock) begin(e, j);

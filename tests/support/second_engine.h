@@ -25,20 +25,20 @@ struct second_job {
     simtime limit;             /* JOB_NO_TIME: none */
     int32_t gpus_milli, slots; /* slots 1 unless stated */
     int32_t priority;
-    int32_t cpus_milli;        /* JOB_NO_INT: none */
-    int32_t user;              /* 0, 1, .. */
-    uint64_t bytes;            /* per card; JOB_NO_BYTES */
-    const char *profile;       /* NULL: none */
-    const char *model;         /* recorded card; NULL: none */
+    int32_t cpus_milli;  /* JOB_NO_INT: none */
+    int32_t user;        /* 0, 1, .. */
+    uint64_t bytes;      /* per card; JOB_NO_BYTES */
+    const char *profile; /* NULL: none */
+    const char *model;   /* recorded card; NULL: none */
 
     enum job_state state;
     bool oom;
-    simtime start, end;        /* JOB_NO_TIME */
-    char where[256];           /* cards as in jobs.csv */
+    simtime start, end; /* JOB_NO_TIME */
+    char where[256];    /* cards as in jobs.csv */
 };
 
 struct second_totals {
-    double allocated_card_s;  /* units held x time / units of a card; not for intercept */
+    double allocated_card_s; /* units held x time / units of a card; not for intercept */
     simtime end;
 };
 

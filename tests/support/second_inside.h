@@ -26,12 +26,13 @@ struct life {
     struct second_job *job;
     struct wish wish[GROUPS];
     int64_t rank;
-    bool waiting, on, working; /* on: holds its cards; working: past its start-up, memory allocated */
+    bool waiting, on,
+        working; /* on: holds its cards; working: past its start-up, memory allocated */
     struct place at;
     simtime allocated, ready, promised, finish;
     long double left; /* isolated ns */
     double speed;
-    uint64_t bytes;   /* allocated on each of its cards */
+    uint64_t bytes; /* allocated on each of its cards */
 };
 
 /* Who holds what: of the fleet now, or as it is expected to be. */
@@ -61,7 +62,8 @@ struct engine {
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
     bool failed; /* somebody ran out of memory as it started */
-    bool news;   /* somebody came or gave back: a limit that passes is no reason to look at the queue */
+    bool
+        news; /* somebody came or gave back: a limit that passes is no reason to look at the queue */
 };
 
 const struct plan_group *second_group_of_card(const struct engine *e, int card);
@@ -73,8 +75,8 @@ bool second_find(const struct engine *e, const struct view *v, const struct view
 void second_put(struct view *v, int job, const struct place *at);
 void second_drop(struct view *v, int job);
 bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at);
-void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other, int job,
-                         struct place *at);
+void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
+                         int job, struct place *at);
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
 
 #endif

@@ -75,14 +75,15 @@ struct room second_room_on(const struct engine *e, const struct view *v, int car
 static bool eligible(const struct engine *e, const struct view *v, int card)
 {
     const struct plan_group *g = second_group_of_card(e, card);
-    const bool slots = strcmp(e->plan->share->name, "timeslice") == 0 ||
-                       strcmp(e->plan->share->name, "mps") == 0;
+    const bool slots =
+        strcmp(e->plan->share->name, "timeslice") == 0 || strcmp(e->plan->share->name, "mps") == 0;
     struct instance_rules rules;
     if (e->plan->share->instances && sliced(e, card, &rules)) return false;
     return second_room_on(e, v, card).units >= (slots ? 1 : g->capacity);
 }
 
-static bool card_fits(const struct engine *e, const struct view *v, int card, const struct demand *d)
+static bool card_fits(const struct engine *e, const struct view *v, int card,
+                      const struct demand *d)
 {
     const struct room r = second_room_on(e, v, card);
     if (r.tenants > 0 && d->owner != 0 && r.owner != d->owner) return false;
@@ -278,7 +279,8 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
     if (at->n == 0) return node_fits(e, v, at->node, job, at->group, 1);
     for (int i = 0; i < at->n; i++) {
         int here = 0;
-        for (int k = 0; k < at->n; k++) here += node_of_card(e, at->card[k]) == node_of_card(e, at->card[i]);
+        for (int k = 0; k < at->n; k++)
+            here += node_of_card(e, at->card[k]) == node_of_card(e, at->card[i]);
         const struct ask a = { v, NULL, job, at->group, e->first };
         if (!fits_here(e, &a, at->card[i], here)) return false;
     }
@@ -286,8 +288,8 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
 }
 
 /* Whole cards of a node are as good as each other: those without room in `other` first. */
-void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other, int job,
-                         struct place *at)
+void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
+                         int job, struct place *at)
 {
     const struct demand *d = second_demand_of(e, job, at->group);
     const struct plan_group *g = &e->plan->group[at->group];
@@ -300,7 +302,8 @@ void second_prefer_taken(const struct engine *e, const struct view *v, const str
         for (int i = 0; i < at->n; i++) want += node_of_card(e, at->card[i]) == node;
         for (int room = 0; room <= 1; room++)
             for (int c = first; c < first + g->per_node && again.n < want; c++)
-                if (eligible(e, v, c) && card_fits(e, v, c, d) && card_fits(e, other, c, d) == (room == 1))
+                if (eligible(e, v, c) && card_fits(e, v, c, d) &&
+                    card_fits(e, other, c, d) == (room == 1))
                     again.card[again.n++] = c;
     }
     if (again.n != at->n) fail_msg("whole cards chosen anew are not as many as before");

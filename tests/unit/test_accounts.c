@@ -55,8 +55,8 @@ static void a_hard_quota(void **state)
     static const char rows[] = "x1,0,10,1,,,x,,,\nx2,0,20,1,,,x,,,\nx3,1,5,1,,,x,,,\n"
                                "x4,1,5,1,,,x,,,\nz,2,5,1,,,z,,,\nw,3,5,3,,,x,,,\n";
     (void)state;
-    STARTS(FOUR, "whole", "'backfill': 'none', 'quotas': {'x': {'gpus': 2}, '*': {'gpus': 4}}", rows,
-           { "x1", 0 }, { "x2", 0 }, { "x3", 10 }, { "x4", 15 }, { "z", 2 }, { "w", NAN });
+    STARTS(FOUR, "whole", "'backfill': 'none', 'quotas': {'x': {'gpus': 2}, '*': {'gpus': 4}}",
+           rows, { "x1", 0 }, { "x2", 0 }, { "x3", 10 }, { "x4", 15 }, { "z", 2 }, { "w", NAN });
     STARTS(FOUR, "whole", "'backfill': 'greedy', 'quotas': {'x': {'gpus': 2}, '*': {'gpus': 4}}",
            rows, { "x3", 10 }, { "x4", 15 }, { "z", 2 }, { "w", NAN });
     STARTS(FOUR, "whole",
@@ -79,13 +79,14 @@ static void fractions_and_users(void **state)
 static void a_cohort_lends(void **state)
 {
     (void)state;
-    STARTS(FOUR, "whole",
-           "'backfill': 'none', 'quotas': {'x': {'gpus': 1, 'borrow': 1, 'cohort': 'c'},"
-           " 'y': {'gpus': 3, 'cohort': 'c'}}",
-           "x1,0,10,1,,,x,,,\nx2,0,20,1,,,x,,,\nx3,0,10,1,,,x,,,\ny1,1,30,2,,,y,,,\ny2,1,30,1,,,y,,,\n"
-           "y3,2,5,4,,,y,,,\nx4,2,5,3,,,x,,,\n",
-           { "x1", 0 }, { "x2", 0 }, { "y1", 1 }, { "x3", 10 }, { "y2", 20 }, { "y3", 50 },
-           { "x4", NAN });
+    STARTS(
+        FOUR, "whole",
+        "'backfill': 'none', 'quotas': {'x': {'gpus': 1, 'borrow': 1, 'cohort': 'c'},"
+        " 'y': {'gpus': 3, 'cohort': 'c'}}",
+        "x1,0,10,1,,,x,,,\nx2,0,20,1,,,x,,,\nx3,0,10,1,,,x,,,\ny1,1,30,2,,,y,,,\ny2,1,30,1,,,y,,,\n"
+        "y3,2,5,4,,,y,,,\nx4,2,5,3,,,x,,,\n",
+        { "x1", 0 }, { "x2", 0 }, { "y1", 1 }, { "x3", 10 }, { "y2", 20 }, { "y3", 50 },
+        { "x4", NAN });
 }
 
 /* The head of x waits for cards until 10; its own x3 must leave it the quota, u may go beside it. */
@@ -131,8 +132,9 @@ static void dominant_shares(void **state)
 /* Four cards, all busy until 10. Then with equal weights one each in turn, with 3 : 1 three and one. */
 static void weights_of_shares(void **state)
 {
-    static const char rows[] = "u,0,10,4,,,u,,,\nx1,1,50,1,,,x,,,\nx2,1,50,1,,,x,,,\nx3,1,50,1,,,x,,,\n"
-                               "x4,1,50,1,,,x,,,\ny1,2,50,1,,,y,,,\ny2,2,50,1,,,y,,,\ny3,2,50,1,,,y,,,\n";
+    static const char rows[] =
+        "u,0,10,4,,,u,,,\nx1,1,50,1,,,x,,,\nx2,1,50,1,,,x,,,\nx3,1,50,1,,,x,,,\n"
+        "x4,1,50,1,,,x,,,\ny1,2,50,1,,,y,,,\ny2,2,50,1,,,y,,,\ny3,2,50,1,,,y,,,\n";
     (void)state;
     STARTS(FOUR, "whole", "'order': 'drf', 'backfill': 'none'", rows, { "x1", 10 }, { "x2", 10 },
            { "y1", 10 }, { "y2", 10 }, { "x3", 60 });
@@ -143,10 +145,12 @@ static void weights_of_shares(void **state)
 /* x used 100 GPU-s until 100, y 30 from 100 to 130: y is first; at a tenth of the weight it is last. */
 static void weights_of_use(void **state)
 {
-    static const char rows[] = "x1,0,100,1,,,x,,,\ny1,0,30,1,,,y,,,\nx2,1,10,1,,,x,,,\ny2,2,10,1,,,y,,,\n";
+    static const char rows[] =
+        "x1,0,100,1,,,x,,,\ny1,0,30,1,,,y,,,\nx2,1,10,1,,,x,,,\ny2,2,10,1,,,y,,,\n";
     (void)state;
-    STARTS("'gpus_per_node': 1", "whole", "'order': 'fair', 'recalculate': '0 s', 'backfill': 'none'",
-           rows, { "x1", 0 }, { "y1", 100 }, { "y2", 130 }, { "x2", 140 });
+    STARTS("'gpus_per_node': 1", "whole",
+           "'order': 'fair', 'recalculate': '0 s', 'backfill': 'none'", rows, { "x1", 0 },
+           { "y1", 100 }, { "y2", 130 }, { "x2", 140 });
     STARTS("'gpus_per_node': 1", "whole",
            "'order': 'fair', 'recalculate': '0 s', 'backfill': 'none', 'weights': {'y': 0.1}", rows,
            { "y1", 100 }, { "x2", 130 }, { "y2", 140 });
@@ -231,11 +235,11 @@ static void unknown_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hard_quota),      cmocka_unit_test(fractions_and_users),
-        cmocka_unit_test(a_cohort_lends),    cmocka_unit_test(easy_keeps_the_heads_quota),
-        cmocka_unit_test(dominant_shares),   cmocka_unit_test(weights_of_shares),
-        cmocka_unit_test(weights_of_use),    cmocka_unit_test(classes),
-        cmocka_unit_test(contradictions),    cmocka_unit_test(unknown_group),
+        cmocka_unit_test(a_hard_quota),    cmocka_unit_test(fractions_and_users),
+        cmocka_unit_test(a_cohort_lends),  cmocka_unit_test(easy_keeps_the_heads_quota),
+        cmocka_unit_test(dominant_shares), cmocka_unit_test(weights_of_shares),
+        cmocka_unit_test(weights_of_use),  cmocka_unit_test(classes),
+        cmocka_unit_test(contradictions),  cmocka_unit_test(unknown_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* test_amount.c - the four shapes of an uncertain amount against known quantiles, and every complaint. */
 #include "support/support.h"
 
-#include "base/str.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "model/amount.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static double number(const void *ctx, const json_t *v, const char *at, struct di
 }
 
 /* Problems are counted, the first in `said`. */
-static size_t read_text(struct amount *out, struct arena *a, const char *text, char *said, size_t size)
+static size_t read_text(struct amount *out, struct arena *a, const char *text, char *said,
+                        size_t size)
 {
     struct json_doc doc = { 0 };
     struct err e = { 0 };

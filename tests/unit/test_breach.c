@@ -15,14 +15,14 @@
 
 static enum breach {
     NONE,
-    EARLY_ROW,  /* a job that says it came before it did */
-    LOST_JOB,   /* a job that is still there and is not found */
-    CAPACITY,   /* a card that is not given back */
-    ENERGY,     /* energy that nobody is charged for */
-    CARD_TIME,  /* card time that nobody is charged for */
-    OVERFULL,   /* more card time than there was */
-    MONEY,      /* cost that nobody is charged for */
-    NEGATIVE,   /* somebody is paid for being idle */
+    EARLY_ROW, /* a job that says it came before it did */
+    LOST_JOB,  /* a job that is still there and is not found */
+    CAPACITY,  /* a card that is not given back */
+    ENERGY,    /* energy that nobody is charged for */
+    CARD_TIME, /* card time that nobody is charged for */
+    OVERFULL,  /* more card time than there was */
+    MONEY,     /* cost that nobody is charged for */
+    NEGATIVE,  /* somebody is paid for being idle */
 } planted;
 
 static struct job *lying_job_new(struct job_pool *p, const struct job_row *row)
@@ -48,7 +48,8 @@ static double lying_charged_J(const struct residents *r, size_t group)
     return residents_charged_J(r, group) * (planted == ENERGY ? 1 - 1e-5 : 1);
 }
 
-static const struct tenant_totals *lying_tenants(const struct residents *r, enum charge_by by, size_t *n)
+static const struct tenant_totals *lying_tenants(const struct residents *r, enum charge_by by,
+                                                 size_t *n)
 {
     const struct tenant_totals *t = residents_tenants(r, by, n);
     static struct tenant_totals less[64];
@@ -70,8 +71,8 @@ static const struct meter_group *lying_meters(struct residents *r, size_t group,
     return &twice;
 }
 
-static struct tco_result lying_price(const struct usage *u, const char *kind, const struct price_book *prices,
-                                     struct arena *a)
+static struct tco_result lying_price(const struct usage *u, const char *kind,
+                                     const struct price_book *prices, struct arena *a)
 {
     struct tco_result t = tco_price(u, kind, prices, a);
     if (planted == MONEY) t.total_usd += 1e-5;
@@ -84,12 +85,12 @@ static struct tco_result lying_price(const struct usage *u, const char *kind, co
     return t;
 }
 
-#define job_new lying_job_new
+#define job_new             lying_job_new
 #define job_pool_high_water lying_high_water
-#define cluster_is_whole lying_is_whole
+#define cluster_is_whole    lying_is_whole
 #define residents_charged_J lying_charged_J
-#define residents_tenants lying_tenants
-#define residents_meters lying_meters
+#define residents_tenants   lying_tenants
+#define residents_meters    lying_meters
 #include "engine/sim.c" /* the code under test, not a header */
 #define tco_price lying_price
 #include "whatif/runner.c"
@@ -112,14 +113,20 @@ static int status_of(const char *trace_rows, const char *more, char said[600], c
     char *text = xasprintf("job_id,submit_s,duration_s,gpus,user\n%s", trace_rows);
     const char *data = getenv("GPUSIM_DATA");
     char *cwd = getcwd(NULL, 0);
-    char *root = data && *data == '/' ? xstrdup(data) : xasprintf("%s/%s", cwd, data ? data : "scenarios");
+    char *root =
+        data && *data == '/' ? xstrdup(data) : xasprintf("%s/%s", cwd, data ? data : "scenarios");
     char *doc = xasprintf(scenario, temp_file(".csv", text), root, more);
     *dir = temp_dir();
     const struct command *const *c = cmd_all;
     while (strcmp((*c)->name, "run") != 0) c++;
     struct err e = { 0 };
-    char *argv[] = { xstrdup("run"), xstrdup(temp_file(".json", doc)), xstrdup("-q"), xstrdup("--no-report"),
-                     xstrdup("-o"), xstrdup(*dir), NULL };
+    char *argv[] = { xstrdup("run"),
+                     xstrdup(temp_file(".json", doc)),
+                     xstrdup("-q"),
+                     xstrdup("--no-report"),
+                     xstrdup("-o"),
+                     xstrdup(*dir),
+                     NULL };
     const int rc = (*c)->run(*c, 6, argv, &e);
     snprintf(said, 600, "%s", e.msg);
     for (size_t i = 0; argv[i]; i++) free(argv[i]);

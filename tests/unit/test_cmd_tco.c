@@ -347,8 +347,8 @@ static void the_choice_flips(void **state)
                         "rent");
     /* P(rent < 1.1291) of the triangle */
     const struct amount rent = { .low = 0.99, .mode = 1.49, .high = 3.5 };
-    assert_true(
-        fabs(num(v, "uncertainty.options.rent.p_cheapest") - amount_share_below(&rent, 1.12912)) < 0.01);
+    assert_true(fabs(num(v, "uncertainty.options.rent.p_cheapest") -
+                     amount_share_below(&rent, 1.12912)) < 0.01);
     assert_close(num(v, "uncertainty.options.own.eac_usd.p5"), num(v, "options.own.eac_usd"),
                  1e-12);
     json_decref(v);
@@ -390,8 +390,7 @@ static void doubling_prices(void **state)
                                   PLAIN_operations_usd_per_year,
                                   PLAIN_rent_usd_per_gpu_hour };
     for (int k = 0; k < PLAIN_KEYS; k++) o.value[k] = amount_known(v[k]);
-    const struct plain_fleet f = { "f", &o, 1, amount_known(0.07), 5,
-                                   CASH_MONTH_END };
+    const struct plain_fleet f = { "f", &o, 1, amount_known(0.07), 5, CASH_MONTH_END };
     const struct plain_cost one = plain_price(&f, 0);
     for (size_t i = 0; i < 6; i++) o.value[prices[i]].mode *= 2;
     const struct plain_cost two = plain_price(&f, 0);

@@ -253,11 +253,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_jobs),
-        cmocka_unit_test(many_jobs),
-        cmocka_unit_test(dependent_jobs),
-        cmocka_unit_test(odd_jobs),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(three_jobs), cmocka_unit_test(many_jobs), cmocka_unit_test(dependent_jobs),
+        cmocka_unit_test(odd_jobs),   cmocka_unit_test(refused),
     };
     arena = arena_create();
     const int rc = cmocka_run_group_tests_name("compare", tests, NULL, NULL);

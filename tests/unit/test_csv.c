@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-static const struct csv_format comma = {.delimiter = ',', .quotes = true};
-static const struct csv_format blanks = {.delimiter = ' ', .comment = ';'};
+static const struct csv_format comma = { .delimiter = ',', .quotes = true };
+static const struct csv_format blanks = { .delimiter = ' ', .comment = ';' };
 
 /* Every field in angle brackets, a bar after each row; the error text at the end if there is one.
  */
@@ -19,7 +19,7 @@ static const char *dump(const struct csv_format *fmt, const char *data, size_t l
     struct textfile f = textfile_bytes(data, len);
     struct csv *c;
     struct csv_row r;
-    struct err e = {0};
+    struct err e = { 0 };
     size_t n = 0;
     int rc;
     out[0] = '\0';
@@ -45,28 +45,29 @@ static const char *dump(const struct csv_format *fmt, const char *data, size_t l
 static const struct {
     const char *name, *in, *out;
 } cases[] = {
-    {"plain", "a,b\n1,2\n", "<a><b>|<1><2>|"},
-    {"no last newline", "a,b\n1,2", "<a><b>|<1><2>|"},
-    {"crlf", "a,b\r\n1,2\r\n", "<a><b>|<1><2>|"},
-    {"crlf without a last newline", "a,b\r\n1,2\r", "<a><b>|<1><2>|"},
-    {"empty fields", ",\n,,\n", "<><>|<><><>|"},
-    {"trailing comma at the end", "a,", "<a><>|"},
-    {"empty lines", "\n\na\n\n\r\nb\n\n", "<a>|<b>|"},
-    {"byte-order mark",
-     "\xef\xbb\xbf"
-     "a,b\n",
-     "<a><b>|"},
-    {"quotes", "\"a,b\",c\n", "<a,b><c>|"},
-    {"doubled quotes", "\"say \"\"hi\"\"\",\"\"\"\"\n", "<say \"hi\"><\">|"},
-    {"quoted newline", "\"a\nb\",c\nd,e\n", "<a\nb><c>|<d><e>|"},
-    {"quoted at the end", "a,\"b\"", "<a><b>|"},
-    {"quoted crlf", "\"a\"\r\n\"b\"\r\n", "<a>|<b>|"},
-    {"empty quoted", "\"\",\"\"\n", "<><>|"},
-    {"quote inside an unquoted field", "5\" disk,x\n", "<5\" disk><x>|"},
-    {"utf-8", "\xc3\xbc,\xe4\xb8\xad\n", "<\xc3\xbc><\xe4\xb8\xad>|"},
-    {"empty file", "", ""},
-    {"unclosed", "a\nb,\"c\nd\n", "<a>|! a quoted field starts here and is never closed [:3]"},
-    {"after the closing quote", "\"a\"b\n", "! expected a delimiter after the closing quote [:4]"},
+    { "plain", "a,b\n1,2\n", "<a><b>|<1><2>|" },
+    { "no last newline", "a,b\n1,2", "<a><b>|<1><2>|" },
+    { "crlf", "a,b\r\n1,2\r\n", "<a><b>|<1><2>|" },
+    { "crlf without a last newline", "a,b\r\n1,2\r", "<a><b>|<1><2>|" },
+    { "empty fields", ",\n,,\n", "<><>|<><><>|" },
+    { "trailing comma at the end", "a,", "<a><>|" },
+    { "empty lines", "\n\na\n\n\r\nb\n\n", "<a>|<b>|" },
+    { "byte-order mark",
+      "\xef\xbb\xbf"
+      "a,b\n",
+      "<a><b>|" },
+    { "quotes", "\"a,b\",c\n", "<a,b><c>|" },
+    { "doubled quotes", "\"say \"\"hi\"\"\",\"\"\"\"\n", "<say \"hi\"><\">|" },
+    { "quoted newline", "\"a\nb\",c\nd,e\n", "<a\nb><c>|<d><e>|" },
+    { "quoted at the end", "a,\"b\"", "<a><b>|" },
+    { "quoted crlf", "\"a\"\r\n\"b\"\r\n", "<a>|<b>|" },
+    { "empty quoted", "\"\",\"\"\n", "<><>|" },
+    { "quote inside an unquoted field", "5\" disk,x\n", "<5\" disk><x>|" },
+    { "utf-8", "\xc3\xbc,\xe4\xb8\xad\n", "<\xc3\xbc><\xe4\xb8\xad>|" },
+    { "empty file", "", "" },
+    { "unclosed", "a\nb,\"c\nd\n", "<a>|! a quoted field starts here and is never closed [:3]" },
+    { "after the closing quote", "\"a\"b\n",
+      "! expected a delimiter after the closing quote [:4]" },
 };
 
 static void scripted(void **state)
@@ -143,7 +144,7 @@ static void long_rows(void **state)
     struct textfile f = textfile_bytes(text, n + 1);
     struct csv *c;
     struct csv_row r;
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(csv_open(&c, f.path, &comma, &e), 0);
     assert_int_equal(csv_next(c, &r, &e), 1);
     assert_int_equal(r.f[0].len, n);
@@ -162,7 +163,7 @@ static void long_rows(void **state)
     textfile_close(&f);
     memset(text, ',', 70000);
     f = textfile_bytes(text, 70000);
-    struct err e2 = {0};
+    struct err e2 = { 0 };
     assert_int_equal(csv_open(&c, f.path, &comma, &e2), 0);
     assert_int_equal(csv_next(c, &r, &e2), ERR_INPUT);
     assert_non_null(strstr(e2.msg, "65536 fields"));
@@ -181,11 +182,9 @@ static void comments(void **state)
 {
     (void)state;
     char seen[100] = "";
-    struct csv_format f = {.delimiter = ',',
-                           .comment = '#',
-                           .comment_head_only = true,
-                           .on_comment = note,
-                           .ctx = seen};
+    struct csv_format f = {
+        .delimiter = ',', .comment = '#', .comment_head_only = true, .on_comment = note, .ctx = seen
+    };
     assert_string_equal(dump(&f, "# one\r\n\n#two\na\n#b\n", 18), "<a>|<#b>|");
     assert_string_equal(seen, "1:# one;3:#two;");
     f.comment_head_only = false;
@@ -199,7 +198,7 @@ static void errors_show_the_line(void **state)
     struct textfile f = textfile_of("a,b\n\"p\nq\",bad\n");
     struct csv *c;
     struct csv_row r;
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(csv_open(&c, f.path, &comma, &e), 0);
     assert_int_equal(csv_next(c, &r, &e), 1);
     assert_int_equal(csv_next(c, &r, &e), 1);
@@ -234,8 +233,8 @@ static void peek_leaves_the_rows(void **state)
 static void writing(void **state)
 {
     (void)state;
-    static const char *const cells[] = {"plain", "a,b",    "say \"hi\"", "two\nlines",
-                                        "",      " blank", "#x",         "cr\r"};
+    static const char *const cells[] = { "plain", "a,b",    "say \"hi\"", "two\nlines",
+                                         "",      " blank", "#x",         "cr\r" };
     char *text = NULL;
     size_t len;
     FILE *to = open_memstream(&text, &len);

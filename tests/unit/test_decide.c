@@ -17,20 +17,23 @@ static const struct usage_group cards = { .name = "a", .nodes = 1, .cards = 10 }
 
 static struct policy_result policy(const struct figures *f)
 {
-    struct policy_result p = { .name = f->name, .kind = f->kind, .stable = f->stable,
-                               .useful_gpu_hours = 100 };
-    p.jobs = (struct job_counts){ .submitted = 1000, .rejected = (uint64_t)f->lost,
+    struct policy_result p = {
+        .name = f->name, .kind = f->kind, .stable = f->stable, .useful_gpu_hours = 100
+    };
+    p.jobs = (struct job_counts){ .submitted = 1000,
+                                  .rejected = (uint64_t)f->lost,
                                   .completed = 1000 - (uint64_t)f->lost };
     p.stats.slowdown = (struct summary){ .n = 1000, .p95 = f->slowdown };
     p.stats.wait_s = (struct summary){ .n = 1000, .p95 = f->slowdown * 60 };
-    p.tco = (struct tco_result){ .priced = !isnan(f->usd), .total_usd = f->usd,
+    p.tco = (struct tco_result){ .priced = !isnan(f->usd),
+                                 .total_usd = f->usd,
                                  .usd_per_useful_gpu_hour = f->usd / 100 };
     p.usage = (struct usage){ .hours = 876, .group = &cards, .n_groups = 1 };
     return p;
 }
 
-static const struct decision *decide(struct result *r, struct policy_result *p, const struct figures *f,
-                                     size_t n, struct arena *a)
+static const struct decision *decide(struct result *r, struct policy_result *p,
+                                     const struct figures *f, size_t n, struct arena *a)
 {
     for (size_t i = 0; i < n; i++) p[i] = policy(&f[i]);
     *r = (struct result){ .policy = p, .n_policies = n };
@@ -88,10 +91,12 @@ static void equal_costs_and_ties(void **state)
     assert_int_equal(d->n_ties, 1);
     assert_string_equal(d->tie[0], "c");
     /* no prices: slowdown alone */
-    const struct figures g[] = { { "a", "whole", 0, 1.5, NAN, true }, { "b", "mig", 0, 1.6, NAN, true } };
+    const struct figures g[] = { { "a", "whole", 0, 1.5, NAN, true },
+                                 { "b", "mig", 0, 1.6, NAN, true } };
     assert_string_equal(decide(&r, p, g, 2, a)->policy, "a");
     assert_int_equal(r.decision[0].n_flips, 0);
-    const struct figures h[] = { { "a", "whole", 500, 1, 1, true }, { "b", "mig", 0, 1, 1, false } };
+    const struct figures h[] = { { "a", "whole", 500, 1, 1, true },
+                                 { "b", "mig", 0, 1, 1, false } };
     d = decide(&r, p, h, 2, a);
     assert_null(d->policy);
     assert_non_null(strstr(d->flip[0].text, "no policy serves"));
@@ -103,21 +108,26 @@ static void classes_and_services(void **state)
 {
     (void)state;
     struct arena *a = arena_create();
-    const struct figures f[] = { { "whole", "whole", 0, 1, 200, true }, { "mig", "mig", 0, 1, 200, true } };
+    const struct figures f[] = { { "whole", "whole", 0, 1, 200, true },
+                                 { "mig", "mig", 0, 1, 200, true } };
     struct policy_result p[] = { policy(&f[0]), policy(&f[1]) };
     struct job_group_result klass[2][2];
     struct cost_line line[2][2];
     struct service_result chat[2];
     for (int i = 0; i < 2; i++) {
-        klass[i][0] = (struct job_group_result){ .name = "dev", .useful_gpu_hours = 10,
+        klass[i][0] = (struct job_group_result){ .name = "dev",
+                                                 .useful_gpu_hours = 10,
                                                  .count = { .submitted = 100, .completed = 100 } };
         klass[i][0].stats.slowdown.p95 = 1.1;
-        klass[i][1] = (struct job_group_result){ .name = "training", .useful_gpu_hours = 90,
+        klass[i][1] = (struct job_group_result){ .name = "training",
+                                                 .useful_gpu_hours = 90,
                                                  .count = { .submitted = 50, .completed = 50 } };
         klass[i][1].stats.slowdown.p95 = i ? 2.2 : 1.05; /* slices are slow for them */
         line[i][0] = (struct cost_line){ "dev", i ? 10 : 60, 0, 0 };
         line[i][1] = (struct cost_line){ "training", 90, 0, 0 };
-        chat[i] = (struct service_result){ .name = "chat", .requests = 9, .stable = true,
+        chat[i] = (struct service_result){ .name = "chat",
+                                           .requests = 9,
+                                           .stable = true,
                                            .attainment = i ? 0.96 : 0.999,
                                            .usd_per_million_requests = i ? 10 : 50 };
         p[i].by_class = klass[i];
@@ -148,7 +158,9 @@ static void classes_and_services(void **state)
 static void qualities(void **state)
 {
     (void)state;
-    static const char *const kinds[] = { "whole", "mig", "timeslice", "mps", "intercept", "remote" };
+    static const char *const kinds[] = {
+        "whole", "mig", "timeslice", "mps", "intercept", "remote"
+    };
     size_t n, most;
     const struct quality *whole = qualities_of("whole", &most);
     assert_int_equal(most, 9);

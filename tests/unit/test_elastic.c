@@ -178,7 +178,8 @@ static void no_work_is_lost(void **state)
         double work = 0, at = 0;
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,min_gpus,max_gpus,walltime_s,group\n");
         for (int i = 0; i < 120; i++) {
-            const int gpus = 1 + (int)(test_random(&seed) % 8), run = 1 + (int)(test_random(&seed) % 90);
+            const int gpus = 1 + (int)(test_random(&seed) % 8),
+                      run = 1 + (int)(test_random(&seed) % 90);
             const int min = 1 + (int)(test_random(&seed) % (uint64_t)gpus);
             const int max = gpus + (int)(test_random(&seed) % 9);
             at += (double)(test_random(&seed) % 40);

@@ -31,7 +31,8 @@ static void runs(const char *fleet, const char *place, const char *schedule, con
     if ((cards && strcmp(j->cards, cards) != 0) || !(fabs(j->start_s - start_s) < 1e-9) ||
         !(fabs(j->end_s - end_s) < 1e-6))
         fail_msg("%s {%s} {%s}: %s on %s from %.9g to %.9g, not on %s from %g to %g", place, fleet,
-                 schedule, id, j->cards, j->start_s, j->end_s, cards ? cards : "any", start_s, end_s);
+                 schedule, id, j->cards, j->start_s, j->end_s, cards ? cards : "any", start_s,
+                 end_s);
     simulated_fini(&s);
 }
 
@@ -39,8 +40,9 @@ static void runs(const char *fleet, const char *place, const char *schedule, con
 #define NODE   "'gang': 'node'"
 #define DOMAIN "'gang': 'domain'"
 
-static const char *const places[] = { "best_fit", "best_fit_node", "clustering", "dot_product", "fgd",
-                                      "first_fit", "pack", "packing", "random", "spread", "worst_fit" };
+static const char *const places[] = { "best_fit", "best_fit_node", "clustering", "dot_product",
+                                      "fgd",      "first_fit",     "pack",       "packing",
+                                      "random",   "spread",        "worst_fit" };
 enum { PLACES = sizeof places / sizeof *places };
 
 /* x has three cards of the first half; only one is left beside it. */
@@ -55,8 +57,8 @@ static void domains_within_a_node(void **state)
     /* five do not fit into a domain: they go by the node */
     runs(PAIRS, "first_fit", DOMAIN, "x,0,1000,3,\ny,1,100,5,\n", "y", NULL, 1, 201);
     /* two and two are free, but not in one domain: three wait for x */
-    runs(PAIRS, "first_fit", DOMAIN ", 'backfill': 'none'", "x,0,50,2,\nz,0,400,2,\ny,1,100,3,\n", "y",
-         "a.0.4 a.0.5 a.0.6", 1, 101);
+    runs(PAIRS, "first_fit", DOMAIN ", 'backfill': 'none'", "x,0,50,2,\nz,0,400,2,\ny,1,100,3,\n",
+         "y", "a.0.4 a.0.5 a.0.6", 1, 101);
     runs(PAIRS, "first_fit", DOMAIN ", 'backfill': 'none'",
          "x,0,50,2,\nv,0,60,2,\nz,0,400,2,\ny,1,100,3,\n", "y", "a.0.0 a.0.1 a.0.2", 60, 160);
     /* the tightest domain, the loosest, the first */
@@ -74,7 +76,8 @@ static void domains_of_several_nodes(void **state)
 {
     static const char rows[] = "x,0,1000,4,\ny,1,100,8,\n";
     (void)state;
-    runs(NVL, "first_fit", NODE, rows, "y", "a.1.0 a.1.1 a.1.2 a.1.3 a.2.0 a.2.1 a.2.2 a.2.3", 1, 401);
+    runs(NVL, "first_fit", NODE, rows, "y", "a.1.0 a.1.1 a.1.2 a.1.3 a.2.0 a.2.1 a.2.2 a.2.3", 1,
+         401);
     for (size_t i = 0; i < PLACES; i++)
         if (strcmp(places[i], "random") != 0 && strcmp(places[i], "worst_fit") != 0 &&
             strcmp(places[i], "spread") != 0)
@@ -112,17 +115,19 @@ static void racks_packed_and_spread(void **state)
     /* a node and a half: the half goes where it fits */
     runs(RACKS, "first_fit", "'racks': 'pack'", "x,0,1000,2,\ny,1,100,3,\n", "y", NULL, 1, 101);
     /* too few whole nodes: it waits */
-    runs(RACKS, "first_fit", "'racks': 'spread', 'backfill': 'none'", "x,0,30,2,\ny,1,100,12,\n", "y", NULL,
-         30, 230);
+    runs(RACKS, "first_fit", "'racks': 'spread', 'backfill': 'none'", "x,0,30,2,\ny,1,100,12,\n",
+         "y", NULL, 30, 230);
 }
 
 /* Cards that go out of service and come back are in the index of domains again. */
 static void domains_and_outages(void **state)
 {
     (void)state;
-    runs(PAIRS ", 'capacity': [ {'at': '5 s', 'do': 'drain', 'cards': '0..5'},"
-               " {'at': '50 s', 'do': 'add', 'cards': '2..3'}, {'at': '70 s', 'do': 'add', 'cards': '0..1'} ]",
-         "first_fit", DOMAIN, "y,10,100,3,\n", "y", "a.0.0 a.0.1 a.0.2", 70, 170);
+    runs(
+        PAIRS
+        ", 'capacity': [ {'at': '5 s', 'do': 'drain', 'cards': '0..5'},"
+        " {'at': '50 s', 'do': 'add', 'cards': '2..3'}, {'at': '70 s', 'do': 'add', 'cards': '0..1'} ]",
+        "first_fit", DOMAIN, "y,10,100,3,\n", "y", "a.0.0 a.0.1 a.0.2", 70, 170);
 }
 
 static void refusals(void **state)
@@ -151,8 +156,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(domains_within_a_node), cmocka_unit_test(domains_of_several_nodes),
-        cmocka_unit_test(racks_packed_and_spread), cmocka_unit_test(domains_and_outages),
+        cmocka_unit_test(domains_within_a_node),
+        cmocka_unit_test(domains_of_several_nodes),
+        cmocka_unit_test(racks_packed_and_spread),
+        cmocka_unit_test(domains_and_outages),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("gangs", tests, NULL, NULL);

@@ -374,7 +374,9 @@ static void nothing_follows_a_json_document(void **state)
     } of[] = { { "philly", philly }, { "slurm-json", slurm } };
     static const struct {
         const char *more, *found;
-    } behind[] = { { "{\"jobs\":[]}\n", "another one" }, { "[]", "another one" }, { "oops", "more" } };
+    } behind[] = { { "{\"jobs\":[]}\n", "another one" },
+                   { "[]", "another one" },
+                   { "oops", "more" } };
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         char text[1200];
@@ -512,7 +514,7 @@ static void lengths_that_are_no_times(void **state)
 static void swf_below_zero(void **state)
 {
     static const char *const rows[] = {
-        "1 0 0 -7 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* run */
+        "1 0 0 -7 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n",  /* run */
         "1 -2 0 60 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* submit */
         "1 0 0 60 -5 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n", /* allocated processors */
         "1 0 0 60 4 -1 -1 4 -1.5 -1 1 1 1 -1 -1 -1 -1 -1\n", /* requested time */
@@ -520,7 +522,8 @@ static void swf_below_zero(void **state)
     char text[300];
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(text, sizeof text, "; c\n%s2 5 -3 60 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n", rows[i]);
+        snprintf(text, sizeof text, "; c\n%s2 5 -3 60 4 -1 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
+                 rows[i]);
         assert_int_equal(import_run("swf", temp_file(".swf", text)), ERR_INPUT);
         assert_import("swf", temp_file(".swf", text), "--lenient");
         assert_int_equal(rows_for("bad-value"), 1);
@@ -622,10 +625,10 @@ static void files_of_options_are_not_overwritten(void **state)
         FILE *f = fopen(nodes, "w");
         fputs(openb_nodes, f);
         fclose(f);
-        assert_int_equal(run_words(&cmd_import, NULL,
-                                   (const char *const[]){ "openb", PODS, "--nodes", nodes, "-o",
-                                                          out, NULL }),
-                         ERR_USAGE);
+        assert_int_equal(
+            run_words(&cmd_import, NULL,
+                      (const char *const[]){ "openb", PODS, "--nodes", nodes, "-o", out, NULL }),
+            ERR_USAGE);
         assert_contains(last_run.e.msg, nodes);
         text = read_file(nodes);
         assert_string_equal(text, openb_nodes);

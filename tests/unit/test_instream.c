@@ -34,7 +34,7 @@ static int free_text(void **state)
 /* Compressed copies; returns length. `out` has room for 2 * TEXT_LEN. */
 static size_t gzip(const void *in, size_t len, unsigned char *out)
 {
-    z_stream z = {0};
+    z_stream z = { 0 };
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     z.next_in = (Bytef *)(uintptr_t)in;
     z.avail_in = (uInt)len;
@@ -71,7 +71,7 @@ static size_t plain(const void *in, size_t len, unsigned char *out)
 static const struct codec {
     const char *kind;
     size_t (*pack)(const void *in, size_t len, unsigned char *out);
-} codecs[] = {{"plain", plain}, {"gzip", gzip}, {"xz", xz}, {"zstd", zstd}};
+} codecs[] = { { "plain", plain }, { "gzip", gzip }, { "xz", xz }, { "zstd", zstd } };
 
 /* All bytes, read in odd steps. Length, or the negative code. */
 static ssize_t slurp(const char *path, unsigned char *out, size_t size, const char *kind,
@@ -100,7 +100,7 @@ static void round_trip(void **state)
     const struct codec *c = *state;
     unsigned char *packed = malloc(4 * TEXT_LEN), *back = malloc(2 * TEXT_LEN + 1);
     char hex[65], want[65], apart[65];
-    struct err e = {0};
+    struct err e = { 0 };
 
     size_t n = c->pack(text, TEXT_LEN, packed);
     struct textfile f = textfile_bytes(packed, n);
@@ -130,16 +130,16 @@ static void damage(void **state)
     size_t n = c->pack(text, TEXT_LEN, packed);
 
     /* cut anywhere inside the only member */
-    const size_t cuts[] = {7, n / 2, n - 1};
+    const size_t cuts[] = { 7, n / 2, n - 1 };
     for (size_t i = 0; i < 3; i++) {
-        struct err e = {0};
+        struct err e = { 0 };
         struct textfile f = textfile_bytes(packed, cuts[i]);
         assert_int_equal(slurp(f.path, back, 2 * TEXT_LEN, c->kind, NULL, &e), ERR_INPUT);
         assert_non_null(strstr(e.msg, "damaged"));
         textfile_close(&f);
     }
     /* a byte in the middle is wrong */
-    struct err e = {0};
+    struct err e = { 0 };
     packed[n / 2] ^= 0x55;
     packed[n / 2 + 1] ^= 0x55;
     struct textfile f = textfile_bytes(packed, n);
@@ -152,7 +152,7 @@ static void damage(void **state)
 
     /* other bytes behind the member */
     memcpy(packed + n, "garbage!garbage!", 16);
-    struct err e2 = {0};
+    struct err e2 = { 0 };
     f = textfile_bytes(packed, n + 16);
     assert_int_equal(slurp(f.path, back, 2 * TEXT_LEN, c->kind, NULL, &e2), ERR_INPUT);
     textfile_close(&f);
@@ -165,7 +165,7 @@ static void gzip_padding(void **state)
     (void)state;
     unsigned char *packed = calloc(1, 4 * TEXT_LEN), back[32];
     size_t n = gzip("hello\n", 6, packed);
-    struct err e = {0};
+    struct err e = { 0 };
     struct textfile f = textfile_bytes(packed, n + 512); /* tapes pad with zeros */
     assert_int_equal(slurp(f.path, back, sizeof back, "gzip", NULL, &e), 6);
     textfile_close(&f);
@@ -176,11 +176,11 @@ static void file_system_errors(void **state)
 {
     (void)state;
     struct instream *s;
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(instream_open(&s, "/nonexistent/trace.csv", &e), ERR_IO);
     assert_non_null(strstr(e.msg, "No such file"));
     assert_null(s);
-    struct err e2 = {0};
+    struct err e2 = { 0 };
     assert_int_equal(instream_open(&s, "/tmp", &e2), ERR_IO);
     assert_non_null(strstr(e2.msg, "folder"));
     char hex[65];
@@ -194,7 +194,7 @@ static void short_files(void **state)
     unsigned char back[16];
     char hex[65];
     struct textfile f = textfile_of("");
-    struct err e = {0};
+    struct err e = { 0 };
     assert_int_equal(slurp(f.path, back, sizeof back, "plain", hex, &e), 0);
     /* FIPS 180-4: the empty message */
     assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

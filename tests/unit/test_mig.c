@@ -228,8 +228,7 @@ static void unlock_is_smallest(void **state)
             if (at >= 0) on.slice[on.n++] = (struct mig_slice){ p, at };
         }
         for (int i = 0; i < n; i++) {
-            do
-                want[i] = (int)(test_random(&seed) % (uint64_t)g->n_profiles);
+            do want[i] = (int)(test_random(&seed) % (uint64_t)g->n_profiles);
             while (!g->profile[want[i]].plain);
         }
         int fewest = -1;
@@ -483,12 +482,16 @@ static void known_census(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(which_sets_fit), cmocka_unit_test(order_matters),
-        cmocka_unit_test(start_rules),    cmocka_unit_test(enough_slices_free),
+        cmocka_unit_test(which_sets_fit),
+        cmocka_unit_test(order_matters),
+        cmocka_unit_test(start_rules),
+        cmocka_unit_test(enough_slices_free),
         cmocka_unit_test(unlock_is_smallest),
         cmocka_unit_test(nearest),
-        cmocka_unit_test(stranded),       cmocka_unit_test(requests),
-        cmocka_unit_test(shares),         cmocka_unit_test(census_of_every_board),
+        cmocka_unit_test(stranded),
+        cmocka_unit_test(requests),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(census_of_every_board),
         cmocka_unit_test(known_census),
     };
     return cmocka_run_group_tests_name("mig", tests, setup, teardown);

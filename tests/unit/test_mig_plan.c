@@ -11,7 +11,9 @@
 
 static struct gpu_catalogue *cards;
 static const struct mig_geometry *g;
-static const struct mig_terms terms = { .period_s = 3600, .repartition_s = 12, .mode_change_s = 30 };
+static const struct mig_terms terms = { .period_s = 3600,
+                                        .repartition_s = 12,
+                                        .mode_change_s = 30 };
 
 static int setup(void **state)
 {
@@ -95,8 +97,9 @@ static void what_is_there_stays(void **state)
     struct mig_layout out[2];
     (void)state;
     /* a free 2g at 4 needs no repartition; the running 1g at 1 cannot move and splits the first half */
-    struct mig_state card[1] = { { .on = true, .n = 2, .slice = { { one, 1 }, { two, 4 } },
-                                   .busy_s = { 5000, -1 } } };
+    struct mig_state card[1] = {
+        { .on = true, .n = 2, .slice = { { one, 1 }, { two, 4 } }, .busy_s = { 5000, -1 } }
+    };
     wants(&d, "2g.10gb", 2, 2);
     mig_plan(g, &terms, &d, card, 1, out);
     says(&out[0], "2g.10gb@2 2g.10gb@4");

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char frame[] = "{ 'format': 'gpusim-scenario/1', 'name': 's',"
-                            "  'fleet': [ { 'name': 'a', %s } ],"
-                            "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
-                            "  'schedule': { %s }, 'policies': [ { 'name': 'p', 'share': { %s } } ] }";
+static const char frame[] =
+    "{ 'format': 'gpusim-scenario/1', 'name': 's',"
+    "  'fleet': [ { 'name': 'a', %s } ],"
+    "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+    "  'schedule': { %s }, 'policies': [ { 'name': 'p', 'share': { %s } } ] }";
 
 #define HEAD  "job_id,submit_s,duration_s,gpus,gpu_mem_bytes,walltime_s\n"
 #define WHOLE "'kind': 'whole'"
@@ -30,13 +31,14 @@ static void replay(struct simulated *s, const char *fleet, const char *schedule,
     simulate(s, text, trace);
 }
 
-static void ran(const struct simulated *s, const char *id, const char *cards, double start_s, double end_s)
+static void ran(const struct simulated *s, const char *id, const char *cards, double start_s,
+                double end_s)
 {
     const struct sim_job *j = sim_job_of(s, "p", id);
     if ((cards && strcmp(j->cards, cards) != 0) || !(fabs(j->start_s - start_s) < 1e-6) ||
         !(fabs(j->end_s - end_s) < 1e-6) || j->attempts != 1)
-        fail_msg("%s on %s from %.9g to %.9g, not on %s from %g to %g", id, j->cards, j->start_s, j->end_s,
-                 cards ? cards : "any", start_s, end_s);
+        fail_msg("%s on %s from %.9g to %.9g, not on %s from %g to %g", id, j->cards, j->start_s,
+                 j->end_s, cards ? cards : "any", start_s, end_s);
 }
 
 static void moved(const struct simulated *s, unsigned moves, double paused_s)
@@ -96,9 +98,11 @@ static void nobody_is_moved_to_a_slower_place(void **state)
 {
     struct simulated s;
     (void)state;
-    replay(&s, "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4, 'nvlink_domain': 2, 'cross_domain_speed': 0.5",
-           "'place': 'first_fit', 'backfill': 'none'" MOVES, WHOLE,
-           "x,0,100,2,,\ny,0,10,2,,\nz,0,100,1,,\nu,0,5,1,,\nb,0,100,1,,\nw,20,50,4,,\n");
+    replay(
+        &s,
+        "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4, 'nvlink_domain': 2, 'cross_domain_speed': 0.5",
+        "'place': 'first_fit', 'backfill': 'none'" MOVES, WHOLE,
+        "x,0,100,2,,\ny,0,10,2,,\nz,0,100,1,,\nu,0,5,1,,\nb,0,100,1,,\nw,20,50,4,,\n");
     /* at 20 s: x on 0.0-1, z on 1.0, b on 1.2; free 0.2-3, 1.1, 1.3. z and b go to node 0. */
     ran(&s, "x", "a.0.0 a.0.1", 0, 100);
     ran(&s, "z", "a.0.2", 0, 110);
@@ -106,9 +110,11 @@ static void nobody_is_moved_to_a_slower_place(void **state)
     ran(&s, "w", NULL, 20, 120); /* it crosses its node's two domains */
     moved(&s, 2, 20);
     simulated_fini(&s);
-    replay(&s, "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4, 'nvlink_domain': 2, 'cross_domain_speed': 0.5",
-           "'place': 'first_fit', 'backfill': 'none'" MOVES, WHOLE,
-           "x,0,100,2,,\ny,0,10,2,,\nv,0,100,2,,\nq,0,10,2,,\nb,11,100,1,,\nc,12,100,1,,\nd,13,1,1,,\nw,20,50,4,,\n");
+    replay(
+        &s,
+        "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4, 'nvlink_domain': 2, 'cross_domain_speed': 0.5",
+        "'place': 'first_fit', 'backfill': 'none'" MOVES, WHOLE,
+        "x,0,100,2,,\ny,0,10,2,,\nv,0,100,2,,\nq,0,10,2,,\nb,11,100,1,,\nc,12,100,1,,\nd,13,1,1,,\nw,20,50,4,,\n");
     const struct sim_job *x = sim_job_of(&s, "p", "x"), *v = sim_job_of(&s, "p", "v");
     assert_true(x->end_s <= 110 && v->end_s <= 110); /* never at half the speed */
     simulated_fini(&s);
@@ -117,14 +123,17 @@ static void nobody_is_moved_to_a_slower_place(void **state)
 /* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour (A02). */
 static void room_for_a_slice(void **state)
 {
-    static const char rows[] = "s0,0,1000,0.1,4e9,\ns1,0,10,0.1,4e9,\ns2,0,1000,0.1,4e9,\ns3,0,10,0.1,4e9,\n"
-                               "s4,0,1000,0.1,4e9,\ns5,0,10,0.1,4e9,\ns6,0,1000,0.1,4e9,\nbig,20,100,0.25,8e9,\n";
+    static const char rows[] =
+        "s0,0,1000,0.1,4e9,\ns1,0,10,0.1,4e9,\ns2,0,1000,0.1,4e9,\ns3,0,10,0.1,4e9,\n"
+        "s4,0,1000,0.1,4e9,\ns5,0,10,0.1,4e9,\ns6,0,1000,0.1,4e9,\nbig,20,100,0.25,8e9,\n";
     struct simulated s;
     (void)state;
-    replay(&s, "'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1", "'backfill': 'none'", MIG, rows);
+    replay(&s, "'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1", "'backfill': 'none'", MIG,
+           rows);
     assert_true(sim_job_of(&s, "p", "big")->start_s > 900);
     simulated_fini(&s);
-    replay(&s, "'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1", "'backfill': 'none'" MOVES, MIG, rows);
+    replay(&s, "'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1",
+           "'backfill': 'none'" MOVES, MIG, rows);
     assert_true(fabs(sim_job_of(&s, "p", "big")->start_s - 20) < 1e-6);
     assert_int_equal(sim_policy(&s, "p")->migrations.moves, 1);
     int paused = 0;
@@ -187,7 +196,9 @@ static void random_work(void **state)
                 "  'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb', 'nodes': 3, 'gpus_per_node': 4 } ],"
                 "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
                 "  'schedule': { 'place': '%s', 'backfill': '%s' %s }, 'policies': [ { 'name': 'p', 'share': { %s } } ] }",
-                run % 4 == 3 ? "'faults': { 'card_mtbf': '2 h', 'card_repair': '5 min', 'node_mtbf': '0 s' }," : "",
+                run % 4 == 3
+                    ? "'faults': { 'card_mtbf': '2 h', 'card_repair': '5 min', 'node_mtbf': '0 s' },"
+                    : "",
                 run % 2 ? "spread" : "fgd", run % 3 == 2 ? "easy" : "none",
                 on ? ", 'migrate': 'defrag', 'migrate_pause': '7 s'" : "", share);
             char *trace = xasprintf("%s%s", HEAD, b.s);
@@ -224,7 +235,8 @@ static void refusals(void **state)
     } cases[] = {
         { "'migrate': 'defrag'", WHOLE, "a move costs something" },
         { "'migrate': 'always'", WHOLE, "migrate" },
-        { "'migrate': 'defrag', 'migrate_pause': '1 s', 'backfill': 'greedy'", WHOLE, "nobody jumps" },
+        { "'migrate': 'defrag', 'migrate_pause': '1 s', 'backfill': 'greedy'", WHOLE,
+          "nobody jumps" },
         { "'migrate': 'defrag', 'migrate_pause': '1 s', 'order': 'srtf', 'backfill': 'none'", WHOLE,
           "nobody jumps" },
         { "'migrate': 'defrag', 'migrate_pause': '1 s'", "'kind': 'timeslice'", "slow each other" },
@@ -245,8 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_for_a_gang),  cmocka_unit_test(nobody_is_moved_to_a_slower_place),
         cmocka_unit_test(room_for_a_slice), cmocka_unit_test(planned_instances_that_are_being_made),
-        cmocka_unit_test(random_work),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_work),      cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
 }

@@ -32,9 +32,11 @@ static double toy(const void *ctx, size_t option, const double *u)
 }
 
 static const struct amount toy_amounts[] = { { .low = 2, .mode = 3, .high = 8 },
-                                              { .low = 1, .mode = 1.5, .high = 2 } };
-static const struct mc_input toy_inputs[] = { { "x", NULL, { .low = 2, .mode = 3, .high = 8 } },
-                                              { "y", "rent", { .low = 1, .mode = 1.5, .high = 2 } } };
+                                             { .low = 1, .mode = 1.5, .high = 2 } };
+static const struct mc_input toy_inputs[] = {
+    { "x", NULL, { .low = 2, .mode = 3, .high = 8 } },
+    { "y", "rent", { .low = 1, .mode = 1.5, .high = 2 } }
+};
 static const char *const toy_options[] = { "own", "rent", "slack" };
 
 static struct mc_model toy_model(size_t options)
@@ -156,8 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(triangular),        cmocka_unit_test(moments),
         cmocka_unit_test(swings_and_flips),  cmocka_unit_test(common_random_numbers),
-        cmocka_unit_test(nothing_uncertain),
-        cmocka_unit_test(quasi_random),
+        cmocka_unit_test(nothing_uncertain), cmocka_unit_test(quasi_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,8 @@ static void check(const struct simulated *s, const struct want *w, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct sim_job *j = sim_job_of(s, "p", w[i].id);
-        const bool start = isnan(w[i].start_s) ? isnan(j->start_s)
-                                               : fabs(j->start_s - w[i].start_s) < 1e-9;
+        const bool start =
+            isnan(w[i].start_s) ? isnan(j->start_s) : fabs(j->start_s - w[i].start_s) < 1e-9;
         if (!start || !(fabs(j->end_s - w[i].end_s) < 1e-9) || strcmp(j->state, w[i].state) != 0 ||
             (int)j->attempts != w[i].attempts)
             fail_msg("%s: %s from %.9g to %.9g s in %g attempts (%s), not %s from %g to %g in %d",
@@ -64,7 +64,8 @@ static void near(const char *what, double got, double want)
     if (!(fabs(got - want) < 1e-9)) fail_msg("%s: %.12g, not %.12g", what, got, want);
 }
 
-#define FAIL_0 TWO "[ {'at': '30 s', 'do': 'fail', 'cards': '0'}, {'at': '50 s', 'do': 'add', 'cards': '0'} ]"
+#define FAIL_0                                                                                     \
+    TWO "[ {'at': '30 s', 'do': 'fail', 'cards': '0'}, {'at': '50 s', 'do': 'add', 'cards': '0'} ]"
 
 /* a is struck at 30 s and waits for its card until 50 s; b has the other one throughout. */
 static void back_to_the_last_checkpoint(void **state)
@@ -72,7 +73,8 @@ static void back_to_the_last_checkpoint(void **state)
     static const char rows[] = "a,0,100,1,\nb,0,1000,1,\n";
     struct simulated s;
     (void)state;
-    RUN(&s, "", FAIL_0, NONE, WHOLE, rows, { "a", "completed", 0, 150, 2 }, { "b", "completed", 0, 1000, 1 });
+    RUN(&s, "", FAIL_0, NONE, WHOLE, rows, { "a", "completed", 0, 150, 2 },
+        { "b", "completed", 0, 1000, 1 });
     const struct policy_result *p = sim_policy(&s, "p");
     assert_int_equal(p->failures.jobs_struck, 1);
     assert_int_equal(p->failures.card_faults, 0); /* it was stated, not random */
@@ -84,7 +86,8 @@ static void back_to_the_last_checkpoint(void **state)
     near("useful", p->useful_gpu_hours * 3600, 1100);
     simulated_fini(&s);
     /* checkpoints that cost nothing: 20 s are safe, 10 s are lost */
-    RUN(&s, "", FAIL_0, NONE ", 'checkpoint': '20 s'", WHOLE, rows, { "a", "completed", 0, 130, 2 });
+    RUN(&s, "", FAIL_0, NONE ", 'checkpoint': '20 s'", WHOLE, rows,
+        { "a", "completed", 0, 130, 2 });
     near("lost", sim_policy(&s, "p")->failures.lost_gpu_hours * 3600, 10);
     simulated_fini(&s);
     /* the first is safe at 22 s, so 8 s are lost; 80 s of work and pauses at 40, 60, 80 s of work are left */
@@ -113,7 +116,8 @@ static void gangs_fall_together(void **state)
         { "a", "completed", 0, 120, 2 }, { "c", "completed", 120, 130, 1 });
     simulated_fini(&s);
     RUN(&s, "", FAIL_0, "'checkpoint': '1 s', 'backfill': 'easy'", WHOLE,
-        "a,0,100,2,200\nc,5,10,1,10\n", { "a", "completed", 0, 120, 2 }, { "c", "completed", 30, 40, 1 });
+        "a,0,100,2,200\nc,5,10,1,10\n", { "a", "completed", 0, 120, 2 },
+        { "c", "completed", 30, 40, 1 });
     near("lost", sim_policy(&s, "p")->failures.lost_gpu_hours, 0);
     simulated_fini(&s);
 }
@@ -122,8 +126,9 @@ static void draining_lets_jobs_end(void **state)
 {
     struct simulated s;
     (void)state;
-    RUN(&s, "", TWO "[ {'at': '10 s', 'do': 'drain'}, {'at': '200 s', 'do': 'add', 'cards': '1'},"
-                    " {'at': '400 s', 'do': 'add', 'cards': '0'} ]",
+    RUN(&s, "",
+        TWO "[ {'at': '10 s', 'do': 'drain'}, {'at': '200 s', 'do': 'add', 'cards': '1'},"
+            " {'at': '400 s', 'do': 'add', 'cards': '0'} ]",
         NONE, WHOLE, "a,0,100,1,\nb,10,50,1,\nc,20,600,1,\n", { "a", "completed", 0, 100, 1 },
         { "b", "completed", 200, 250, 1 }, { "c", "completed", 250, 850, 1 });
     const struct policy_result *p = sim_policy(&s, "p");
@@ -133,8 +138,9 @@ static void draining_lets_jobs_end(void **state)
     near("P02", p->gpu.allocated + p->gpu.free_share + p->gpu.stranded + p->gpu.down, 1);
     simulated_fini(&s);
     /* a quarter of a shared card runs on; the rest can be given to nobody */
-    RUN(&s, ", 'horizon': '100 s'", "'nodes': 1, 'gpus_per_node': 1, 'capacity': [ {'at': '10 s', 'do': 'drain'} ]",
-        NONE, "'kind': 'timeslice', 'slots': 4", "a,0,60,0.25,\n", { "a", "completed", 0, 60, 1 });
+    RUN(&s, ", 'horizon': '100 s'",
+        "'nodes': 1, 'gpus_per_node': 1, 'capacity': [ {'at': '10 s', 'do': 'drain'} ]", NONE,
+        "'kind': 'timeslice', 'slots': 4", "a,0,60,0.25,\n", { "a", "completed", 0, 60, 1 });
     p = sim_policy(&s, "p");
     near("stranded", p->gpu.stranded, 0.75 * 50 / 100);
     near("down", p->gpu.down, 0.40);
@@ -156,14 +162,15 @@ static void cost_counts_the_cards_that_are_there(void **state)
     };
     struct simulated s;
     (void)state;
-    simulate_with(&s,
-                  "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '400 s', 'prices': 'prices.json',"
-                  "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 2, 'capacity': ["
-                  "    {'at': '300 s', 'do': 'remove', 'nodes': '1'}, {'at': '100 s', 'do': 'add', 'nodes': '1'}"
-                  "  ] } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
-                  "  'schedule': { 'place': 'first_fit' },"
-                  "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
-                  HEAD "x,0,400,2,\na,50,250,1,\nb,310,10,1,\n", prices, 1);
+    simulate_with(
+        &s,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '400 s', 'prices': 'prices.json',"
+        "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 2, 'capacity': ["
+        "    {'at': '300 s', 'do': 'remove', 'nodes': '1'}, {'at': '100 s', 'do': 'add', 'nodes': '1'}"
+        "  ] } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        "  'schedule': { 'place': 'first_fit' },"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+        HEAD "x,0,400,2,\na,50,250,1,\nb,310,10,1,\n", prices, 1);
     const struct want want[] = { { "a", "completed", 100, 350, 1 } };
     check(&s, want, 1);
     assert_true(isnan(sim_job_of(&s, "p", "b")->start_s)); /* the node is leaving */
@@ -189,7 +196,9 @@ static void nodes_fall_with_all_on_them(void **state)
 {
     struct simulated s;
     (void)state;
-    RUN(&s, "", NODES "[ {'at': '40 s', 'do': 'fail', 'nodes': '0'}, {'at': '60 s', 'do': 'add', 'nodes': '0'} ]",
+    RUN(&s, "",
+        NODES
+        "[ {'at': '40 s', 'do': 'fail', 'nodes': '0'}, {'at': '60 s', 'do': 'add', 'nodes': '0'} ]",
         NONE, WHOLE, "a,0,100,0,\nb,0,100,4,\n", { "a", "completed", 0, 140, 2 },
         { "b", "completed", 0, 160, 2 });
     assert_int_equal(sim_policy(&s, "p")->failures.jobs_struck, 2);
@@ -204,7 +213,8 @@ static void nobody_waits_for_ever(void **state)
     (void)state;
     RUN(&s, "", TWO "[ {'at': '30 s', 'do': 'remove', 'cards': '1'} ]", NONE, WHOLE,
         "a,0,50,2,\nb,10,50,2,\nc,20,50,1,\nd,40,50,2,\n", { "a", "completed", 0, 50, 1 },
-        { "b", "rejected", NAN, 30, 0 }, { "c", "completed", 50, 100, 1 }, { "d", "rejected", NAN, 40, 0 });
+        { "b", "rejected", NAN, 30, 0 }, { "c", "completed", 50, 100, 1 },
+        { "d", "rejected", NAN, 40, 0 });
     assert_contains(sim_job_of(&s, "p", "b")->reason, "left the fleet");
     simulated_fini(&s);
     RUN(&s, "", TWO "[ {'at': '30 s', 'do': 'fail', 'cards': '1'} ]", NONE, WHOLE, "a,0,50,2,\n",
@@ -213,12 +223,14 @@ static void nobody_waits_for_ever(void **state)
     near("lost", sim_policy(&s, "p")->failures.lost_gpu_hours * 3600, 60);
     simulated_fini(&s);
     /* it comes back, so they wait */
-    RUN(&s, "", TWO "[ {'at': '30 s', 'do': 'remove', 'cards': '1'}, {'at': '90 s', 'do': 'add', 'cards': '1'} ]",
+    RUN(&s, "",
+        TWO
+        "[ {'at': '30 s', 'do': 'remove', 'cards': '1'}, {'at': '90 s', 'do': 'add', 'cards': '1'} ]",
         NONE, WHOLE, "a,0,50,2,\nb,10,50,2,\n", { "b", "completed", 90, 140, 1 });
     simulated_fini(&s);
     /* preempted by b from cards some of which are leaving, a could never start again; d behind it starts */
-    RUN(&s, "", NODES "[ {'at': '10 s', 'do': 'drain', 'nodes': '1'} ]", "'order': 'srtf', " NONE, WHOLE,
-        "a,0,100,4,\nb,20,5,1,\nd,20,500,1,\n", { "a", "failed", 0, 20, 1 },
+    RUN(&s, "", NODES "[ {'at': '10 s', 'do': 'drain', 'nodes': '1'} ]", "'order': 'srtf', " NONE,
+        WHOLE, "a,0,100,4,\nb,20,5,1,\nd,20,500,1,\n", { "a", "failed", 0, 20, 1 },
         { "b", "completed", 20, 25, 1 }, { "d", "completed", 20, 520, 1 });
     assert_contains(sim_job_of(&s, "p", "a")->reason, "left the fleet");
     simulated_fini(&s);
@@ -246,12 +258,13 @@ static void struck_before_the_start(void **state)
 {
     struct simulated s;
     (void)state;
-    simulate(&s,
-             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb',"
-             "    'nodes': 1, 'gpus_per_node': 1, 'capacity': [ {'at': '5 s', 'do': 'fail'}, {'at': '20 s', 'do': 'add'} ] } ],"
-             "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
-             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'mig', 'repartition': '12 s', 'mode_change': '0 s' } } ] }",
-             HEAD "a,0,100,0.1,\n");
+    simulate(
+        &s,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb',"
+        "    'nodes': 1, 'gpus_per_node': 1, 'capacity': [ {'at': '5 s', 'do': 'fail'}, {'at': '20 s', 'do': 'add'} ] } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'mig', 'repartition': '12 s', 'mode_change': '0 s' } } ] }",
+        HEAD "a,0,100,0.1,\n");
     const struct sim_job *j = sim_job_of(&s, "p", "a");
     near("start", j->start_s, 20); /* the instance was made after all */
     near("wait", j->wait_s, 20);
@@ -323,8 +336,9 @@ static void every_policy_meets_the_same_faults(void **state)
             near(p->name, p->failures.down_gpu_hours, first->failures.down_gpu_hours);
             near(p->name, g->allocated + g->free_share + g->stranded + g->down, 1);
             assert_true(p->failures.jobs_struck > 0 && p->failures.job_faults > 0);
-            assert_int_equal(p->jobs.submitted, p->jobs.completed + p->jobs.failed + p->jobs.killed +
-                                                    p->jobs.rejected + p->jobs.running + p->jobs.queued);
+            assert_int_equal(p->jobs.submitted, p->jobs.completed + p->jobs.failed +
+                                                    p->jobs.killed + p->jobs.rejected +
+                                                    p->jobs.running + p->jobs.queued);
         }
         simulated_fini(&s);
         simulated_fini(&again);
@@ -364,8 +378,9 @@ static void a_fault_reaches_as_far_as_the_policy_lets_it(void **state)
         { "'kind': 'mps', 'slots': 4", 4 },
         { "'kind': 'mps', 'slots': 4, 'fault': 'job'", 1 },
     };
-    static const char top[] = ", 'horizon': '1000 h', 'faults': { 'card_mtbf': '0 s', 'node_mtbf': '0 s',"
-                              " 'job_mtbf': '20 h', 'max_restarts': 100000 }";
+    static const char top[] =
+        ", 'horizon': '1000 h', 'faults': { 'card_mtbf': '0 s', 'node_mtbf': '0 s',"
+        " 'job_mtbf': '20 h', 'max_restarts': 100000 }";
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct simulated s;
@@ -378,7 +393,8 @@ static void a_fault_reaches_as_far_as_the_policy_lets_it(void **state)
     }
     /* on two nodes, a job of a node each: "node" takes the neighbour, not the other node */
     struct simulated s;
-    replay(&s, top, "'nodes': 2, 'gpus_per_node': 2", NONE, "'kind': 'timeslice', 'slots': 1, 'fault': 'node'",
+    replay(&s, top, "'nodes': 2, 'gpus_per_node': 2", NONE,
+           "'kind': 'timeslice', 'slots': 1, 'fault': 'node'",
            "a,0,9e6,1,\nb,0,9e6,1,\nc,0,9e6,1,\nd,0,9e6,1,\n");
     const struct failure_result *f = &sim_policy(&s, "p")->failures;
     assert_int_equal(f->jobs_struck, f->job_faults * 2);
@@ -395,8 +411,8 @@ static void where_the_rates_come_from(void **state)
     struct diag d;
     size_t n = 0;
     (void)state;
-    replay(&s, ", 'faults': { 'node_repair': '2 h' }", "'nodes': 2, 'faults': { 'card_mtbf': '1 y' }", NONE, WHOLE,
-           "a,0,100,1,\n");
+    replay(&s, ", 'faults': { 'node_repair': '2 h' }",
+           "'nodes': 2, 'faults': { 'card_mtbf': '1 y' }", NONE, WHOLE, "a,0,100,1,\n");
     const struct policy_result *p = sim_policy(&s, "p");
     for (size_t i = 0; i < p->n_params; i++) {
         const struct param_result *x = &p->param[i];
@@ -428,8 +444,10 @@ static void giving_up(void **state)
 {
     struct simulated s;
     (void)state;
-    replay(&s, ", 'faults': { 'card_mtbf': '10 s', 'card_repair': '1 s', 'node_mtbf': '0 s',"
-               " 'max_restarts': 3 }", "'nodes': 1, 'gpus_per_node': 1", NONE, WHOLE, "a,0,9e4,1,\n");
+    replay(&s,
+           ", 'faults': { 'card_mtbf': '10 s', 'card_repair': '1 s', 'node_mtbf': '0 s',"
+           " 'max_restarts': 3 }",
+           "'nodes': 1, 'gpus_per_node': 1", NONE, WHOLE, "a,0,9e4,1,\n");
     const struct sim_job *j = sim_job_of(&s, "p", "a");
     assert_string_equal(j->state, "failed");
     assert_contains(j->reason, "max_restarts");
@@ -446,7 +464,8 @@ static void refusals(void **state)
     static const struct {
         const char *fleet, *top, *said;
     } cases[] = {
-        { TWO "[ {'at': '1 s', 'do': 'drain', 'nodes': '3'} ]", "", "node 3 does not exist: the group has 1" },
+        { TWO "[ {'at': '1 s', 'do': 'drain', 'nodes': '3'} ]", "",
+          "node 3 does not exist: the group has 1" },
         { TWO "[ {'at': '1 s', 'do': 'drain', 'cards': '1..2'} ]", "", "card 2 does not exist" },
         { TWO "[ {'at': '1 s', 'do': 'drain', 'nodes': '-1'} ]", "", "expected node numbers" },
         { TWO "[ {'at': '1 s', 'do': 'drain', 'nodes': '1..0'} ]", "", "expected node numbers" },
@@ -456,9 +475,11 @@ static void refusals(void **state)
         { TWO "{}", "", "a list of changes" },
         { TWO "[ {'at': '1 s', 'do': 'remove'}, {'at': '2 s', 'do': 'remove', 'cards': '1'} ]", "",
           "cannot remove: node 0, card 1 is already removed" },
-        { TWO "[ {'at': '1 s', 'do': 'remove'}, {'at': '2 s', 'do': 'drain'} ]", "", "already removed" },
-        { TWO "[ {'at': '1 s', 'do': 'fail'}, {'at': '2 s', 'do': 'add'}, {'at': '3 s', 'do': 'add'} ]", "",
-          "already in service" },
+        { TWO "[ {'at': '1 s', 'do': 'remove'}, {'at': '2 s', 'do': 'drain'} ]", "",
+          "already removed" },
+        { TWO
+          "[ {'at': '1 s', 'do': 'fail'}, {'at': '2 s', 'do': 'add'}, {'at': '3 s', 'do': 'add'} ]",
+          "", "already in service" },
         { "'gpus_per_node': 0", "", "the fleet has no cards" },
         { "'nodes': 1, 'faults': { 'card_mtbf': '1 ms' }", "", "at least a second" },
         { "'nodes': 1, 'faults': { 'mtbf': '1 h' }", "", "mtbf" },

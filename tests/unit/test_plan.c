@@ -57,11 +57,11 @@ static void mistakes(void **state)
           "\"forecast\" goes with", NULL },
         { A30, "'kind': 'mig', 'layout': 'planned', 'slices': ['1g.6gb']", "", SHARE,
           "\"slices\" goes with", NULL },
-        { A30, "'kind': 'mig', 'layout': 'planned', 'period': '100 s', 'via': 'operator'", "", SHARE,
-          "\"period\" 100 s is not longer", "143 s" },
+        { A30, "'kind': 'mig', 'layout': 'planned', 'period': '100 s', 'via': 'operator'", "",
+          SHARE, "\"period\" 100 s is not longer", "143 s" },
         { A30, STATIC "['1g.6bg']", "", SHARE, "did you mean \"1g.6gb\"?", NULL },
-        { A30, STATIC "['2g.12gb', '2g.12gb', '2g.12gb']", "", SHARE,
-          "at most 2 of \"2g.12gb\"", "nearest that fits: 1g.6gb, 1g.6gb, 2g.12gb" },
+        { A30, STATIC "['2g.12gb', '2g.12gb', '2g.12gb']", "", SHARE, "at most 2 of \"2g.12gb\"",
+          "nearest that fits: 1g.6gb, 1g.6gb, 2g.12gb" },
         { A30, STATIC "{'1g.6gb': 9}", "", SHARE, "at most 4 of \"1g.6gb\"", NULL },
         { A30, STATIC "{'1g.6gb': 0}", "", SHARE, "how many of \"1g.6gb\"", "found 0" },
         { A30, STATIC "{'1g.6gb': '4'}", "", SHARE, "how many of \"1g.6gb\"", NULL },
@@ -252,8 +252,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes),
         cmocka_unit_test(unused_schedule),
-        cmocka_unit_test(order_keys_are_resolved),           cmocka_unit_test(numbering_and_names),
-        cmocka_unit_test(a_pool_is_one_node), cmocka_unit_test(provenance),
+        cmocka_unit_test(order_keys_are_resolved),
+        cmocka_unit_test(numbering_and_names),
+        cmocka_unit_test(a_pool_is_one_node),
+        cmocka_unit_test(provenance),
         cmocka_unit_test(signatures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,16 +135,21 @@ static void every_complaint(void **state)
           "/as_of" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"amount\": 1, \"step\": \"1 h\"}"),
           "/items/0/step" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"step\": \"5 min\"}"),
+        { BOOK(
+              "{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"step\": \"5 min\"}"),
           "/items/0/step" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"redo\": \"5 min\"}"),
+        { BOOK(
+              "{\"name\": \"x\", \"driver\": \"allocated_gpu_hour\", \"amount\": 1, \"redo\": \"5 min\"}"),
           "go together" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1, \"redo\": \"1 h\","
-               "\"interrupts\": 0.1, \"lost_work\": 0.1}"),
+        { BOOK(
+              "{\"name\": \"x\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1, \"redo\": \"1 h\","
+              "\"interrupts\": 0.1, \"lost_work\": 0.1}"),
           "found both" },
         { BOOK("{\"name\": \"x\", \"driver\": \"rack\", \"amount\": 1}"), "\"per\"" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"committed_gpu_hour\", \"amount\": 1}"), "overflow_gpu_hour" },
-        { BOOK("{\"name\": \"x\", \"driver\": \"overflow_gpu_hour\", \"amount\": 1}"), "needs a base" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"committed_gpu_hour\", \"amount\": 1}"),
+          "overflow_gpu_hour" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"overflow_gpu_hour\", \"amount\": 1}"),
+          "needs a base" },
         { BOOK("{\"name\": \"x\", \"driver\": \"spares\", \"period\": \"year\", \"amount\": 1}"),
           "/items/0/period" },
         { "{\"format\": \"gpusim-prices/1\", \"charge\": \"min\", \"items\": [{\"name\": \"x\","
@@ -276,7 +281,8 @@ static void cards_and_doubts(void **state)
     static const struct {
         const char *items, *says;
     } rows[] = {
-        { "{\"name\": \"x\", \"driver\": \"card\", \"gpu\": \"l40z\", \"amount\": 1}", "did you mean \"l40" },
+        { "{\"name\": \"x\", \"driver\": \"card\", \"gpu\": \"l40z\", \"amount\": 1}",
+          "did you mean \"l40" },
         { "{\"name\": \"A40 with 16 GB\", \"driver\": \"gpu_hour\", \"gpu\": \"a40\", \"amount\": 0.25}",
           "/items/0/name" },
         { "{\"name\": \"A100 80GB\", \"driver\": \"card\", \"gpu\": \"a100-sxm4-40gb\", \"amount\": 9}",
@@ -333,9 +339,10 @@ static void doubts(void **state)
               " {\"low\": 100, \"mode\": 1000, \"high\": 9000}}]}",
               said, sizeof said);
     price_doubts(&b, hear, all);
-    static const char *const wanted[] = { "no currency", "PUE of 3", "discount rate of 0.4", "dear power",
-                                          "\"cents\"", "50 % of capital", "\"gold\": high is 90",
-                                          "keeps 0.99" };
+    static const char *const wanted[] = {
+        "no currency", "PUE of 3",        "discount rate of 0.4", "dear power",
+        "\"cents\"",   "50 % of capital", "\"gold\": high is 90", "keeps 0.99"
+    };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(all, wanted[i])) fail_msg("not said: %s\n%s", wanted[i], all);
     /* the shipped books are beyond doubt */
@@ -352,23 +359,26 @@ static void doubts(void **state)
 static void spot_and_drivers(void **state)
 {
     (void)state;
-    static const enum price_driver named[] = { PRICE_card,   PRICE_capital, PRICE_peak_kw, PRICE_kwh,
-                                               PRICE_spares, PRICE_fte,     PRICE_licence, PRICE_constant };
+    static const enum price_driver named[] = { PRICE_card,    PRICE_capital, PRICE_peak_kw,
+                                               PRICE_kwh,     PRICE_spares,  PRICE_fte,
+                                               PRICE_licence, PRICE_constant };
     struct arena *a = arena_create();
     struct price_book b;
     char said[800], sha[65];
     struct err e = { 0 };
-    assert_int_equal(read_book(&b, a,
-                               BOOK("{\"name\": \"spot\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1,"
-                                    "\"interrupts\": 0.05, \"redo\": \"36 min\"}"),
-                               said, sizeof said),
-                     0);
+    assert_int_equal(
+        read_book(&b, a,
+                  BOOK("{\"name\": \"spot\", \"driver\": \"occupied_gpu_hour\", \"amount\": 1,"
+                       "\"interrupts\": 0.05, \"redo\": \"36 min\"}"),
+                  said, sizeof said),
+        0);
     assert_close(b.item[0].lost_work, 0.03, 1e-15);
     assert_int_equal(price_book_load(&b, a, "scenarios/prices/default.json", NULL, sha, &e), 0);
     for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
         size_t n = 0;
         for (size_t i = 0; i < b.n_items; i++) n += b.item[i].driver == named[k];
-        if (n == 0) fail_msg("the default book has no item of driver %s", price_driver_names[named[k]]);
+        if (n == 0)
+            fail_msg("the default book has no item of driver %s", price_driver_names[named[k]]);
     }
     arena_destroy(a);
 }

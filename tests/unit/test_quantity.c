@@ -21,8 +21,14 @@ static struct price_item item(const char *name, enum price_driver d, enum price_
 
 static struct price_book book_of(const struct price_item *items, size_t n)
 {
-    return (struct price_book){ .name = "b", .pue = 1.5, .rate = 0.08, .term_y = 4, .item = items,
-                                .n_items = n, .grid_g_per_kwh = NAN, .embodied_kg = NAN,
+    return (struct price_book){ .name = "b",
+                                .pue = 1.5,
+                                .rate = 0.08,
+                                .term_y = 4,
+                                .item = items,
+                                .n_items = n,
+                                .grid_g_per_kwh = NAN,
+                                .embodied_kg = NAN,
                                 .embodied_life_y = 4 };
 }
 
@@ -31,9 +37,16 @@ static struct demand_level level[101];
 static struct usage_group uniform_demand(void)
 {
     for (int k = 0; k <= 100; k++) level[k] = (struct demand_level){ k, 1000.0 / 101 };
-    return (struct usage_group){ .gpu = &l40s, .nodes = 25, .cards = 100, .allocated_h = 50000,
-                                 .free_h = 50000, .occupied_h = 50000, .demand = level,
-                                 .n_demand = 101, .energy_kwh = 9000, .idle_energy_kwh = 3000 };
+    return (struct usage_group){ .gpu = &l40s,
+                                 .nodes = 25,
+                                 .cards = 100,
+                                 .allocated_h = 50000,
+                                 .free_h = 50000,
+                                 .occupied_h = 50000,
+                                 .demand = level,
+                                 .n_demand = 101,
+                                 .energy_kwh = 9000,
+                                 .idle_energy_kwh = 3000 };
 }
 
 /* Reference case I: P(demand > K) = 1.3 / 3.25 = 0.4, so K = 60 of 100. */
@@ -105,10 +118,16 @@ static void rent_by_the_hour(void **state)
         item("whole cards, spot", PRICE_occupied_gpu_hour, PER_USE, 1.5),
     };
     const struct usage_tenant who = { .name = "x", .allocated_h = 70, .billed_h = 80 };
-    const struct usage_group g = { .gpu = &l40s, .nodes = 1, .cards = 4, .allocated_h = 70,
-                                   .free_h = 330, .occupied_h = 90, .step_h = { 72, 100, 300 } };
-    const struct usage u = { .hours = 100, .group = &g, .n_groups = 1, .tenant = &who,
-                             .n_tenants = 1 };
+    const struct usage_group g = { .gpu = &l40s,
+                                   .nodes = 1,
+                                   .cards = 4,
+                                   .allocated_h = 70,
+                                   .free_h = 330,
+                                   .occupied_h = 90,
+                                   .step_h = { 72, 100, 300 } };
+    const struct usage u = {
+        .hours = 100, .group = &g, .n_groups = 1, .tenant = &who, .n_tenants = 1
+    };
     struct price_book b = book_of(items, 1);
     b.charge = CHARGE_MAX;
     static const double step[] = { 0, 60, 3600, 86400 }, hours[] = { 70, 72, 100, 300 };
@@ -134,8 +153,8 @@ static void spares_racks_network(void **state)
     (void)state;
     struct arena *a = arena_create();
     struct price_item items[] = {
-        item("card", PRICE_card, PER_ONCE, 1000),       item("node", PRICE_node, PER_ONCE, 800),
-        item("spares", PRICE_spares, PER_ONCE, 1),      item("rack", PRICE_rack, PER_ONCE, 5000),
+        item("card", PRICE_card, PER_ONCE, 1000),      item("node", PRICE_node, PER_ONCE, 800),
+        item("spares", PRICE_spares, PER_ONCE, 1),     item("rack", PRICE_rack, PER_ONCE, 5000),
         item("network", PRICE_capital, PER_ONCE, 0.2), item("care", PRICE_capital, PER_YEAR, 0.05),
     };
     items[2].availability = 0.999;
@@ -148,13 +167,16 @@ static void spares_racks_network(void **state)
         double spares, racks;
     } rows[] = { { 13, 13, 2, 1 }, { 40, 40, 2, 1 }, { 136, 136, 4, 2 }, { 17, 136, 8, 2 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct usage_group g = { .gpu = &l40s, .nodes = rows[i].nodes, .cards = rows[i].cards,
+        const struct usage_group g = { .gpu = &l40s,
+                                       .nodes = rows[i].nodes,
+                                       .cards = rows[i].cards,
                                        .free_h = (double)rows[i].cards * 8760 };
         const struct usage u = { .hours = 8760, .group = &g, .n_groups = 1 };
         const struct tco_result t = tco_price(&u, NULL, &b, a);
         const double cards = (double)rows[i].cards, nodes = (double)rows[i].nodes,
                      spare = rows[i].spares * (1000 + 800 * nodes / cards),
-                     racks = rows[i].racks * 5000, hardware = cards * 1000 + nodes * 800 + spare + racks;
+                     racks = rows[i].racks * 5000,
+                     hardware = cards * 1000 + nodes * 800 + spare + racks;
         assert_close(t.item[2].quantity, spare, 1e-12);
         assert_close(t.item[3].quantity, rows[i].racks, 1e-12);
         assert_close(t.item[4].quantity, hardware, 1e-12);
@@ -170,8 +192,9 @@ static void carbon(void **state)
     struct arena *a = arena_create();
     const struct price_item items[] = { item("card", PRICE_card, PER_ONCE, 1000) };
     struct price_book b = book_of(items, 1);
-    const struct usage_group g = { .gpu = &l40s, .nodes = 1, .cards = 8, .energy_kwh = 2000,
-                                   .free_h = 8 * 876 };
+    const struct usage_group g = {
+        .gpu = &l40s, .nodes = 1, .cards = 8, .energy_kwh = 2000, .free_h = 8 * 876
+    };
     const struct usage u = { .hours = 876, .group = &g, .n_groups = 1, .useful_gpu_hours = 1000 };
     struct tco_result t = tco_price(&u, NULL, &b, a);
     assert_true(isnan(t.carbon_operation_kg) && isnan(t.carbon_embodied_kg));
@@ -192,15 +215,25 @@ static void classes_and_teams(void **state)
     struct arena *a = arena_create();
     const struct price_item items[] = { item("rent", PRICE_gpu_hour, PER_USE, 3) };
     const struct price_book b = book_of(items, 1);
-    const struct usage_group g = { .gpu = &l40s, .nodes = 1, .cards = 2, .allocated_h = 15,
-                                   .free_h = 5 };
+    const struct usage_group g = {
+        .gpu = &l40s, .nodes = 1, .cards = 2, .allocated_h = 15, .free_h = 5
+    };
     const struct usage_tenant who[] = { { .name = "u", .allocated_h = 15 } },
                               team[] = { { .name = "a", .allocated_h = 10 },
                                          { .name = "b", .allocated_h = 5 } },
-                              klass[] = { { .name = "dev", .jobs = 4, .allocated_h = 5, .useful_h = 2 },
-                                          { .name = "hpc", .jobs = 0, .allocated_h = 10 } };
-    const struct usage u = { .hours = 10, .group = &g, .n_groups = 1, .tenant = who, .n_tenants = 1,
-                             .team = team, .n_teams = 2, .klass = klass, .n_classes = 2 };
+                              klass[] = {
+                                  { .name = "dev", .jobs = 4, .allocated_h = 5, .useful_h = 2 },
+                                  { .name = "hpc", .jobs = 0, .allocated_h = 10 }
+                              };
+    const struct usage u = { .hours = 10,
+                             .group = &g,
+                             .n_groups = 1,
+                             .tenant = who,
+                             .n_tenants = 1,
+                             .team = team,
+                             .n_teams = 2,
+                             .klass = klass,
+                             .n_classes = 2 };
     const struct tco_result t = tco_price(&u, NULL, &b, a);
     assert_int_equal(t.n_teams, 5);
     double sum = 0;
@@ -227,8 +260,9 @@ static void refused(void **state)
     items[1].step_s = 3600;
     items[4].availability = 0.999;
     items[4].unavailability = 1;
-    const struct usage_group g = { .gpu = &l40s, .nodes = 1, .cards = 1, .occupied_h = NAN,
-                                   .step_h = { NAN, NAN, NAN } };
+    const struct usage_group g = {
+        .gpu = &l40s, .nodes = 1, .cards = 1, .occupied_h = NAN, .step_h = { NAN, NAN, NAN }
+    };
     const struct usage u = { .hours = 1, .group = &g, .n_groups = 1 };
     for (size_t i = 0; i < 3; i++) {
         struct err e = { 0 };
@@ -258,8 +292,12 @@ static void buy_or_rent(void **state)
     own.pue = 1.3;
     own.rate = 0;
     const double full = 10.2 * 8760, hours = 8 * 8760.0;
-    struct usage_group g = { .gpu = &h100, .nodes = 1, .cards = 8, .allocated_h = 0.7 * hours,
-                             .free_h = 0.3 * hours, .energy_kwh = 0.3 * full + 0.7 * 0.7 * full,
+    struct usage_group g = { .gpu = &h100,
+                             .nodes = 1,
+                             .cards = 8,
+                             .allocated_h = 0.7 * hours,
+                             .free_h = 0.3 * hours,
+                             .energy_kwh = 0.3 * full + 0.7 * 0.7 * full,
                              .idle_energy_kwh = 0.3 * full };
     const struct usage u = { .hours = 8760, .group = &g, .n_groups = 1 };
     struct against x = tco_against(&u, NULL, &own, &rent);
@@ -314,18 +352,27 @@ static void doubling(void **state)
     size_t n = 0;
     for (int d = 0; d < PRICE_DRIVERS; d++) {
         const bool share = d == PRICE_capital || d == PRICE_spares;
-        const bool once = d == PRICE_card || d == PRICE_node || d == PRICE_rack || d == PRICE_spares;
+        const bool once =
+            d == PRICE_card || d == PRICE_node || d == PRICE_rack || d == PRICE_spares;
         const bool use = strstr(price_driver_names[d], "hour") || d == PRICE_kwh;
         items[n] = item(price_driver_names[d], (enum price_driver)d,
-                        once ? PER_ONCE : use ? PER_USE : PER_YEAR, share ? 0.05 : 1.7 + d);
+                        once  ? PER_ONCE
+                        : use ? PER_USE
+                              : PER_YEAR,
+                        share ? 0.05 : 1.7 + d);
         items[n].per = 34;
         items[n].availability = 0.999;
         items[n++].unavailability = 0.00345;
     }
     const struct usage_group g = uniform_demand();
     const struct usage_tenant who = { .name = "u", .allocated_h = 50000, .energy_kwh = 6000 };
-    const struct usage u = { .hours = 1000, .group = &g, .n_groups = 1, .tenant = &who,
-                             .n_tenants = 1, .jobs_completed = 10, .useful_gpu_hours = 40000 };
+    const struct usage u = { .hours = 1000,
+                             .group = &g,
+                             .n_groups = 1,
+                             .tenant = &who,
+                             .n_tenants = 1,
+                             .jobs_completed = 10,
+                             .useful_gpu_hours = 40000 };
     struct price_book b = book_of(items, n);
     const struct tco_result one = tco_price(&u, NULL, &b, a);
     for (size_t i = 0; i < n; i++)

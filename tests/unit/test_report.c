@@ -131,8 +131,10 @@ static void page_has_everything(void **state)
         "at most ",
         "TOPS"
     };
-    static const char *const never[] = { "<script>alert", "<b>more",  "http://fonts", "src=",
-                                         "@import", "url(http", "GNUPLOT",      "utilization" };
+    static const char *const never[] = {
+        "<script>alert", "<b>more",  "http://fonts", "src=",
+        "@import",       "url(http", "GNUPLOT",      "utilization"
+    };
     struct arena *a = arena_create();
     struct result r;
     struct err e = { 0 };
@@ -149,9 +151,10 @@ static void page_has_everything(void **state)
     assert_null(strstr(page, dir));
     free(page);
 
-    static const char *const names[] = { "card_time", "card_time_series", "use", "pareto",
-                                         "wait_cdf",  "turnaround_cdf",   "load", "cost",
-                                         "payers",    "power",            "precision", "latency", "breakeven" };
+    static const char *const names[] = {
+        "card_time", "card_time_series", "use",   "pareto",    "wait_cdf", "turnaround_cdf", "load",
+        "cost",      "payers",           "power", "precision", "latency",  "breakeven"
+    };
     static const char *const ends[] = { ".svg", ".gp", ".tsv" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {
@@ -268,7 +271,8 @@ static void notes_stand_beside_the_figures(void **state)
     r.comparison = rows;
     r.n_comparisons = 2;
     const struct report_look look = { .lang = LANG_EN };
-    const struct report_picture waits = { .name = "wait_cdf", .heading = W_H_WAIT,
+    const struct report_picture waits = { .name = "wait_cdf",
+                                          .heading = W_H_WAIT,
                                           .absent = W_A_NO_JOBS };
     report_page(&r, &waits, 1, &look, &page);
     char *text = read_file(temp_file(".html", page.s));
@@ -329,12 +333,13 @@ static void errors_of_the_models(void **state)
     const char mine[] = "set,group,policies,rows,mape,worst,baseline_mape,baseline,what\n"
                         "x,<g>,remote mig,3,0.125,0.5,,none,<w>\n"
                         "x,total,amig migs,3,0.1,0.5,1,none,other\n";
-    assert_int_equal(
-        outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e), 0);
+    assert_int_equal(outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e),
+                     0);
     text = validation_of(&r);
-    assert_contains(text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\">remote mig</td><td data-v=\"3\">3"
-                          "</td><td data-v=\"12.5\">12.5</td><td data-v=\"50\">50.0</td><td "
-                          "data-v=\"\">n/a</td>");
+    assert_contains(
+        text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\">remote mig</td><td data-v=\"3\">3"
+              "</td><td data-v=\"12.5\">12.5</td><td data-v=\"50\">50.0</td><td "
+              "data-v=\"\">n/a</td>");
     assert_null(strstr(text, "other"));
     free(text);
     before ? setenv("GPUSIM_DATA", before, 1) : unsetenv("GPUSIM_DATA");
@@ -436,7 +441,8 @@ static void where_nothing_ran_there_is_a_page(void **state)
     const char *dir = temp_dir();
     fake_result(&r, a);
     struct policy_result p = r.policy[1];
-    p.gpu.allocated = p.gpu.duty = p.gpu.memory = p.gpu.sm_active = p.gpu.stranded = p.gpu.free_share = p.gpu.down = NAN;
+    p.gpu.allocated = p.gpu.duty = p.gpu.memory = p.gpu.sm_active = p.gpu.stranded =
+        p.gpu.free_share = p.gpu.down = NAN;
     r.policy = &p;
     r.n_policies = 1;
     r.n_advice = 0;
@@ -701,7 +707,8 @@ static void traces_have_their_account(void **state)
     struct page p = { .out = &out, .imports = imports, .a = a };
     assert_non_null(imports);
     page_data_quality(&p);
-    assert_contains(out.s, "&lt;w&gt;</th><td class=\"text short\">swf</td><td data-v=\"1234\">1,234</td>");
+    assert_contains(
+        out.s, "&lt;w&gt;</th><td class=\"text short\">swf</td><td data-v=\"1234\">1,234</td>");
     assert_contains(out.s, "34 no GPUs &amp; so on; late");
     strbuf_clear(&out);
     p.imports = NULL;
@@ -721,11 +728,15 @@ static void what_could_turn_the_choice(void **state)
         "{\"name\": \"small\", \"low\": 1, \"high\": 2, \"eac_low_usd\": [0, 990], \"eac_high_usd\": [9, 1010]},"
         "{\"name\": \"none\", \"low\": 1, \"high\": 2, \"eac_low_usd\": [0, 1000], \"eac_high_usd\": [9, 1000]},"
         "{\"name\": \"large\", \"low\": 1, \"high\": 3, \"eac_low_usd\": [5, 900], \"eac_high_usd\": [5, 1300]}]}";
-    struct usage_group g = { .allocated_h = 50, .free_h = 50, .energy_kwh = 30, .idle_energy_kwh = 5 };
-    struct policy_result p = { .name = "p",
-                               .gpu = { .count = 2, .allocated = 0.5 },
-                               .tco = { .priced = true, .hours = 8760, .eac_usd = 1000, .energy_usd = 60 },
-                               .usage = { .group = &g, .n_groups = 1 } };
+    struct usage_group g = {
+        .allocated_h = 50, .free_h = 50, .energy_kwh = 30, .idle_energy_kwh = 5
+    };
+    struct policy_result p = {
+        .name = "p",
+        .gpu = { .count = 2, .allocated = 0.5 },
+        .tco = { .priced = true, .hours = 8760, .eac_usd = 1000, .energy_usd = 60 },
+        .usage = { .group = &g, .n_groups = 1 }
+    };
     const struct decision d = { .about = "(all)", .policy = "p" };
     struct result r = { .policy = &p, .n_policies = 1, .decision = &d, .n_decisions = 1 };
     struct err e = { 0 };
@@ -781,12 +792,15 @@ static void two_runs(void **state)
     e = (struct err){ 0 };
     outfile_write(path_in(dir, "compare.json"), text, strlen(text), &e);
     if (compare_page_build(dir, LANG_EN, &e) != 0) fail_msg("%s %s", e.where, e.msg);
-    char *page = read_file(path_in(dir, "report.html")), *tsv = read_file(path_in(dir, "plots/two_runs.tsv"));
+    char *page = read_file(path_in(dir, "report.html")),
+         *tsv = read_file(path_in(dir, "plots/two_runs.tsv"));
     assert_contains(page, "<h1>a&amp;b against c</h1>");
     assert_contains(page, "differ by more than chance");
     assert_contains(page, "12 jobs are in one of the two runs only");
     assert_contains(page, "Only in the first run: &lt;old&gt;.");
-    assert_contains(page, "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
+    assert_contains(
+        page,
+        "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
     assert_contains(page, "<svg role=\"img\"");
     assert_contains(tsv, "0\twait, mean\t1\t-0.25\t-0.4\t-0.1\n");
     free(page);

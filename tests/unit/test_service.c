@@ -527,11 +527,13 @@ static void bad_requests(void **state)
  * did not: the run ended as a bug, and with a scaler it did not end. */
 static void makes_way(void **state)
 {
-    static const char *const replicas[] = { "'replicas': { 'min': 1 }", "'replicas': { 'min': 1, 'max': 2 }" };
+    static const char *const replicas[] = { "'replicas': { 'min': 1 }",
+                                            "'replicas': { 'min': 1, 'max': 2 }" };
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct tiny t;
-        run(&t, ONE, WHOLE, replicas[i], ", { 'name': 'jobs', 'kind': 'jobs', 'trace': 'trace.csv' }", FOUR);
+        run(&t, ONE, WHOLE, replicas[i],
+            ", { 'name': 'jobs', 'kind': 'jobs', 'trace': 'trace.csv' }", FOUR);
         left(&t, 3, 4, 6, 7);
         assert_close(t.p.stats.wait_s.max, 6, 1e-9); /* it came at 1 s */
         assert_int_equal(t.p.jobs.queued, 0);

@@ -211,9 +211,9 @@ static void rejected_means_never(void **state)
             struct demand d = s->fit[0].demand;
             if (s->rejected && (strstr(s->reason, "memory than") && !strstr(s->reason, "host")))
                 continue;
-            if (s->rejected && (d.units > p->group[0].capacity || strstr(s->reason, "slots") ||
-                                strstr(s->reason, "large enough") ||
-                                strstr(s->reason, "several slices")))
+            if (s->rejected &&
+                (d.units > p->group[0].capacity || strstr(s->reason, "slots") ||
+                 strstr(s->reason, "large enough") || strstr(s->reason, "several slices")))
                 continue;
             const struct place_request r = {
                 .demand = &d,

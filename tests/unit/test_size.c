@@ -215,7 +215,8 @@ static void an_error_ends_it(void **state)
 enum { BATCHES = 32 };
 
 /* A queue of `level`, from there growing by `rise` over the last quarter. */
-static struct queue_trend queue(double *batch, double before, double level, double rise, double waiting)
+static struct queue_trend queue(double *batch, double before, double level, double rise,
+                                double waiting)
 {
     for (int i = 0; i < BATCHES; i++) batch[i] = level + rise * i / (BATCHES - 1);
     return (struct queue_trend){ batch, BATCHES, before, waiting };

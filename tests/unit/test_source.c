@@ -74,7 +74,8 @@ static void a_deadline_moves_with_its_job(void **state)
     struct opened o;
     struct job_row row;
     (void)state;
-    open_with(&o, HEAD "x,9,1,1\n", "job_id,submit_s,duration_s,gpus,deadline_s\ny,4,5,1,14\nz,6,5,1,\n");
+    open_with(&o, HEAD "x,9,1,1\n",
+              "job_id,submit_s,duration_s,gpus,deadline_s\ny,4,5,1,14\nz,6,5,1,\n");
     assert_int_equal(source_next(o.source, &row, &o.e), 1);
     assert_int_equal(row.submit, 2 * SIM_SECOND);
     assert_int_equal(row.deadline, 12 * SIM_SECOND);
@@ -154,8 +155,10 @@ static void from_memory(void **state)
     struct opened a, b;
     struct job_row p, q;
     (void)state;
-    snprintf(x, sizeof x, "%s%s", head, "x1,1,ann,7,1,p1,g,t4|l4\nx2,2,bob,7,1,,g,\nx3,2.5,ann,7,1,p2,,l4\n");
-    snprintf(y, sizeof y, "%s%s", head, "y1,0,zoe,5,2,p2,h,\ny2,4,ann,5,2,,g,\ny3,4,yan,5,2,p3,k,\n");
+    snprintf(x, sizeof x, "%s%s", head,
+             "x1,1,ann,7,1,p1,g,t4|l4\nx2,2,bob,7,1,,g,\nx3,2.5,ann,7,1,p2,,l4\n");
+    snprintf(y, sizeof y, "%s%s", head,
+             "y1,0,zoe,5,2,p2,h,\ny2,4,ann,5,2,,g,\ny3,4,yan,5,2,p3,k,\n");
     open_with(&a, x, y);
     fini(&a);
     open_with(&a, x, y);
@@ -175,7 +178,8 @@ static void from_memory(void **state)
         assert_int_equal(source_next(b.source, &q, &b.e), 1);
         assert_int_equal(p.id_len, q.id_len);
         assert_memory_equal(p.id, q.id, p.id_len);
-        assert_true(p.submit == q.submit && p.duration == q.duration && p.gpus_milli == q.gpus_milli);
+        assert_true(p.submit == q.submit && p.duration == q.duration &&
+                    p.gpus_milli == q.gpus_milli);
         assert_int_equal(p.user, q.user);
         assert_int_equal(p.group, q.group);
         assert_int_equal(p.profile, q.profile);

@@ -81,10 +81,8 @@ static void noise_is_stable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(growth_of_lines),
-        cmocka_unit_test(small_or_usual_growth),
-        cmocka_unit_test(standing_backlog),
-        cmocka_unit_test(too_few_batches),
+        cmocka_unit_test(growth_of_lines),  cmocka_unit_test(small_or_usual_growth),
+        cmocka_unit_test(standing_backlog), cmocka_unit_test(too_few_batches),
         cmocka_unit_test(noise_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,15 +17,18 @@ static struct synth_replay *open_rows(struct synth_replay_spec *spec, struct sym
 {
     struct synth_replay *r;
     struct err e = { 0 };
-    if (synth_replay_open(&r, spec, names, seed, 0, "t", &e) != 0) fail_msg("%s: %s", e.where, e.msg);
+    if (synth_replay_open(&r, spec, names, seed, 0, "t", &e) != 0)
+        fail_msg("%s: %s", e.where, e.msg);
     return r;
 }
 
 /* Durations in the order of arrival, as digits; *milli the cards asked for. */
 static char *arrivals(double gpus, uint64_t seed, simtime until, int64_t *milli)
 {
-    struct synth_replay_spec spec = { .kind = REPLAY_SHUFFLE, .trace = temp_file(".csv", rows),
-                                      .gap = 2385 * (SIM_SECOND / 1000), .gpus = gpus };
+    struct synth_replay_spec spec = { .kind = REPLAY_SHUFFLE,
+                                      .trace = temp_file(".csv", rows),
+                                      .gap = 2385 * (SIM_SECOND / 1000),
+                                      .gpus = gpus };
     struct symtab *names = symtab_create();
     struct synth_replay *r = open_rows(&spec, names, seed);
     struct job_row row;
@@ -104,7 +107,9 @@ static void nothing_to_repeat(void **state)
 {
     (void)state;
     const struct synth_replay_spec spec = {
-        .kind = REPLAY_SHUFFLE, .gap = SIM_SECOND, .gpus = 9,
+        .kind = REPLAY_SHUFFLE,
+        .gap = SIM_SECOND,
+        .gpus = 9,
         .trace = temp_file(".csv", "job_id,submit_s,duration_s,gpus\na,0,1,0\n")
     };
     struct symtab *names = symtab_create();

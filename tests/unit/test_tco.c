@@ -145,7 +145,8 @@ static void who_pays_for_a_shared_card(void **state)
         g.free_h -= rows[i].stranded;
         if (fabs(g.free_h) < 1e-12) g.free_h = 0;
         for (int k = 0; k < rows[i].tenants; k++)
-            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share,
+            who[k] = (struct usage_tenant){ .name = "pod",
+                                            .allocated_h = rows[i].share,
                                             .billed_h = rows[i].share };
         u.tenant = who;
         u.n_tenants = (size_t)rows[i].tenants;
@@ -184,7 +185,8 @@ static void allocation_identities(void **state)
         struct usage u = fleet(&g, &l40s, 1, 1, 1, 1, 0);
         g.duty_h = g.sm_active_h = 0.15;
         for (int k = 0; k < rows[i].n; k++)
-            who[k] = (struct usage_tenant){ .name = "pod", .allocated_h = rows[i].share[k],
+            who[k] = (struct usage_tenant){ .name = "pod",
+                                            .allocated_h = rows[i].share[k],
                                             .billed_h = rows[i].share[k] };
         u.tenant = who;
         u.n_tenants = (size_t)rows[i].n;

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLEET "'format': 'gpusim-scenario/1', 'name': 'lanes', 'fleet': [ { 'name': 'a', 'nodes': 1, "    \
-              "'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 2 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', " \
-              "'trace': 'trace.csv' } ], "
+#define FLEET                                                                                      \
+    "'format': 'gpusim-scenario/1', 'name': 'lanes', 'fleet': [ { 'name': 'a', 'nodes': 1, "       \
+    "'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 2 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', "   \
+    "'trace': 'trace.csv' } ], "
 
 /* The events of policy i, as an array. */
 static json_t *events(const struct simulated *s, size_t i)
@@ -74,7 +75,8 @@ static void check_tracks(const struct span *s, size_t n)
         for (size_t k = 0; k < i; k++)
             if (s[i].pid == s[k].pid && s[i].tid == s[k].tid && s[i].from < s[k].to - 5e-4 &&
                 s[k].from < s[i].to - 5e-4)
-                fail_msg("%s and %s overlap on track %lld", s[i].name, s[k].name, (long long)s[i].tid);
+                fail_msg("%s and %s overlap on track %lld", s[i].name, s[k].name,
+                         (long long)s[i].tid);
 }
 
 static const char *random_trace(int jobs)
@@ -87,7 +89,10 @@ static const char *random_trace(int jobs)
         const double u = (double)(test_random(&seed) >> 11) / 9007199254740992.0;
         at += 7.3 * u;
         strbuf_addf(&b, "j%d,%.3f,%.3f,%s\n", i, at, 1.5 + 40 * u * u,
-                    u < 0.4 ? "0.14" : u < 0.7 ? "0.4" : u < 0.95 ? "1" : "2");
+                    u < 0.4    ? "0.14"
+                    : u < 0.7  ? "0.4"
+                    : u < 0.95 ? "1"
+                               : "2");
     }
     return b.s;
 }
@@ -98,8 +103,7 @@ static void spans_are_the_time_held(void **state)
     const char *trace = random_trace(400);
     struct simulated s;
     simulate_with(&s,
-                  "{ " FLEET
-                  "'policies': [ { 'name': 'whole', 'share': { 'kind': 'whole' } },"
+                  "{ " FLEET "'policies': [ { 'name': 'whole', 'share': { 'kind': 'whole' } },"
                   " { 'name': 'mig', 'share': { 'kind': 'mig', 'repartition': '2.5 s' } },"
                   " { 'name': 'slots', 'share': { 'kind': 'timeslice', 'slots': 4 } },"
                   " { 'name': 'las', 'share': { 'kind': 'whole' }, 'schedule': { 'order': 'las', "
@@ -137,12 +141,13 @@ static void known_spans(void **state)
                  { "b", 1000000.001, 21000000.001, 2 },
                  { "c", 18999999.999, 25e6, 1 } };
     struct simulated s;
-    simulate(&s,
-             "{ 'format': 'gpusim-scenario/1', 'name': 'k', 'fleet': [ { 'name': 'p', 'gpu': 'generic', "
-             "'nodes': 1, 'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': "
-             "'trace.csv' } ], 'policies': [ { 'name': 'q', 'share': { 'kind': 'intercept' } } ], "
-             "'output': { 'timeline': true } }",
-             "job_id,submit_s,duration_s,gpus\na,0,10,0.5\nb,1.000000001,10,0.5\nc,2,5,0.5\n");
+    simulate(
+        &s,
+        "{ 'format': 'gpusim-scenario/1', 'name': 'k', 'fleet': [ { 'name': 'p', 'gpu': 'generic', "
+        "'nodes': 1, 'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': "
+        "'trace.csv' } ], 'policies': [ { 'name': 'q', 'share': { 'kind': 'intercept' } } ], "
+        "'output': { 'timeline': true } }",
+        "job_id,submit_s,duration_s,gpus\na,0,10,0.5\nb,1.000000001,10,0.5\nc,2,5,0.5\n");
     json_t *list = events(&s, 0);
     size_t n;
     struct span *x = spans(list, &n);
@@ -163,11 +168,14 @@ static void window_and_limit(void **state)
 {
     (void)state;
     struct simulated s;
-    static const char trace[] = "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,0,20,1\nc,30,10,1\nd,50,5,1\n";
-    simulate(&s,
-             "{ " FLEET "'policies': [ { 'name': 'w', 'share': { 'kind': 'whole' } } ], 'output': { 'timeline': "
-             "{ 'from': '15 s', 'to': '35 s' } } }",
-             trace);
+    static const char trace[] =
+        "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,0,20,1\nc,30,10,1\nd,50,5,1\n";
+    simulate(
+        &s,
+        "{ " FLEET
+        "'policies': [ { 'name': 'w', 'share': { 'kind': 'whole' } } ], 'output': { 'timeline': "
+        "{ 'from': '15 s', 'to': '35 s' } } }",
+        trace);
     json_t *list = events(&s, 0);
     size_t n;
     struct span *x = spans(list, &n);
@@ -179,10 +187,12 @@ static void window_and_limit(void **state)
     json_decref(list);
     simulated_fini(&s);
 
-    simulate(&s,
-             "{ " FLEET "'policies': [ { 'name': 'w', 'share': { 'kind': 'whole' } } ], 'output': { 'timeline': "
-             "{ 'events': 2 } } }",
-             trace);
+    simulate(
+        &s,
+        "{ " FLEET
+        "'policies': [ { 'name': 'w', 'share': { 'kind': 'whole' } } ], 'output': { 'timeline': "
+        "{ 'events': 2 } } }",
+        trace);
     list = events(&s, 0);
     x = spans(list, &n);
     assert_int_equal(n, 2);
@@ -211,7 +221,8 @@ static void same_at_any_number_of_threads(void **state)
     (void)state;
     const char *trace = random_trace(200);
     static const char scenario[] =
-        "{ " FLEET "'policies': [ { 'name': 'whole', 'share': { 'kind': 'whole' } }, { 'name': 'mps', 'share': "
+        "{ " FLEET
+        "'policies': [ { 'name': 'whole', 'share': { 'kind': 'whole' } }, { 'name': 'mps', 'share': "
         "{ 'kind': 'mps', 'slots': 3 } } ], 'output': { 'timeline': true } }";
     struct simulated one, many;
     simulate_with(&one, scenario, trace, NULL, 1);

@@ -134,10 +134,11 @@ static void gavel_rows_of_others(void **state)
                                        "mine,L40S,X,,Y,,1,2,0.5,0.5,\n"));
     const struct valid_group *g = group_of(&s, "sim K80");
     assert_int_equal(g->model.n, 2);
-    assert_int_equal(g->model.uncovered, 2); /* no pair holds the new job */
+    assert_int_equal(g->model.uncovered, 2);          /* no pair holds the new job */
     assert_close(s.rows.v[0].predicted, 0.4262, 0.2); /* what was measured, not what is claimed */
     assert_close(s.rows.v[3].predicted, 0.5803, 0.2);
-    assert_int_equal(group_of(&s, "mine L40S")->model.n, 0); /* one pair teaches nothing about itself */
+    assert_int_equal(group_of(&s, "mine L40S")->model.n,
+                     0); /* one pair teaches nothing about itself */
     scored_fini(&s);
     refused("gavel", GAVEL_HEAD "sim,K80,A,,B,,1,-2,0.5,0.5,\n", "iso_b_steps_s");
     refused("gavel", GAVEL_HEAD "sim,K80,A,,B,,1,2,abc,0.5,\n", "norm_a");
@@ -182,11 +183,11 @@ static void reference_sharing(void **state)
     assert_true(busy->model.mae < 0.01 && busy->model.mae < 0.25 * busy->naive.mae); /* 0.0077 */
     assert_true(group_of(&s, "time slicing, host-bound")->model.worst < 0.03);
     assert_true(group_of(&s, "time slicing, host-bound, left out")->model.worst < 0.09); /* 0.049 */
-    assert_true(group_of(&s, "MPS, host-bound")->model.worst < 0.05);                     /* 0.031 */
-    assert_true(group_of(&s, "MPS, width from a MIG slice")->model.mape < 0.10);          /* 0.074 */
-    assert_true(group_of(&s, "MPS, one block a client")->model.worst < 0.15);             /* 0.130 */
-    assert_true(group_of(&s, "MIG, tenants on equal slices")->model.worst < 0.02);        /* 0.006 */
-    assert_true(group_of(&s, "contradictory host, order only")->model.spearman > 0.5);    /* 0.8 */
+    assert_true(group_of(&s, "MPS, host-bound")->model.worst < 0.05);                    /* 0.031 */
+    assert_true(group_of(&s, "MPS, width from a MIG slice")->model.mape < 0.10);         /* 0.074 */
+    assert_true(group_of(&s, "MPS, one block a client")->model.worst < 0.15);            /* 0.130 */
+    assert_true(group_of(&s, "MIG, tenants on equal slices")->model.worst < 0.02);       /* 0.006 */
+    assert_true(group_of(&s, "contradictory host, order only")->model.spearman > 0.5);   /* 0.8 */
     assert_int_equal(s.report.n_missed, 0);
     scored_fini(&s);
 }
@@ -206,7 +207,8 @@ static void reference_interception(void **state)
     const struct valid_group *version = group_of(&s, "one cost a version");
     assert_true(version->model.worst < 0.05); /* 0.031 */
     assert_true(version->model.mape < 0.5 * version->naive.mape);
-    assert_true(group_of(&s, "default cost")->model.mape < group_of(&s, "default cost")->naive.mape);
+    assert_true(group_of(&s, "default cost")->model.mape <
+                group_of(&s, "default cost")->naive.mape);
     scored_fini(&s);
 }
 
@@ -221,7 +223,8 @@ static void orion_launch_cost(void **state)
     struct signature sig = signature_default();
     double speed;
     assert_int_equal(valid_share_bind(&share, &world, a, "intercept", "v100-sxm2-16gb",
-                                      "{\"launch\": \"1 us\"}", &e), 0);
+                                      "{\"launch\": \"1 us\"}", &e),
+                     0);
     alone = &sig;
     sig.launches_per_s = 175 / 6498.42e-6; /* resnet50, batch 4, inference */
     valid_share_speeds(&share, &alone, NULL, 1, &speed);
@@ -261,8 +264,7 @@ static void colocation_recovers(void **state)
     job[JOBS + 1] = (struct colocation_job){ PROGRAMS, 4 }; /* nothing is known of it */
     for (size_t i = 0; i < JOBS; i++)
         for (size_t j = 0; j < JOBS; j++)
-            if ((i * 5 + j) % 7)
-                pair[n++] = (struct colocation_pair){ i, j, truth[i][j], false };
+            if ((i * 5 + j) % 7) pair[n++] = (struct colocation_pair){ i, j, truth[i][j], false };
     colocation_fit(&fit, a, job, JOBS + 2, pair, n);
     for (size_t i = 0; i < JOBS; i++)
         for (size_t j = 0; j < JOBS; j++)
@@ -328,12 +330,14 @@ static void colocation_bounds(void **state)
     struct job_counters job[6];
     struct colocation_pair many[36];
     struct colocation_counters c;
-    for (int j = 0; j < 6; j++) job[j] = (struct job_counters){ 0.01 * (j + 1) * (j + 1), 2.0 + (j * 7 % 5) };
+    for (int j = 0; j < 6; j++)
+        job[j] = (struct job_counters){ 0.01 * (j + 1) * (j + 1), 2.0 + (j * 7 % 5) };
     n = 0;
     for (size_t i = 0; i < 6; i++)
         for (size_t j = 0; j < 6; j++)
-            many[n++] = (struct colocation_pair){ i, j, 0.4 * pow(job[i].step_s / job[j].step_s, 0.1) *
-                                                            pow(job[j].gain, -0.2), false };
+            many[n++] = (struct colocation_pair){
+                i, j, 0.4 * pow(job[i].step_s / job[j].step_s, 0.1) * pow(job[j].gain, -0.2), false
+            };
     assert_false(colocation_counters_fit(&c, job, many, NULL, 4));
     assert_true(colocation_counters_fit(&c, job, many, NULL, n));
     assert_close(c.c[0], log(0.4), 1e-9);
@@ -403,7 +407,8 @@ static void token_bucket(void **state)
     ask("intercept", "rtxpro6000bw-se", BUCKET, two, (int[]){ 300, 700 }, 2, speed);
     assert_close(speed[0], 0.46, 0.01);
     ask("intercept", "a100-sxm4-80gb",
-        "{\"enforce\": \"bucket\", \"gain\": 1, \"switch\": \"0 s\"}", two, (int[]){ 300, 700 }, 2, speed);
+        "{\"enforce\": \"bucket\", \"gain\": 1, \"switch\": \"0 s\"}", two, (int[]){ 300, 700 }, 2,
+        speed);
     assert_close(speed[0], 0.3, 1e-12);
     /* Idle quota is lent: beside one that is mostly away, a small quota runs nearly alone. */
     const struct signature away[] = { busy(0), busy(0.95) };

@@ -75,8 +75,9 @@ static void one_meaning_each(void **state)
 /* Words that label something: `set xlabel "..."`, also in ( ? : ). */
 static void check_labels(const char *name, const char *line)
 {
-    static const char *const with[] = { "label \"", "label (", "label 1 (", "label 2 \"", "label 2 (",
-                                        "label 3 \"", "label 3 (", "label 4 (", NULL };
+    static const char *const with[] = { "label \"",   "label (",   "label 1 (",
+                                        "label 2 \"", "label 2 (", "label 3 \"",
+                                        "label 3 (",  "label 4 (", NULL };
     const char *at = NULL;
     for (int i = 0; with[i] && !at; i++) at = strstr(line, with[i]);
     if (!at || line[0] == '#') return;
@@ -103,11 +104,13 @@ static void pictures_speak_both(void **state)
         char path[400];
         size_t len = strlen(f->d_name);
         /* fragmentation.gp is drawn by hand only */
-        if (len < 4 || strcmp(f->d_name + len - 3, ".gp") || strcmp(f->d_name, "fragmentation.gp") == 0)
+        if (len < 4 || strcmp(f->d_name + len - 3, ".gp") ||
+            strcmp(f->d_name, "fragmentation.gp") == 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, f->d_name);
         char *text = read_file(path);
-        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) check_labels(path, line);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+            check_labels(path, line);
         free(text);
         seen++;
     }
@@ -119,9 +122,11 @@ static void scripts_are_translated(void **state)
 {
     (void)state;
     struct strbuf out = { 0 };
-    gnuplot_translate("# a \"wait\" stays\nset xlabel \"jobs waiting\" # \"free\"\nx = \"\"\ny = \"open", LANG_ZH,
-                      &out);
-    assert_string_equal(out.s, "# a \"wait\" stays\nset xlabel \"排队作业数\" # \"free\"\nx = \"\"\ny = \"open");
+    gnuplot_translate(
+        "# a \"wait\" stays\nset xlabel \"jobs waiting\" # \"free\"\nx = \"\"\ny = \"open", LANG_ZH,
+        &out);
+    assert_string_equal(
+        out.s, "# a \"wait\" stays\nset xlabel \"排队作业数\" # \"free\"\nx = \"\"\ny = \"open");
     strbuf_clear(&out);
     gnuplot_translate("set xlabel \"jobs waiting\"", LANG_EN, &out);
     assert_string_equal(out.s, "set xlabel \"jobs waiting\"");
