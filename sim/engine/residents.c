@@ -416,11 +416,12 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
 
 /* ---- replicas: idle and busy ---- */
 
-/* Two bits a resident: idle, its own shape, another one. */
+/* Two bits a resident: idle, its own shape, another one. Of cards with more residents than a memo
+ * serves, those of the first. */
 static uint32_t memo_key(const struct live_card *c)
 {
     uint32_t key = 0;
-    for (uint16_t i = 0; i < c->n; i++) {
+    for (uint16_t i = 0; i < c->n && i < MEMO_RESIDENTS; i++) {
         const struct job *j = c->resident[i].job;
         const uint32_t state = !is_busy(&c->resident[i]) ? 0 : j->as == j->shape ? 1 : 2;
         key |= state << (2 * i);
