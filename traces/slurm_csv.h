@@ -55,13 +55,7 @@ void slurm_csv_facts(const void *state, json_t *into);
       "ZONE",                                                                                            \
       "zone of clocks that name none (UTC, +08:00, America/Los_Angeles; default: the format's, or UTC)", \
       NULL },                                                                                            \
-        { "cpu-jobs",                                                                                    \
-          0,                                                                                             \
-          OPT_CHOICE,                                                                                    \
-          offsetof(struct slurm_options, cpu_jobs),                                                      \
-          "WHAT",                                                                                        \
-          who ": jobs without a GPU: auto keeps them if some job has one, else stops; keep; drop",       \
-          slurm_cpu_jobs_names },                                                                        \
+        SLURM_OPT_CPU_JOBS(who),                                                                         \
         { "gpus-per-node",                                                                               \
           0,                                                                                             \
           OPT_COUNT,                                                                                     \

@@ -26,15 +26,16 @@ struct slurm_options {
     int64_t gpus_per_node, cpus_per_gpu, shards_per_gpu;
 };
 extern const char *const slurm_cpu_jobs_names[];
+#define SLURM_OPT_CPU_JOBS(who)                                                                    \
+    {                                                                                              \
+        "cpu-jobs", 0, OPT_CHOICE, offsetof(struct slurm_options, cpu_jobs), "WHAT",               \
+            who                                                                                    \
+            ": jobs without a GPU: auto keeps them if some job has one, else stops; keep; drop",   \
+            slurm_cpu_jobs_names                                                                   \
+    }
 /* Entries of an option table that both formats have. */
 #define SLURM_OPTS(who)                                                                            \
-    { "cpu-jobs",                                                                                  \
-      0,                                                                                           \
-      OPT_CHOICE,                                                                                  \
-      offsetof(struct slurm_options, cpu_jobs),                                                    \
-      "WHAT",                                                                                      \
-      who ": jobs without a GPU: auto keeps them if some job has one, else stops; keep; drop",     \
-      slurm_cpu_jobs_names },                                                                      \
+    SLURM_OPT_CPU_JOBS(who),                                                                       \
         { "gpus-per-node",                                                                         \
           0,                                                                                       \
           OPT_COUNT,                                                                               \

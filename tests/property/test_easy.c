@@ -10,8 +10,6 @@
 
 #include "base/str.h"
 
-#include <stdlib.h>
-
 enum { JOBS = 60, CARDS = 8, RUNS = 40 };
 
 struct row {
@@ -79,7 +77,7 @@ static void starts_as_the_textbook_says(void **state)
     for (int run = 0; run < RUNS; run++) {
         struct row j[JOBS];
         struct strbuf trace = { 0 };
-        int t = 0;
+        int t = 0, start[JOBS];
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s\n");
         for (int i = 0; i < JOBS; i++) {
             t += (int)(test_random(&seed) % 41);
@@ -92,16 +90,8 @@ static void starts_as_the_textbook_says(void **state)
                         j[i].limit);
         }
         textbook(j);
-        struct simulated s;
-        simulate(&s, scenario, trace.s);
-        assert_int_equal(s.n_jobs, JOBS);
-        for (size_t i = 0; i < s.n_jobs; i++) {
-            const int k = atoi(s.job[i].id + 1);
-            if (s.job[i].start_s != j[k].start)
-                fail_msg("run %d: job %d starts at %g s, the textbook says %d s", run, k,
-                         s.job[i].start_s, j[k].start);
-        }
-        simulated_fini(&s);
+        for (int k = 0; k < JOBS; k++) start[k] = j[k].start;
+        sim_expect_starts(scenario, trace.s, start, JOBS, run);
         strbuf_fini(&trace);
     }
 }
@@ -195,7 +185,7 @@ static void shares_start_as_the_textbook_says(void **state)
     for (int run = 0; run < RUNS; run++) {
         struct part j[JOBS];
         struct strbuf trace = { 0 };
-        int t = 0;
+        int t = 0, start[JOBS];
         strbuf_addz(&trace, "job_id,submit_s,duration_s,gpus,walltime_s,profile\n");
         for (int i = 0; i < JOBS; i++) {
             t += (int)(test_random(&seed) % 30);
@@ -208,16 +198,8 @@ static void shares_start_as_the_textbook_says(void **state)
                         j[i].eighths / 8.0, j[i].limit);
         }
         textbook_of_shares(j);
-        struct simulated s;
-        simulate(&s, scenario, trace.s);
-        assert_int_equal(s.n_jobs, JOBS);
-        for (size_t i = 0; i < s.n_jobs; i++) {
-            const int k = atoi(s.job[i].id + 1);
-            if (s.job[i].start_s != j[k].start)
-                fail_msg("run %d: job %d starts at %g s on %s, the textbook says %d s on %d", run,
-                         k, s.job[i].start_s, s.job[i].cards, j[k].start, j[k].card);
-        }
-        simulated_fini(&s);
+        for (int k = 0; k < JOBS; k++) start[k] = j[k].start;
+        sim_expect_starts(scenario, trace.s, start, JOBS, run);
         strbuf_fini(&trace);
     }
 }

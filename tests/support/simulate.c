@@ -259,3 +259,18 @@ void sim_assert_agrees(const char *what, struct sim_interval i, double truth, do
     if (fabs(i.mean - truth) > i.half) fail_msg("%s: the interval misses the truth", what);
     if (fabs(i.mean - truth) > rel * truth) fail_msg("%s: off by more than %g", what, rel);
 }
+
+void sim_expect_starts(const char *scenario, const char *trace, const int start[], size_t n,
+                       int run)
+{
+    struct simulated s;
+    simulate(&s, scenario, trace);
+    assert_int_equal(s.n_jobs, n);
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = strtoul(s.job[i].id + 1, NULL, 10);
+        if (s.job[i].start_s != start[k])
+            fail_msg("run %d: job %zu starts at %g s on %s, the textbook says %d s", run, k,
+                     s.job[i].start_s, s.job[i].cards, start[k]);
+    }
+    simulated_fini(&s);
+}

@@ -46,6 +46,10 @@ void simulate(struct simulated *s, const char *scenario, const char *trace);
 void simulate_with(struct simulated *s, const char *scenario, const char *trace,
                    const struct sim_file *files, unsigned threads);
 void simulated_fini(struct simulated *s);
+/* Simulate one policy and hold job "jK" to start[K] seconds, for K below n: what a textbook says. `run`
+ * names the round in a failure. */
+void sim_expect_starts(const char *scenario, const char *trace, const int start[], size_t n,
+                       int run);
 
 /* By name; a name that is not there fails the test. */
 const struct policy_result *sim_policy(const struct simulated *s, const char *policy);
