@@ -5,7 +5,8 @@
 #
 # usage: [GPUSIM_BIN=build/gpusim] [GPUSIM_VARIANT=release] tests/run_faults.sh [WORD]
 #
-# An interrupted `run` leaves no result: result.json and report.html appear last, whole, or not at all.
+# An interrupted `run` leaves partial results, marked as such; a killed one none: result.json and report.html
+# appear last, whole, or not at all.
 # (`sweep` keeps finished points: property/test_resume.)
 set -uo pipefail
 export LC_ALL=C
@@ -153,13 +154,38 @@ shrinks() { # or is cut short
 
 # ---- signals ----
 
-signal() {
-    local rc=0
+# start COMMAND...: in the background, as a foreground command gets its signals; waits until it is at work
+start() {
     mkdir -p "$tmp/d/run"; echo old >"$tmp/d/run/result.json"
-    ( trap - INT TERM; exec env --default-signal=INT,TERM "$gpusim" run "$tmp/large.json" --no-report -o "$tmp/d/run" ) >"$tmp/out" 2>"$tmp/err" &
-    local pid=$!
+    ( trap - INT TERM; exec env --default-signal=INT,TERM "$@" -o "$tmp/d/run" ) >"$tmp/out" 2>"$tmp/err" &
+    pid=$!
     while [ -e "$tmp/d/run/result.json" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
     sleep 0.1
+}
+interrupted() { # partial results, marked; nobody takes them for the whole
+    local rc=0 pid result
+    start "$gpusim" run "$tmp/large.json" --jobs 1
+    kill -"$1" $pid || wrong 'it had ended before'
+    wait $pid || rc=$?
+    [ $rc = "$2" ] || wrong "status $rc, expected $2"
+    says "SIG$1"; says 'partial'
+    no_litter "$tmp/d"; absent "$tmp/d/run/report.html"; there "$tmp/d/run/jobs.csv" "$tmp/d/run/series.csv"
+    result=$tmp/d/run/result.json
+    [ "$(grep -c '"interrupted": true' "$result")" = 2 ] || wrong 'policies are not marked'
+    [ "$(grep -c '"stable": true' "$result")" = 0 ] || wrong 'an interrupted policy is stable'
+    grep -q '"comparison": \[\]' "$result" && grep -q '"decisions": \[\]' "$result" || wrong 'it compares or advises'
+    grep -q '"submitted": 0,' "$result" || wrong 'the second policy had begun: one at a time was asked for'
+    grep -q '"completed": [1-9]' "$result" || wrong 'the first policy has completed nothing'
+    ends 0 "$gpusim" check "$tmp/d/run/result.json"
+    ends 3 "$gpusim" compare "$tmp/d/run" "$tmp/d/run"; says 'interrupted'
+    ends 3 "$gpusim" tco "$tmp/d/run" --prices "$GPUSIM_DATA/prices/default.json"; says 'interrupted'
+    ends 0 "$gpusim" report "$tmp/d/run"; grep -q 'partial results' "$tmp/d/run/report.html" || wrong 'the page does not say it'
+    ends 0 "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/run" >/dev/null # nothing is in the way of the next one
+    ! grep -q interrupted "$tmp/d/run/result.json" || wrong 'what is whole is marked'
+}
+signal() {
+    local rc=0 pid
+    start "$gpusim" run "$tmp/large.json" --no-report
     kill -"$1" $pid || wrong 'it had ended before'
     wait $pid || rc=$?
     [ $rc = "$2" ] || wrong "status $rc, expected $2"
@@ -281,8 +307,8 @@ fault 'input cannot be read' unreadable
 fault 'input is no file' no_file
 fault 'the trace vanishes' vanishes
 fault 'the trace is cut short' shrinks
-fault 'interrupted from the keyboard' signal INT 130
-fault 'asked to end' signal TERM 143
+fault 'interrupted from the keyboard' interrupted INT 130
+fault 'asked to end' interrupted TERM 143
 fault 'killed' signal KILL 137
 fault 'memory runs out' no_memory
 fault 'a line without end' endless_line

@@ -1,6 +1,7 @@
 /* gpusim run: replay every policy of a scenario, write the result folder, print the comparison. */
 #include "base/csv.h"
 #include "base/dec.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/str.h"
@@ -303,6 +304,8 @@ static int replay(struct runner *r, const struct options *o, struct err *e)
     /* What an earlier run left would tell of other work. */
     unlink(in_dir(r, dir, "result.json"));
     unlink(in_dir(r, dir, "report.html"));
+    interrupt_catch();
+    r->stop = interrupt_caught;
     if (rc == 0) rc = runner_run(r, dir, threads, e);
     if (rc != 0) return rc;
     const double wall_s = seconds() - begin;
@@ -311,6 +314,10 @@ static int replay(struct runner *r, const struct options *o, struct err *e)
     if (rc != 0) return rc;
     warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
     print_comparison(&r->result, o->format);
+    if (interrupt_caught()) {
+        log_warn("%s: %s/result.json holds the partial results, marked as such", interrupt_name(), dir);
+        return 0;
+    }
     if (!o->no_report) rc = build_report(dir, o->lang, e);
     if (rc < 0) return rc;
     log_info("wrote %s/%s", dir, o->no_report ? "result.json" : "report.html");

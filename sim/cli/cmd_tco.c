@@ -322,7 +322,7 @@ static int load_replication(struct result *r, struct json_doc *doc, struct arena
     if (rc != 0) return rc;
     diag_init(&d);
     result_read(r, a, doc, &d);
-    if (d.count > 0) rc = problems_first(&d, e);
+    rc = d.count > 0 ? problems_first(&d, e) : result_check_whole(doc, e);
     bool same = rc == 0 && r->n_policies == first->n_policies;
     for (size_t i = 0; same && i < r->n_policies; i++)
         same = strcmp(r->policy[i].name, first->policy[i].name) == 0;
@@ -399,7 +399,7 @@ static int tco_result(const struct json_doc *doc, char **path, size_t n_more,
     struct diag d;
     diag_init(&d);
     result_read(&r, w.a, doc, &d);
-    int rc = d.count > 0 ? problems_first(&d, e) : 0;
+    int rc = d.count > 0 ? problems_first(&d, e) : result_check_whole(doc, e);
     if (rc == 0 && (o->set.n > 0 || !isnan(o->use)))
         rc = err_set(e, ERR_USAGE, NULL, "--set and --use go with a scenario, not with a result");
     if (rc == 0 && !o->prices &&

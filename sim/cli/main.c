@@ -1,5 +1,6 @@
 /* cli/main.c - `gpusim COMMAND ...`: find the command, run it, turn its answer into an exit
  * status. What the commands are comes from cmd_all[], generated from the files cmd_*.c. */
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/command.h"
@@ -128,5 +129,6 @@ int main(int argc, char **argv)
                      errno ? strerror(errno) : "write error");
     }
     if (rc < 0) err_print(&e, "gpusim", stderr);
+    if (rc >= 0) interrupt_die();
     return rc < 0 ? err_status((enum err_code)rc) : rc;
 }

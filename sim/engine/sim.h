@@ -19,6 +19,7 @@ struct sim_options {
     simtime sample; /* interval of the series, doubled after every 100,000 rows; 0: none */
     void (*progress)(void *ctx, double share); /* of the horizon, when there is one; NULL */
     void *progress_ctx;
+    bool (*stop)(void); /* asked now and then: true ends the run where it is; NULL: never */
 };
 
 /* One group's card time since the end of the warm-up, in card-seconds. */
@@ -58,6 +59,7 @@ struct sim_totals {
     size_t n_tenants[CHARGE_BYS];
     size_t n_groups;
     simtime end;                   /* of the run */
+    bool interrupted;              /* it ended early because `stop` said so */
     uint64_t rows, events, ties;   /* ties: events at the same time as the one before */
     double fragmentation;          /* time average over the samples; NAN: none */
     uint64_t unknown_flops;        /* jobs that ran without flops_per_s */

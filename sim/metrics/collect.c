@@ -438,7 +438,12 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->param = p->param;
     out->n_params = p->n_params;
     const double waiting = t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
-    if (t->has_queue_batches &&
+    out->interrupted = t->interrupted;
+    if (t->interrupted) {
+        out->stable = false;
+        out->unstable_reason =
+            arena_printf(a, "it was interrupted after %.3f h of simulated time", out->end_s / 3600);
+    } else if (t->has_queue_batches &&
         !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting)) {
         out->stable = false;
         out->unstable_reason = "the queue grew to the end of the run";

@@ -110,10 +110,14 @@ static double share_waiting(const struct service_totals *x)
     return x->requests ? (double)x->waiting / (double)x->requests : 0;
 }
 
-static bool is_stable(const struct service_totals *x)
+/* NULL: it is stable. */
+static const char *why_unstable(const struct service_totals *x, bool interrupted)
 {
-    return !x->has_queue_batches ||
-           stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
+    if (interrupted) return "the run was interrupted";
+    if (!x->has_queue_batches ||
+        stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x)))
+        return NULL;
+    return "its queue grew to the end of the run";
 }
 
 static void one_service(struct service_stats *s, size_t k, const struct sim_totals *t,
@@ -140,7 +144,7 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .gpu_hours = tenant_gpu_hours(t, x->tenant),
         .target = target,
         .n_targets = spec->n_targets,
-        .stable = is_stable(x),
+        .unstable_reason = why_unstable(x, t->interrupted),
         .attainment = NAN,
         .goodput_per_s = NAN,
         .tokens_per_s = NAN,
@@ -152,7 +156,7 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         out->queue =
             stability_trend(a, x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
     out->dropped = out->refused + out->timed_out;
-    if (!out->stable) out->unstable_reason = "its queue grew to the end of the run";
+    out->stable = !out->unstable_reason;
     for (int m = 0; m < SERVICE_METRICS; m++) {
         const bool of_tokens = m == SERVICE_ttft || m == SERVICE_tpot;
         dist_stat(&y->metric[m], of_tokens ? 0 : x->waiting + x->in_service, stat[m]);

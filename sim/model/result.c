@@ -479,6 +479,7 @@ static json_t *policy_json(const struct policy_result *p)
     put(o, "parameters", params_json(p));
     put(o, "window_s", json_num(p->window_s));
     put(o, "end_s", json_num(p->end_s));
+    if (p->interrupted) put(o, "interrupted", json_true());
     return o;
 }
 
@@ -999,6 +1000,7 @@ static void read_policy(const struct reader *r, json_t *o, const char *at, struc
     read_params(r, o, at, p);
     p->window_s = get_num(r, o, at, "window_s");
     p->end_s = get_num(r, o, at, "end_s");
+    if (json_object_get(o, "interrupted")) p->interrupted = get_bool(r, o, at, "interrupted");
 }
 
 static const char *const *read_texts(const struct reader *r, json_t *root, const char *at,
@@ -1147,4 +1149,20 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     out->policy = policy;
     read_comparison(&r, root, out);
     read_advice(&r, root, out);
+}
+
+int result_check_whole(const struct json_doc *doc, struct err *e)
+{
+    const struct loc at = { .file = doc->file };
+    json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(doc->root, "policies"), i, one)
+    {
+        if (!json_is_true(json_object_get(one, "interrupted"))) continue;
+        err_set(e, ERR_INPUT, &at, "the run was interrupted: the figures of policy %s are partial",
+                json_string_value(json_object_get(one, "name")));
+        err_hint(e, "run the scenario again, to the end");
+        return ERR_INPUT;
+    }
+    return 0;
 }

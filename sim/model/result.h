@@ -186,6 +186,7 @@ struct policy_result {
     struct usage usage;
     bool stable;
     const char *unstable_reason; /* NULL when stable */
+    bool interrupted;            /* ended by the user at end_s: counts as not stable */
     struct queue_trend queue;
     uint64_t events, trace_rows;
     const struct param_result *param;
@@ -268,5 +269,7 @@ struct result {
 json_t *result_to_json(const struct result *r);
 /* Read a stored result. Unknown keys are ignored (additive changes only), missing ones are problems. */
 void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+/* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was interrupted. */
+int result_check_whole(const struct json_doc *doc, struct err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "model/result.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static int open_side(struct side *s, const char *dir, struct arena *a, struct er
     s->policies = json_object_get(s->doc.root, "policies");
     if (!format || strcmp(format, "gpusim-result/1") != 0 || !json_is_array(s->policies))
         return err_set(e, ERR_INPUT, &at, "expected a result (gpusim-result/1)");
+    if ((rc = result_check_whole(&s->doc, e)) != 0) return rc;
     const char *warmup = json_string_value(json_path_get(s->doc.root, "scenario.warmup"));
     simtime ns = 0;
     if (warmup && unit_parse_time(warmup, &ns, NULL) != 0)

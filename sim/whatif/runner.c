@@ -297,7 +297,8 @@ static int run_one(void *ctx, size_t i)
                                      .n_sinks = n,
                                      .sample = r->scenario.sample,
                                      .progress = r->silent ? NULL : show_progress,
-                                     .progress_ctx = what };
+                                     .progress_ctx = what,
+                                     .stop = r->stop };
     int rc = sim_run(plan, &opt, &totals, &t->error[i]);
     if (rc == 0 && r->timeline) rc = timeline_write(&timeline, plan, &t->error[i]);
     if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
@@ -346,6 +347,21 @@ static int check_money(const struct policy_result *p, struct err *e)
     return 0;
 }
 
+/* Instead of advice, where policies ended at different times. */
+static void partial_advice(struct result *r, struct arena *a)
+{
+    const char **say = arena_array(a, r->n_policies + 1, sizeof *say);
+    size_t n = 0;
+    say[n++] = "Interrupted: these are partial results. Policies were cut off at different times, so there is "
+               "no comparison and no advice; run it again to the end.";
+    for (size_t i = 0; i < r->n_policies; i++)
+        say[n++] = r->policy[i].interrupted
+                       ? arena_printf(a, "%s: %s.", r->policy[i].name, r->policy[i].unstable_reason)
+                       : arena_printf(a, "%s ran to the end.", r->policy[i].name);
+    r->advice = say;
+    r->n_advice = n;
+}
+
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e)
 {
     struct err *error = xcalloc(r->n, sizeof *error);
@@ -364,8 +380,14 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     r->result.policy = result;
     r->result.n_policies = r->n;
     for (size_t i = 0; rc == 0 && i < r->n; i++) rc = check_money(&result[i], e);
-    if (rc == 0) compare_policies(&r->result, r->arena);
-    if (rc == 0) decide_policies(&r->result, r->arena);
+    bool whole = true;
+    for (size_t i = 0; rc == 0 && i < r->n; i++) whole = whole && !result[i].interrupted;
+    if (rc == 0 && whole) {
+        compare_policies(&r->result, r->arena);
+        decide_policies(&r->result, r->arena);
+    } else if (rc == 0) {
+        partial_advice(&r->result, r->arena);
+    }
     free(error);
     return rc;
 }

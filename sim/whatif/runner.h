@@ -22,6 +22,7 @@ struct runner {
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
     bool keep_percentiles; /* as in metrics/collect.h */
+    bool (*stop)(void);    /* as in engine/sim.h: set before runner_run(); NULL: never */
 };
 
 /* For many runs of variants of one scenario. */
@@ -48,7 +49,8 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
                      struct diag *d, struct err *e);
 /* Do replications differ? Only generated work draws random numbers. */
 bool runner_is_random(const struct runner *r);
-/* Replay. Scratch files are made, nameless, in `dir` (NULL: no job and series rows are kept). */
+/* Replay. Policies that `stop` ended early are marked in the result, which then holds neither a comparison
+ * nor a decision: they saw different parts of the work. Scratch files are made, nameless, in `dir` (NULL: no job and series rows are kept). */
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e);
 void runner_fini(struct runner *r); /* harmless on {0} */
 
