@@ -139,6 +139,9 @@ int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
  * With any_node and no node limits, among all cards of the group. Else the pick stays as it is. */
 void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
                           const struct place_request *r, struct pick *p);
+/* The other way round: those first that have room in `other`. */
+void cluster_prefer_free(const struct cluster *c, const struct cluster *other,
+                         const struct place_request *r, struct pick *p);
 /* Could exactly this pick be taken now? (Plain units and CPU-only jobs.) */
 bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p);
 /* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job without)? */

@@ -105,14 +105,15 @@ static void resolve_order(struct builder *b)
 /* Jobs that are moved: of policies whose residents do not feel each other, for what a move costs. */
 static void resolve_migrate(struct builder *b)
 {
-    static const char *const rules[] = { "never", "defrag" };
+    static const char *const rules[] = { "never", "defrag", "replace" };
     struct plan *p = b->p;
     const struct schedule *s = &p->spec->schedule;
     p->migrate_pause = s->migrate_pause == CFG_NO_TIME ? 0 : s->migrate_pause;
     p->migrate_Bps = s->migrate_rate;
     if (strcmp(s->migrate, "never") == 0) return;
-    if (strcmp(s->migrate, "defrag") != 0) {
-        unknown_name(b, s->pointer, "migrate", "expected a rule", s->migrate, rules, 2);
+    p->replaces = strcmp(s->migrate, "replace") == 0;
+    if (!p->replaces && strcmp(s->migrate, "defrag") != 0) {
+        unknown_name(b, s->pointer, "migrate", "expected a rule", s->migrate, rules, 3);
         return;
     }
     p->migrates = true;
@@ -121,7 +122,15 @@ static void resolve_migrate(struct builder *b)
             problem_at(b, s->pointer, "migrate", "a move costs something", s->migrate),
             "set \"migrate_pause\", the time a job stands still, or \"migrate_rate\", at which its "
             "memory is copied");
-    if (p->preempts || p->backfill == BACKFILL_GREEDY)
+    if (p->replaces && p->order && !p->preempts)
+        err_hint(problem_at(b, s->pointer, "migrate",
+                            "all jobs are placed anew where the order preempts", s->migrate),
+                 "set \"preempt\": \"always\", an order such as las, or \"migrate\": \"defrag\"");
+    if (p->replaces && p->share && p->share->instances)
+        json_problem(
+            b->d, b->doc, p->spec->share_pointer,
+            "instances are not placed anew all at once: \"migrate\": \"defrag\" moves them");
+    if (!p->replaces && (p->preempts || p->backfill == BACKFILL_GREEDY))
         err_hint(problem_at(b, s->pointer, "migrate",
                             "room is made for the head of a queue that nobody jumps", s->migrate),
                  "with \"backfill\" none, easy or conservative and an order that does not preempt");

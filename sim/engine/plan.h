@@ -84,7 +84,8 @@ struct plan {
     struct checkpoint_rule
         checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
     simtime restart;
-    bool migrates; /* running jobs are moved out of the way of the head of the queue */
+    bool migrates; /* running jobs are moved */
+    bool replaces; /* preemption places all jobs anew (engine/sched_replace.c); then migrates too */
     simtime migrate_pause;
     double migrate_Bps; /* NAN: the image takes no time of its own */
     bool limits_kill;

@@ -410,7 +410,7 @@ void sched_run(struct sched *s, simtime now)
         now - s->reordered >= s->plan->order->period(s->plan->order_params))
         rank_accounts(s);
     if (s->plan->preempts) {
-        sched_preempt(s);
+        s->plan->replaces ? sched_replace(s) : sched_preempt(s);
         return;
     }
     if (s->plan->backfill == BACKFILL_GREEDY && !s->plan->drop) {

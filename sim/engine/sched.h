@@ -11,7 +11,7 @@
  * depth, gets the earliest time that delays nobody before it (engine/sched_reserve.c).
  * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
  * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
- * Orders that preempt: engine/sched_preempt.c; they go with backfill none (the first job that has no
+ * Orders that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the first job that has no
  * room holds up all that wait behind it) and greedy.
  *
  * Complexity: a start attempt costs one placement query; the head is tried again only after something

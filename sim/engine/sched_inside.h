@@ -1,5 +1,5 @@
 /* engine/sched_inside.h - the scheduler's own state, shared by its parts: sched.c (queue, starts,
- * EASY, greedy), sched_preempt.c, sched_reserve.c (conservative backfill). For these files only. */
+ * EASY, greedy), sched_preempt.c, sched_replace.c, sched_reserve.c (conservative backfill). For these files only. */
 #ifndef GPUSIM_ENGINE_SCHED_INSIDE_H
 #define GPUSIM_ENGINE_SCHED_INSIDE_H
 
@@ -90,6 +90,9 @@ void sched_easy(struct sched *s, simtime now);
 /* Make room for the head of the queue by moving running jobs, and start it. False: nothing changed. */
 bool sched_migrate(struct sched *s, struct job *head);
 void sched_preempt(struct sched *s);
+void sched_replace(struct sched *s);
+/* Preemption: s->look, when the rank of a running job next grows by itself. */
+void sched_look_ahead(struct sched *s);
 void sched_reserve(struct sched *s);
 /* NULL, or why the job that comes now is turned away by its deadline. */
 const char *sched_admit(struct sched *s, struct job *newcomer, simtime now);

@@ -172,7 +172,7 @@ static void carry_out(struct sched *s)
 }
 
 /* When the rank of a running job grows by itself, somebody may be entitled to its place. */
-static void look_ahead(struct sched *s)
+void sched_look_ahead(struct sched *s)
 {
     struct job *j;
     s->look = SIM_NEVER;
@@ -191,5 +191,5 @@ void sched_preempt(struct sched *s)
     s->n_placed = 0;
     decide(s);
     carry_out(s);
-    look_ahead(s);
+    sched_look_ahead(s);
 }

@@ -94,8 +94,10 @@ const struct cfg_field schedule_fields[] = {
               "the work pauses so long at each checkpoint; jobs with cards only"),
     CFG_FIELD(struct schedule, restart, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "a preempted or struck job holds its new cards so long before it works on"),
-    CFG_FIELD(struct schedule, migrate, CFG_TEXT, "never", 0, 0,
-              "defrag: when the head of the queue fits in pieces only, running jobs are moved"),
+    CFG_FIELD(
+        struct schedule, migrate, CFG_TEXT, "never", 0, 0,
+        "defrag: when the head of the queue fits in pieces only, running jobs are moved; replace: all "
+        "jobs are placed anew whenever somebody waits, where the order preempts"),
     CFG_FIELD(struct schedule, migrate_pause, CFG_TIME, NULL, 0, SIM_MAX_S,
               "a job that is moved stands still so long"),
     CFG_QUANTITY(struct schedule, migrate_rate, UNIT_RATE, NULL, 1, INFINITY,

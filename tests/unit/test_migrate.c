@@ -228,6 +228,33 @@ static void random_work(void **state)
     assert_true(wait[1] < wait[0]);
 }
 
+#define REPLACES                                                                                   \
+    "'order': 'srtf', 'backfill': 'greedy', 'migrate': 'replace', 'migrate_pause': "               \
+    "'10 s'"
+
+/* An order that preempts places all anew: a makes room for c and pays for it, b stays where it is. */
+static void all_placed_anew(void **state)
+{
+    struct simulated s;
+    (void)state;
+    replay(&s, TWO_NODES, REPLACES, WHOLE, "a,0,100,1,,\ny,0,10,1,,\nb,0,100,1,,\nc,20,50,2,,\n");
+    ran(&s, "a", "a.1.1", 0, 110);
+    ran(&s, "b", "a.1.0", 0, 100);
+    ran(&s, "c", "a.0.0 a.0.1", 20, 70);
+    moved(&s, 1, 10);
+    simulated_fini(&s);
+    /* a is on its way when d comes, and stays there; c goes before d, b after it and has no place. */
+    replay(&s, TWO_NODES, REPLACES ", 'restart': '1 s'", WHOLE,
+           "a,0,100,1,,\ny,0,10,1,,\nb,0,100,1,,\nc,20,50,2,,\nd,25,46,1,,\n");
+    ran(&s, "a", "a.1.1", 0, 110);
+    ran(&s, "c", "a.0.0 a.0.1", 20, 70);
+    ran(&s, "d", "a.1.0", 25, 71);
+    const struct sim_job *b = sim_job_of(&s, "p", "b");
+    assert_close(b->end_s, 70 + 1 + 75, 1e-9); /* 25 s of its work were done */
+    assert_int_equal((int)b->attempts, 2);
+    simulated_fini(&s);
+}
+
 static void refusals(void **state)
 {
     static const struct {
@@ -240,12 +267,21 @@ static void refusals(void **state)
         { "'migrate': 'defrag', 'migrate_pause': '1 s', 'order': 'srtf', 'backfill': 'none'", WHOLE,
           "nobody jumps" },
         { "'migrate': 'defrag', 'migrate_pause': '1 s'", "'kind': 'timeslice'", "slow each other" },
+        { "'migrate': 'replace', 'order': 'las', 'backfill': 'greedy'", WHOLE,
+          "a move costs something" },
+        { "'migrate': 'replace', 'migrate_pause': '0 s'", WHOLE, "where the order preempts" },
+        { "'migrate': 'replace', 'migrate_pause': '0 s', 'order': 'las', 'backfill': 'greedy'", MIG,
+          "instances are not placed anew" },
         { "'migrate': 'defrag', 'migrate_rate': '0 B/s'", WHOLE, "migrate_rate" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2000], said[600] = "";
-        snprintf(text, sizeof text, frame, TWO_NODES, cases[i].schedule, cases[i].share);
+        snprintf(text, sizeof text, frame,
+                 strstr(cases[i].share, "mig")
+                     ? "'gpu': 'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1"
+                     : TWO_NODES,
+                 cases[i].schedule, cases[i].share);
         if (sim_problems(text, HEAD "a,0,1,1,,\n", NULL, said, sizeof said) == 0 ||
             !strstr(said, cases[i].said))
             fail_msg("%s %s: %s", cases[i].schedule, cases[i].share, said);
@@ -257,7 +293,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_for_a_gang),  cmocka_unit_test(nobody_is_moved_to_a_slower_place),
         cmocka_unit_test(room_for_a_slice), cmocka_unit_test(planned_instances_that_are_being_made),
-        cmocka_unit_test(random_work),      cmocka_unit_test(refusals),
+        cmocka_unit_test(random_work),      cmocka_unit_test(all_placed_anew),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
 }
