@@ -26,7 +26,7 @@ static const struct opt opts[] = {
       "score these measured rows instead (CSV, columns as in scenarios/measured/)", NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
       NULL },
-    { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row", NULL },
+    { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row; with --format csv instead of the scores", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
       formats },
     { 0 },
@@ -244,6 +244,24 @@ static void print_csv(const struct scored *s, size_t n)
     }
 }
 
+static void print_rows_csv(const struct scored *s, size_t n)
+{
+    puts("set,group,row,aside,measured,predicted,baseline,unit");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < s[i].rows.n; k++) {
+            const struct valid_row *r = &s[i].rows.v[k];
+            csv_text(s[i].set->name, ',');
+            csv_text(r->group, ',');
+            csv_text(r->label, ',');
+            printf("%d,", r->aside);
+            csv_number(r->measured);
+            csv_number(r->predicted);
+            csv_number(r->naive);
+            csv_text(s[i].set->unit, '\n');
+        }
+    }
+}
+
 /* ---- run ---- */
 
 static int named_sets(const struct options *o, const struct valid_set **chosen, size_t *n,
@@ -322,7 +340,10 @@ static void answer(const struct scored *s, size_t n, const struct options *o)
     size_t missed = 0, bars = 0, without = 0;
     json_t *list = o->format == FORMAT_JSON ? json_array() : NULL;
     if (o->format == FORMAT_CSV) {
-        print_csv(s, n);
+        if (o->rows)
+            print_rows_csv(s, n);
+        else
+            print_csv(s, n);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -137,6 +137,14 @@ static bool makes_sense(const struct reader *r, const struct capacity_event *e, 
     return true;
 }
 
+/* Changes at one time keep their order in the file. */
+static int by_time(const void *a, const void *b)
+{
+    const struct capacity_event *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
 const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc,
                                            json_t *list, const char *pointer, int64_t nodes,
                                            int64_t per_node, size_t *n, struct diag *d)
@@ -159,6 +167,7 @@ const struct capacity_event *capacity_read(struct arena *a, const struct json_do
         struct capacity_event *x = &e[good];
         const size_t before = d->count;
         x->pointer = arena_printf(a, "%s/%zu", pointer, i);
+        x->index = i;
         cfg_read(capacity_fields, capacity_fields_n, &k, a, doc, v, x->pointer, NULL, 0, d);
         if (d->count > before) continue;
         x->at = k.at;
@@ -170,15 +179,7 @@ const struct capacity_event *capacity_read(struct arena *a, const struct json_do
             good++;
     }
     if (good < json_array_size(list)) return e; /* reported */
-    for (size_t k = 1; k < good; k++) {         /* stable, and mostly in order already */
-        const struct capacity_event x = e[k];
-        size_t to = k;
-        while (to > 0 && e[to - 1].at > x.at) {
-            e[to] = e[to - 1];
-            to--;
-        }
-        e[to] = x;
-    }
+    if (good > 1) qsort(e, good, sizeof *e, by_time);
     unsigned char *state = xcalloc((size_t)(nodes * per_node) + 1, 1);
     for (size_t k = 0; k < good; k++)
         if (!makes_sense(&r, &e[k], per_node, state)) break;

@@ -45,6 +45,7 @@ struct capacity_event {
     simtime at;
     int change; /* enum capacity_change */
     int64_t first_node, last_node, first_card, last_card;
+    size_t index; /* in the list of the file */
     const char *pointer;
 };
 extern const struct cfg_field capacity_fields[];

@@ -186,6 +186,24 @@ static int read_word(const struct trace_reader *t, int col, const struct csv_fie
     return rc;
 }
 
+/* Cards, `|` between them. */
+static int read_cards(struct trace_reader *t, int col, const struct csv_field *f, sym *out,
+                      struct err *e)
+{
+    bool empty = true; /* the alternative that ends here */
+    for (size_t i = 0; i <= f->len; i++) {
+        if (i < f->len && f->s[i] != '|') {
+            empty = false;
+            continue;
+        }
+        if (empty)
+            return bad_cell(t, col, f, e, "cards with one | between them, such as v100|t4", NULL);
+        empty = true;
+    }
+    *out = native_name(&t->f, col, f);
+    return 0;
+}
+
 /* One non-empty cell. */
 static int read_cell(struct trace_reader *t, int col, const struct csv_field *f,
                      struct job_row *row, struct err *e)
@@ -198,7 +216,7 @@ static int read_cell(struct trace_reader *t, int col, const struct csv_field *f,
     case TRACE_gpus: return read_gpus(t, col, f, &row->gpus_milli, e);
     case TRACE_gpu_mem_bytes: return read_bytes(t, col, f, &row->gpu_mem_bytes, e);
     case TRACE_gpu_model: row->gpu_model = native_name(&t->f, col, f); break;
-    case TRACE_gpu_allowed: row->gpu_allowed = native_name(&t->f, col, f); break;
+    case TRACE_gpu_allowed: return read_cards(t, col, f, &row->gpu_allowed, e);
     case TRACE_cpus:
         return read_int(t, col, f, 3, 0, &row->cpus_milli, "cores such as 4 or 0.5", e);
     case TRACE_mem_bytes: return read_bytes(t, col, f, &row->mem_bytes, e);
