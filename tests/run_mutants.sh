@@ -99,7 +99,7 @@ mutant cohort-lends-what-is-used property/test_accounts sim/engine/accounts.c \
 mutant cohort-not-released property/test_accounts sim/engine/sched.c 's/if \(a->quota->cohort < 0\) \{/if (true) {/'
 mutant newcomer-planned-last property/test_deadline sim/engine/sched_reserve.c \
     's/!placed && waitlist_compare\(newcomer, j\) < 0/false/'
-mutant resize-forgets-the-work unit/test_elastic sim/engine/sim.c \
+mutant resize-forgets-the-work unit/test_elastic sim/engine/sim_finish.c \
     's/j->remaining = least\(j->remaining, left\);\n/j->remaining = least(j->remaining, 0 * left + j->row.duration);\n/'
 mutant memory-ignored-by-placement oracle/test_scenarios sim/engine/cluster.c \
     's/if \(card->free_bytes < r->demand->reserve_bytes\)/if (false)/; s/BUG_ON\(card->free_units < d->units \|\| card->free_bytes < d->reserve_bytes\);//'
@@ -113,7 +113,7 @@ mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents.c \
     's/gpu->idle_context_W \/ \(double\)active/gpu->idle_context_W/'
 mutant work-credited-twice property/test_runs sim/engine/residents.c \
     's/work_left -= \(int64_t\)whole/work_left -= 2 * (int64_t)whole/'
-mutant finish-a-microsecond-early property/test_runs sim/engine/sim.c \
+mutant finish-a-microsecond-early property/test_runs sim/engine/sim_start.c \
     's/j->work_left = job_line\(j\);/j->work_left = j->remaining > 1000 ? j->remaining - 1000 : 0;/'
 mutant growth-before-ends oracle/test_scenarios sim/engine/evq.h \
     's/enum ev_class \{ EV_FINISH, EV_FAULT, EV_ARRIVE, EV_POLICY,/enum ev_class { EV_POLICY, EV_FINISH, EV_FAULT, EV_ARRIVE,/'
@@ -128,7 +128,7 @@ mutant change-of-a-node-unnoticed unit/test_place sim/policy/nodescore.c 's/s->c
 mutant fragments-without-cpus unit/test_place sim/policy/place_fgd.c 's/demands_within\(f, cpus\);/demands_within(f, cpus + 64000);/'
 mutant fault-strikes-nobody unit/test_outages sim/engine/outages.c 's/if \(on_cards\(list\[i\]\)\)/if (0 \&\& on_cards(list[i]))/'
 mutant fault-stays-with-its-job unit/test_outages sim/engine/outages.c 's/blast != BLAST_JOB; i\+\+/0; i++/'
-mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim.c 's/every > 0 \? job_saved\(j, r->now, every\) : 0;/j->row.duration - left;/'
+mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim_finish.c 's/every > 0 \? job_saved\(j, r->now, every\) : 0;/j->row.duration - left;/'
 mutant drained-card-takes-new-jobs unit/test_outages sim/engine/cluster.c \
     's/card->out = \(uint8_t\)\(\(card->out \| set\) & ~clear\)/card->out = 0/'
 mutant removed-cards-cost-money unit/test_outages sim/cost/quantity.c 's/p->s->u->hours - p->g->absent_h/p->s->u->hours/'
@@ -137,8 +137,8 @@ mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
 mutant checkpoint-counts-too-early unit/test_checkpoint sim/engine/checkpoint.c 's/\(simtime\)cycles : all/(simtime)(cycles + 1) : all/'
 mutant crossing-domains-costs-nothing unit/test_gangs sim/engine/cluster_zone.c 's/speed = spec->cross_domain_speed/speed = 1/'
 mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : spread/? spread : pack/'
-mutant moving-costs-nothing unit/test_migrate sim/engine/sim.c 's/later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
-mutant moved-job-begins-again unit/test_migrate sim/engine/sim.c \
+mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
+mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
     's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
@@ -153,7 +153,7 @@ mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
     's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
-mutant service-start-up-forgotten unit/test_service sim/engine/sim.c \
+mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \
     's/ready = later\(ready, services_start_up\(j\)\);/ready = later(ready, 0);/'
 mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuous.c \
     's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'

@@ -91,7 +91,10 @@ static struct tco_result lying_price(const struct usage *u, const char *kind,
 #define residents_charged_J lying_charged_J
 #define residents_tenants   lying_tenants
 #define residents_meters    lying_meters
-#include "engine/sim.c" /* the code under test, not a header */
+/* the code under test, not headers */
+#include "engine/sim.c"
+#include "engine/sim_arrive.c"
+#include "engine/sim_totals.c"
 #define tco_price lying_price
 #include "whatif/runner.c"
 

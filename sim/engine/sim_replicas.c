@@ -1,0 +1,91 @@
+/* What services ask of the run: replicas come, wait and go as jobs do. */
+#include "engine/sim_inside.h"
+
+#include "base/err.h"
+
+/* service_calls.launch */
+static struct job *launch(void *ctx, size_t service, uint64_t number)
+{
+    struct run *r = ctx;
+    struct unknown_name unknown;
+    struct job_row row;
+    (void)number;
+    plan_replica_row(r->plan, service, r->names, &row);
+    row.submit = r->now;
+    struct job *j = job_new(r->pool, &row);
+    j->order = r->order++;
+    j->shape = shape_of(r->shapes, &row, &unknown);
+    if (!j->shape || j->shape->rejected) BUG("a service that the plan let through cannot run");
+    r->submitted++;
+    r->present++;
+    return j;
+}
+
+/* service_calls.filling */
+static const struct shape *filling(void *ctx, size_t service)
+{
+    struct run *r = ctx;
+    struct unknown_name unknown;
+    struct job_row row;
+    plan_filling_row(r->plan, service, r->names, &row);
+    const struct shape *shape = shape_of(r->shapes, &row, &unknown);
+    if (!shape || shape->rejected) BUG("a service that the plan let through cannot run");
+    return shape;
+}
+
+/* service_calls.submit */
+static void submit(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    sched_submit(r->sched, j);
+    if (r->outages && !outages_serve(r->outages, j)) sim_give_up(r, j);
+}
+
+/* service_calls.retire */
+static void retire(void *ctx, struct job *j)
+{
+    struct run *r = ctx;
+    if (j->state == JOB_QUEUED) {
+        sched_withdraw(r->sched, j);
+        sched_wake(r->sched);
+    } else {
+        sim_release(r, j);
+    }
+    sim_end_job(r, j, JOB_COMPLETED);
+}
+
+static void service_failed(void *ctx, int rc)
+{
+    sim_fail(ctx, rc);
+}
+
+void sim_set_up_services(struct run *r)
+{
+    const struct service_calls calls = { .launch = launch,
+                                         .submit = submit,
+                                         .filling = filling,
+                                         .retire = retire,
+                                         .fail = service_failed };
+    if (r->plan->n_services == 0) return;
+    r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE,
+                                  &calls, r, r->e);
+    if (!r->services) {
+        sim_fail(r, (int)r->e->code);
+        return;
+    }
+    services_start(r->services);
+    evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
+}
+
+/* A run without a horizon: when all requests are answered and jobs wait while no job runs, nothing but the
+ * services can be in their way, and those are done. True: they went. */
+bool sim_services_make_way(struct run *r)
+{
+    if (!r->services || sim_horizon(r) != SIM_NEVER || r->more || !services_idle(r->services))
+        return false;
+    const uint64_t waiting = sched_waiting(r->sched), standing = services_standing(r->services);
+    if (standing == 0 || r->present <= standing || r->present - waiting > standing) return false;
+    services_stop(r->services, r->now);
+    sched_wake(r->sched);
+    return true;
+}
