@@ -167,7 +167,7 @@ if [ "${LONG-}" ]; then # tens of seconds
         's/work < 9\.2e18 \? llround\(work\)/work < 9.2e18 ? llround(work \/ (double)v->n_up)/'
     mutant service-random-is-one-queue oracle/test_services sim/policy/route_random.c \
         's/\.pick = pick,/.shared = true, .pick = pick,/'
-    mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(growth < 1\.0 \|\|/return true || (growth < 1.0 ||/'
+    mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(t->growth < 1\.0 \|\|/return true || (t->growth < 1.0 ||/'
 fi
 echo "1..$n"
 [ "$bad" = 0 ]

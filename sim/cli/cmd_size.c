@@ -47,8 +47,6 @@ static const struct opt opts[] = {
 
 /* ---- JSON ---- */
 
-static const char *const queue_names[] = { "grows", "undecided", "stays" };
-
 static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
 {
     json_t *targets = json_array();
@@ -64,7 +62,7 @@ static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
     return json_pack("{s:I, s:I, s:b, s:s, s:b, s:s, s:I, s:o, s:s?, s:o}", "nodes",
                      (json_int_t)t->nodes, "cards", (json_int_t)t->cards, "met",
                      t->verdict == SIZE_MET, "verdict", verdict_names[t->verdict], "stable",
-                     (int)t->stable, "queue", queue_names[t->queue], "n", (json_int_t)t->n,
+                     (int)t->stable, "queue", queue_state_names[t->queue], "n", (json_int_t)t->n,
                      "total_usd", json_num(t->cost_usd), "problem", t->problem, "targets", targets);
 }
 
@@ -187,7 +185,7 @@ static void print_value(const struct slo *slo, const struct size_trial *t, size_
         printf("%s (%s)", verdict_names[t->target[q]], t->problem);
     else if (!isfinite(i->mean))
         printf("%s (no such figure: %s)", verdict_names[t->target[q]],
-               t->queue == SIZE_MISSED ? "unstable" : "nothing to measure");
+               t->queue == QUEUE_GROWS ? "unstable" : "nothing to measure");
     else if (isfinite(i->half))
         printf("%s (%.4g +- %.2g, n %zu)", verdict_names[t->target[q]], i->mean, i->half, t->n);
     else

@@ -429,7 +429,7 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
 {
     const struct plan *p = c->plan;
     const simtime warmup = p->scenario->warmup;
-    *out = (struct policy_result){ .name = p->spec->name, .kind = p->share->name, .stable = true };
+    *out = (struct policy_result){ .name = p->spec->name, .kind = p->share->name };
     out->window_s = simtime_s(t->end > warmup ? t->end - warmup : 0);
     out->end_s = simtime_s(t->end);
     out->events = t->events;
@@ -439,17 +439,14 @@ void collect_result(struct collect *c, const struct sim_totals *t, struct arena 
     out->n_params = p->n_params;
     const double waiting = t->rows ? (double)c->all.count.queued / (double)t->rows : 0;
     out->interrupted = t->interrupted;
-    if (t->interrupted) {
-        out->stable = false;
+    if (t->has_queue_batches)
+        out->queue = stability_trend(t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting);
+    out->stable = !t->interrupted && stability_is_stable(&out->queue);
+    if (t->interrupted)
         out->unstable_reason =
             arena_printf(a, "it was interrupted after %.3f h of simulated time", out->end_s / 3600);
-    } else if (t->has_queue_batches &&
-        !stability_is_stable(t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting)) {
-        out->stable = false;
+    else if (!out->stable)
         out->unstable_reason = "the queue grew to the end of the run";
-    }
-    if (t->has_queue_batches)
-        out->queue = stability_trend(a, t->queue_batch, QUEUE_MARKS - 1, t->queue_before, waiting);
     steady_result(&c->steady, &out->steady);
     out->jobs = c->all.count;
     out->stats = stats_of(c, &c->all, out->stable);

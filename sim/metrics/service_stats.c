@@ -110,16 +110,6 @@ static double share_waiting(const struct service_totals *x)
     return x->requests ? (double)x->waiting / (double)x->requests : 0;
 }
 
-/* NULL: it is stable. */
-static const char *why_unstable(const struct service_totals *x, bool interrupted)
-{
-    if (interrupted) return "the run was interrupted";
-    if (!x->has_queue_batches ||
-        stability_is_stable(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x)))
-        return NULL;
-    return "its queue grew to the end of the run";
-}
-
 static void one_service(struct service_stats *s, size_t k, const struct sim_totals *t,
                         struct arena *a, double window_s, struct service_result *out)
 {
@@ -144,7 +134,6 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .gpu_hours = tenant_gpu_hours(t, x->tenant),
         .target = target,
         .n_targets = spec->n_targets,
-        .unstable_reason = why_unstable(x, t->interrupted),
         .attainment = NAN,
         .goodput_per_s = NAN,
         .tokens_per_s = NAN,
@@ -154,7 +143,11 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
     };
     if (x->has_queue_batches)
         out->queue =
-            stability_trend(a, x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
+            stability_trend(x->queue_batch, QUEUE_MARKS - 1, x->queue_before, share_waiting(x));
+    if (t->interrupted)
+        out->unstable_reason = "the run was interrupted";
+    else if (!stability_is_stable(&out->queue))
+        out->unstable_reason = "its queue grew to the end of the run";
     out->dropped = out->refused + out->timed_out;
     out->stable = !out->unstable_reason;
     for (int m = 0; m < SERVICE_METRICS; m++) {

@@ -2,7 +2,6 @@
 
 #include <gsl/gsl_fit.h>
 #include <math.h>
-#include <string.h>
 
 enum { MAX_BATCHES = 256 };
 
@@ -22,19 +21,17 @@ void stability_growth(const double *batch, size_t n, double *growth, double *sta
     *standard_error = sqrt(c11) * (double)(n - 1) * sqrt((1 + rho) / (1 - rho));
 }
 
-bool stability_is_stable(const double *batch, size_t n, double mean_before, double share_waiting)
+struct queue_trend stability_trend(const double *batch, size_t n, double mean_before,
+                                   double share_waiting)
 {
-    double growth, standard_error, mean = 0;
-    stability_growth(batch, n, &growth, &standard_error);
-    for (size_t i = 0; i < n; i++) mean += batch[i] / (double)n;
-    if (mean < 1.3 * mean_before) return true;
-    return (growth < 1.0 || growth <= standard_error) && share_waiting <= 0.1;
+    struct queue_trend t = { .known = true, .before = mean_before, .waiting = share_waiting };
+    stability_growth(batch, n, &t.growth, &t.error);
+    for (size_t i = 0; i < n; i++) t.last += batch[i] / (double)n;
+    return t;
 }
 
-struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n,
-                                   double mean_before, double share_waiting)
+bool stability_is_stable(const struct queue_trend *t)
 {
-    double *copy = arena_array(a, n, sizeof *copy);
-    memcpy(copy, batch, n * sizeof *copy);
-    return (struct queue_trend){ copy, n, mean_before, share_waiting };
+    if (!t->known || t->last < 1.3 * t->before) return true;
+    return (t->growth < 1.0 || t->growth <= t->error) && t->waiting <= 0.1;
 }

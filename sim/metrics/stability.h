@@ -3,7 +3,6 @@
 #ifndef GPUSIM_METRICS_STABILITY_H
 #define GPUSIM_METRICS_STABILITY_H
 
-#include "base/arena.h"
 #include "model/result.h"
 
 #include <stdbool.h>
@@ -13,15 +12,15 @@
  * for the correlation of neighbouring residuals (n_eff = n (1 - rho) / (1 + rho), lag-1 rho). */
 void stability_growth(const double *batch, size_t n, double *growth, double *standard_error);
 
+/* Of n batch means of the last quarter. */
+struct queue_trend stability_trend(const double *batch, size_t n, double mean_before,
+                                   double share_waiting);
+
 /* Unstable, when the queue was at least 1.3 times as long in the last quarter as before and
  *   - it grew during that quarter by at least one job and by more than its standard error (design
  *     section 7; of 40 seeds each this finds 40 M/M/3 at load 1.07 and, at loads 0.8 and 0.64, calls one
  *     of 40 unstable over 2,000 s and none over 10,000 s), or
  *   - more than a tenth of all jobs had not started at the end: a backlog that nothing will clear. */
-bool stability_is_stable(const double *batch, size_t n, double mean_before, double share_waiting);
-
-/* What a run keeps of its queue for whoever judges several runs together; batches copied into `a`. */
-struct queue_trend stability_trend(struct arena *a, const double *batch, size_t n,
-                                   double mean_before, double share_waiting);
+bool stability_is_stable(const struct queue_trend *t); /* not known: stable */
 
 #endif

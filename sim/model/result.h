@@ -26,12 +26,12 @@ struct summary {
     double p999; /* not in files; NAN unless asked for (collect_keep_percentiles) */
 };
 
-/* How many waited in the last quarter of a run with a horizon, by batches, before it on average, and the
- * share of all that waited at the end. In memory only; n == 0: not known. */
+/* How many waited in a run with a horizon: on average in its last quarter and before it, by how much that
+ * grew in that quarter with its standard error (metrics/stability.h), and the share of all that waited at the
+ * end. In memory only; without a horizon nothing is known. */
 struct queue_trend {
-    const double *batch;
-    size_t n;
-    double before, waiting;
+    bool known;
+    double last, before, growth, error, waiting;
 };
 
 struct job_stats {

@@ -2,7 +2,6 @@
 
 #include "base/dec.h"
 #include "base/vec.h"
-#include "metrics/stability.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,27 +64,6 @@ enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct in
     const bool low = slo_holds(s, out->mean - out->half),
                high = slo_holds(s, out->mean + out->half);
     return low && high ? SIZE_MET : low || high ? SIZE_UNDECIDED : SIZE_MISSED;
-}
-
-enum verdict size_queue(const struct queue_trend *t, size_t n)
-{
-    double growth[SIZE_MOST_RUNS], ignored, last = 0, before = 0, waiting = 0;
-    BUG_ON(n == 0 || n > SIZE_MOST_RUNS);
-    for (size_t k = 0; k < n; k++)
-        if (t[k].n == 0) return SIZE_MET; /* no horizon: every queue ends */
-    if (n == 1)
-        return stability_is_stable(t->batch, t->n, t->before, t->waiting) ? SIZE_MET : SIZE_MISSED;
-    for (size_t k = 0; k < n; k++) {
-        stability_growth(t[k].batch, t[k].n, &growth[k], &ignored);
-        for (size_t i = 0; i < t[k].n; i++) last += t[k].batch[i] / (double)t[k].n;
-        before += t[k].before;
-        waiting += t[k].waiting / (double)n;
-    }
-    if (last < 1.3 * before) return SIZE_MET;
-    if (waiting > 0.1) return SIZE_MISSED;
-    const struct interval g = interval_student(growth, n);
-    if (g.mean < 1 || g.mean <= g.error) return SIZE_MET;
-    return g.mean - g.half > 0 ? SIZE_MISSED : SIZE_UNDECIDED;
 }
 
 /* ---- nines ---- */

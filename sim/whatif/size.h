@@ -8,7 +8,7 @@
  * after each doubling, so they are a little too sure. A run that is unstable, fails, or has no such
  * statistic misses.
  *
- * Whether a queue grows without end is a question to all replications together (size_queue): of single
+ * Whether a queue grows without end is a question to all replications together (whatif/queue_runs.h): of single
  * short runs many look as if it did.
  *
  * The search doubles from `min` until all targets are met, halves the gap, and then looks at the two
@@ -32,6 +32,7 @@
 #include "model/result.h"
 #include "whatif/grid.h"
 #include "whatif/interval.h"
+#include "whatif/queue_runs.h"
 #include "whatif/trace_shelf.h"
 
 enum { SIZE_MAX_TARGETS = 16, SIZE_SCAN = 512, SIZE_NINES = 3, SIZE_MOST_RUNS = 1024 };
@@ -51,13 +52,6 @@ extern const char *const verdict_names[];
 /* Judge n values; NAN: the statistic does not exist. n == 1: the value itself. */
 enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct interval *out);
 
-/* Do n runs of one fleet have a queue that stays (met) or that grows without end (missed)? One run: the
- * test of metrics/stability.h. Several: it grows when it is at least 1.3 times as long in the last
- * quarter as before and either a tenth of all still wait at the end or it grew in that quarter by at
- * least one and the 95 % interval of the growth over the runs lies above 0; undecided while only the
- * mean lies above 0 by more than its standard error. 1 <= n <= SIZE_MOST_RUNS. */
-enum verdict size_queue(const struct queue_trend *t, size_t n);
-
 /* The percentile that a target is about, "p99"; NULL: none. */
 const char *slo_percentile(const struct slo *s);
 /* The target with level + 1 nines in place of its own: false when it has none, or level >= SIZE_NINES. */
@@ -65,11 +59,11 @@ bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *o
 
 struct size_trial {
     int64_t nodes, cards;
-    size_t n;             /* replications */
-    bool stable;          /* false: its queue grows, or that is undecided */
-    const char *problem;  /* a run failed; NULL: none */
-    enum verdict queue;   /* does it stay? Of several queues the worst */
-    enum verdict verdict; /* the worst of the targets and of the queue */
+    size_t n;               /* replications */
+    bool stable;            /* false: its queue grows, or that is undecided */
+    const char *problem;    /* a run failed; NULL: none */
+    enum queue_state queue; /* of several queues the worst */
+    enum verdict verdict;   /* the worst of the targets and of the queue */
     enum verdict target[SIZE_MAX_TARGETS];
     struct interval value[SIZE_MAX_TARGETS];
     double cost_usd; /* mean; NAN: not priced */

@@ -2,12 +2,10 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "base/vec.h"
-#include "metrics/stability.h"
 #include "whatif/runner.h"
 #include "whatif/size.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { FIRST_ROUND = 4, MAX_SLOTS = SIZE_MAX_TARGETS * (1 + SIZE_NINES) };
@@ -26,8 +24,6 @@ struct runs {
 struct attempt {
     struct sizing *s;
     struct size_answer *answer;
-    struct arena *arena; /* batches of the queues */
-    pthread_mutex_t lock;
     size_t n_queues;
     VEC(struct runs *) runs;
     struct runs *now;
@@ -148,15 +144,6 @@ static int look_up(const struct slo *slo, json_t *policy, double *out, struct er
 
 /* ---- runs ---- */
 
-static void keep_queue(struct attempt *t, size_t queue, size_t k, const struct queue_trend *from)
-{
-    struct queue_trend *to = &t->now->queue[queue * budget(t->s) + k];
-    if (from->n == 0) return;
-    pthread_mutex_lock(&t->lock);
-    *to = stability_trend(t->arena, from->batch, from->n, from->before, from->waiting);
-    pthread_mutex_unlock(&t->lock);
-}
-
 static int replicate(void *ctx, size_t i)
 {
     struct attempt *t = ctx;
@@ -173,8 +160,8 @@ static int replicate(void *ctx, size_t i)
         json_t *policy = json_array_get(json_object_get(all, "policies"), 0);
         for (size_t q = 0; q < t->n_slots && rc == 0; q++)
             rc = look_up(&t->slot[q], policy, &now->x[q * max + k], e);
-        keep_queue(t, 0, k, &p->queue);
-        for (size_t q = 1; q < t->n_queues; q++) keep_queue(t, q, k, &p->service[q - 1].queue);
+        now->queue[k] = p->queue;
+        for (size_t q = 1; q < t->n_queues; q++) now->queue[q * max + k] = p->service[q - 1].queue;
         now->cost[k] = p->tco.priced ? p->tco.total_usd : NAN;
         if (k == 0) now->cards = (int64_t)p->gpu.count;
         json_decref(all);
@@ -210,7 +197,6 @@ static void attempt_fini(struct attempt *t)
         free(r);
     }
     vec_fini(&t->runs);
-    arena_destroy(t->arena);
 }
 
 /* As many replications as `n`. */
@@ -235,25 +221,27 @@ static bool judge(const struct attempt *t, size_t n, struct size_trial *out)
     const struct runs *r = t->now;
     const size_t max = budget(t->s);
     out->n = n;
-    out->verdict = out->queue = SIZE_MET;
+    out->verdict = SIZE_MET;
+    out->queue = QUEUE_STAYS;
     out->cost_usd = interval_student(r->cost, n).mean;
     out->cards = r->cards;
     for (size_t k = 0; k < n && !out->problem; k++)
         if (r->error[k].code != ERR_OK) out->problem = text_of(t->s->arena, &r->error[k]);
     for (size_t q = 0; q < t->n_queues && !out->problem; q++) {
-        const enum verdict v = size_queue(r->queue + q * max, n);
-        if (v < out->queue) out->queue = v;
+        const enum queue_state state = queue_of_runs(r->queue + q * max, n);
+        if (state < out->queue) out->queue = state;
     }
-    out->stable = out->queue == SIZE_MET;
+    out->stable = out->queue == QUEUE_STAYS;
     for (size_t q = 0; q < t->s->o.n_slo; q++) {
         const struct slo *slo = &t->slot[t->use[q]];
         const double nothing = NAN; /* a queue that grows has no percentile */
-        const bool none = out->queue == SIZE_MISSED && slo_percentile(slo);
+        const bool none = out->queue == QUEUE_GROWS && slo_percentile(slo);
         const double *x = none ? &nothing : r->x + t->use[q] * max;
         out->target[q] = slo_judge(slo, x, none ? 1 : n, &out->value[q]);
         if (out->target[q] < out->verdict) out->verdict = out->target[q];
     }
-    if (out->queue < out->verdict) out->verdict = out->queue;
+    if (out->queue == QUEUE_UNDECIDED && out->verdict == SIZE_MET) out->verdict = SIZE_UNDECIDED;
+    if (out->queue == QUEUE_GROWS) out->verdict = SIZE_MISSED;
     if (out->problem) out->verdict = SIZE_MISSED;
     return out->verdict != SIZE_UNDECIDED;
 }
@@ -315,9 +303,7 @@ static int attempt_init(struct attempt *t, struct sizing *s, struct size_answer 
 {
     struct runner r = { 0 };
     int64_t present = 0;
-    *t = (struct attempt){
-        .s = s, .answer = a, .arena = arena_create(), .lock = PTHREAD_MUTEX_INITIALIZER
-    };
+    *t = (struct attempt){ .s = s, .answer = a };
     int rc = load(&r, s, &a->point, NULL, 0, a->policy, 0, e);
     if (rc == 0) {
         const struct scenario *sc = &r.scenario;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MANIFEST_FORMAT "gpusim-sweep-manifest/1"
-#define RUN_FORMAT      "gpusim-sweep-run/1"
+#define RUN_FORMAT      "gpusim-sweep-run/2"
 
 const char *const sweep_metrics[] = {
     "gpu.count",
@@ -178,6 +178,7 @@ static int load_point(struct runner *r, const struct sweep *s, size_t point, siz
                                       .n_only = s->o.n_only,
                                       .replication = replication,
                                       .shelf = shelf,
+                                      .keep_percentiles = true, /* see whatif/queue_runs.h */
                                       .silent = true,
                                       .no_hash = true };
     diag_init(&d);
@@ -317,6 +318,43 @@ static void find_twins(struct sweep *s)
     free(p);
 }
 
+int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
+                   struct err *e)
+{
+    int rc = json_doc_load(out, path, e);
+    if (rc != 0) return rc;
+    const char *format = json_string_value(json_object_get(out->root, "format"));
+    const char *point = json_string_value(json_object_get(out->root, "point"));
+    if (format && strcmp(format, RUN_FORMAT) == 0 && point && strcmp(point, sha256) == 0 &&
+        json_integer_value(json_object_get(out->root, "replication")) == (json_int_t)replication)
+        return 0;
+    const struct loc at = { .file = path };
+    json_doc_fini(out);
+    return err_set(e, ERR_INPUT, &at, "expected a run of this sweep, found one of another");
+}
+
+/* Is there a result that stands? What failed and what is damaged is tried again. */
+static int is_done(bool *done, const char *path, const char *sha256, size_t replication,
+                   struct err *e)
+{
+    struct json_doc doc;
+    struct err why = { 0 };
+    *done = false;
+    if (access(path, F_OK) != 0) return 0;
+    const int rc = sweep_run_load(&doc, path, sha256, replication, &why);
+    if (rc == ERR_INPUT) {
+        log_warn("%s: %s: computed again", why.where, why.msg);
+        return 0;
+    }
+    if (rc != 0) {
+        *e = why;
+        return rc;
+    }
+    *done = json_is_null(json_object_get(doc.root, "error"));
+    json_doc_fini(&doc);
+    return 0;
+}
+
 static int find_todo(struct sweep *s, struct err *e)
 {
     const size_t reps = s->o.replications;
@@ -328,14 +366,9 @@ static int find_todo(struct sweep *s, struct err *e)
         if (!shard_has(&s->o.shard, i) || p->twin) continue;
         s->n_mine++;
         const char *path = sweep_run_path(s->arena, s->dir, p->sha256, i % reps);
-        bool done = false;
-        if (access(path, F_OK) == 0) {
-            struct json_doc doc = { 0 };
-            const int rc = json_doc_load(&doc, path, e);
-            if (rc != 0) return rc;
-            done = json_is_null(json_object_get(doc.root, "error")); /* failures are tried again */
-            json_doc_fini(&doc);
-        }
+        bool done;
+        const int rc = is_done(&done, path, p->sha256, i % reps, e);
+        if (rc != 0) return rc;
         if (!done) s->todo[s->n_todo++] = i;
     }
     return 0;
@@ -388,6 +421,24 @@ void sweep_fini(struct sweep *s)
 
 /* ---- running ---- */
 
+static void put_queue(json_t *list, const struct queue_trend *t)
+{
+    const double x[] = { t->last, t->before, t->growth, t->error, t->waiting };
+    json_t *one = json_array();
+    for (size_t i = 0; t->known && i < sizeof x / sizeof *x; i++)
+        json_array_append_new(one, json_num(x[i]));
+    json_array_append_new(list, one);
+}
+
+/* Of the jobs, then of each service: for the judgement over all replications of a point. */
+static json_t *queues_of(const struct policy_result *p)
+{
+    json_t *list = json_array();
+    put_queue(list, &p->queue);
+    for (size_t i = 0; i < p->n_services; i++) put_queue(list, &p->service[i].queue);
+    return list;
+}
+
 static json_t *policies_of(const struct runner *r)
 {
     json_t *result = result_to_json(&r->result), *list = json_array(), *p;
@@ -400,9 +451,9 @@ static json_t *policies_of(const struct runner *r)
             json_object_set(metrics, sweep_metrics[k], json_is_number(v) ? v : json_null());
         }
         json_array_append_new(list,
-                              json_pack("{s:O, s:O, s:O, s:o}", "name", json_object_get(p, "name"),
-                                        "kind", json_object_get(p, "kind"), "stable",
-                                        json_object_get(p, "stable"), "metrics", metrics));
+                              json_pack("{s:O, s:O, s:o, s:o}", "name", json_object_get(p, "name"),
+                                        "kind", json_object_get(p, "kind"), "queues",
+                                        queues_of(&r->result.policy[i]), "metrics", metrics));
     }
     json_decref(result);
     return list;

@@ -12,16 +12,16 @@
  *
  * Replication K of a point draws from the streams of (seed, K): independent between replications,
  * common to all points and policies. A run that fails is recorded with its reason, does not stop the
- * others, and is tried again by the next sweep. Ownership: the _fini functions. Threads: call from
+ * others, and is tried again by the next sweep; so is one whose file is damaged (a disk that was full, a node
+ * that lost power). Ownership: the _fini functions. Threads: call from
  * one. */
 #ifndef GPUSIM_WHATIF_SWEEP_H
 #define GPUSIM_WHATIF_SWEEP_H
 
+#include "base/json.h"
 #include "engine/plan.h"
 #include "whatif/grid.h"
 #include "whatif/trace_shelf.h"
-
-#include <jansson.h>
 
 struct sweep_options {
     const char *scenario;
@@ -68,6 +68,10 @@ const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256,
 /* The manifest of a folder, checked; a new reference. ERR_IO when there is none. */
 int sweep_manifest_load(json_t **out, const char *dir, struct err *e);
 int sweep_write_json(const char *path, const json_t *v, struct err *e);
+
+/* A run's file, checked to be that run; json_doc_fini() it. ERR_INPUT for one that is damaged or another's. */
+int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
+                   struct err *e);
 
 /* Dotted paths into a policy's result that a run keeps; NULL-terminated. */
 extern const char *const sweep_metrics[];

@@ -3,6 +3,7 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,35 +70,40 @@ static int find_run(struct json_doc *out, const struct sweep_table *t, size_t po
         found = path;
     }
     if (!found) return 0;
-    const int rc = json_doc_load(out, found, e);
-    if (rc != 0) return rc;
-    const char *named = json_string_value(json_object_get(out->root, "point"));
-    const struct loc at = { .file = found };
-    if (!named || strcmp(named, sha) != 0 ||
-        json_integer_value(json_object_get(out->root, "replication")) != (json_int_t)k) {
-        json_doc_fini(out);
-        return err_set(e, ERR_INPUT, &at, "expected a run of this sweep, found one of another");
-    }
-    return 0;
+    const int rc = sweep_run_load(out, found, sha, k, e);
+    if (rc == ERR_INPUT) err_hint(e, "`gpusim sweep` in that folder computes the run again");
+    return rc;
 }
 
 /* Values of one point, policy by policy, metric by metric, replication by replication. */
 struct gathered {
     const char *policy, *kind;
-    size_t n, stable;
+    size_t n, n_queues;
     double *x[SWEEP_MAX_METRICS];
+    struct queue_trend *queue; /* [queue][replication]: the jobs, then each service */
 };
 typedef VEC(struct gathered) gathering;
 
-static struct gathered *gathered_of(gathering *g, const char *policy, const char *kind, size_t max,
-                                    struct arena *a)
+static struct gathered *gathered_of(gathering *g, const char *policy, const char *kind,
+                                    size_t n_queues, size_t max, struct arena *a)
 {
     for (size_t i = 0; i < g->n; i++)
         if (strcmp(g->v[i].policy, policy) == 0) return &g->v[i];
-    struct gathered one = { .policy = arena_strdup(a, policy), .kind = arena_strdup(a, kind) };
+    struct gathered one = { .policy = arena_strdup(a, policy),
+                            .kind = arena_strdup(a, kind),
+                            .n_queues = n_queues,
+                            .queue = arena_array(a, n_queues * max, sizeof *one.queue) };
     for (size_t m = 0; sweep_metrics[m]; m++) one.x[m] = arena_array(a, max, sizeof(double));
     vec_push(g, one);
     return &g->v[g->n - 1];
+}
+
+static struct queue_trend read_queue(const json_t *v)
+{
+    double x[5];
+    if (json_array_size(v) != 5) return (struct queue_trend){ 0 }; /* no horizon */
+    for (size_t i = 0; i < 5; i++) x[i] = json_number_value(json_array_get(v, i));
+    return (struct queue_trend){ true, x[0], x[1], x[2], x[3], x[4] };
 }
 
 static void gather(gathering *g, const json_t *run, size_t max, struct arena *a)
@@ -109,14 +115,16 @@ static void gather(gathering *g, const json_t *run, size_t max, struct arena *a)
         const char *name = json_string_value(json_object_get(p, "name"));
         const char *kind = json_string_value(json_object_get(p, "kind"));
         if (!name || !kind) continue;
-        struct gathered *to = gathered_of(g, name, kind, max, a);
+        const json_t *queues = json_object_get(p, "queues");
+        struct gathered *to = gathered_of(g, name, kind, json_array_size(queues), max, a);
         if (to->n >= max) continue; /* a policy twice in one file */
         const json_t *metrics = json_object_get(p, "metrics");
         for (size_t m = 0; sweep_metrics[m]; m++) {
             const json_t *v = json_object_get(metrics, sweep_metrics[m]);
             to->x[m][to->n] = json_is_number(v) ? json_number_value(v) : NAN;
         }
-        to->stable += json_is_true(json_object_get(p, "stable"));
+        for (size_t q = 0; q < to->n_queues; q++)
+            to->queue[q * max + to->n] = read_queue(json_array_get(queues, q));
         to->n++;
     }
 }
@@ -131,29 +139,58 @@ static struct interval versus(const struct gathered *first, const struct gathere
     return interval_student(d, x->n);
 }
 
+/* The queue whose growth without end leaves a metric without meaning; SIZE_MAX: none. */
+static size_t queue_behind(const char *metric)
+{
+    const char *last = strrchr(metric, '.');
+    if (!last || last[1] != 'p' || !isdigit((unsigned char)last[2])) return SIZE_MAX;
+    return strncmp(metric, "services.0.", 11) == 0 ? 1 : 0;
+}
+
+/* Runs of a trace are all alike: one says what all say. */
+static enum queue_state queue_state(const struct gathered *x, size_t queue, size_t max, bool random)
+{
+    return queue < x->n_queues ? queue_of_runs(x->queue + queue * max, random ? x->n : 1)
+                               : QUEUE_STAYS;
+}
+
+static void fill_row(struct sweep_row *row, const struct gathered *first, const struct gathered *x,
+                     size_t max, bool random, struct arena *scrap)
+{
+    row->queue = QUEUE_STAYS;
+    for (size_t q = 0; q < x->n_queues; q++) {
+        const enum queue_state state = queue_state(x, q, max, random);
+        if (state < row->queue) row->queue = state;
+    }
+    for (size_t m = 0; sweep_metrics[m]; m++) {
+        const size_t q = queue_behind(sweep_metrics[m]);
+        const bool grows = queue_state(x, q, max, random) == QUEUE_GROWS,
+                   either = grows || queue_state(first, q, max, random) == QUEUE_GROWS;
+        row->metric[m] = interval_student(grows ? NULL : x->x[m], grows ? 0 : x->n);
+        row->versus[m] = either ? interval_student(NULL, 0) : versus(first, x, m, scrap);
+        if (!random) row->metric[m].half = row->versus[m].half = NAN;
+    }
+}
+
+/* `a` for what stays. */
 static void add_rows(rows *to, const struct sweep_table *t, size_t point, const gathering *g,
-                     size_t failed, const char *error, struct arena *a)
+                     size_t failed, const char *error, struct arena *a, struct arena *scrap)
 {
     const bool random = json_is_true(json_object_get(t->manifest, "random"));
     for (size_t i = 0; i < g->n; i++) {
         const struct gathered *x = &g->v[i];
         struct sweep_row row = { .point = point,
-                                 .policy = x->policy,
-                                 .kind = x->kind,
+                                 .policy = arena_strdup(a, x->policy),
+                                 .kind = arena_strdup(a, x->kind),
                                  .n = x->n,
                                  .failed = failed,
-                                 .error = error,
-                                 .stable = (double)x->stable / (double)x->n };
-        for (size_t m = 0; sweep_metrics[m]; m++) {
-            row.metric[m] = interval_student(x->x[m], x->n);
-            row.versus[m] = versus(&g->v[0], x, m, a);
-            if (!random) row.metric[m].half = row.versus[m].half = NAN;
-        }
+                                 .error = error };
+        fill_row(&row, &g->v[0], x, replications_of(t->manifest), random, scrap);
         vec_push(to, row);
     }
     if (g->n > 0 || failed == 0) return;
     struct sweep_row row = {
-        .point = point, .policy = "", .kind = "", .failed = failed, .stable = NAN, .error = error
+        .point = point, .policy = "", .kind = "", .failed = failed, .error = error
     };
     for (size_t m = 0; sweep_metrics[m]; m++)
         row.metric[m] = row.versus[m] = interval_student(NULL, 0);
@@ -184,11 +221,11 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
                 failed++;
                 if (!error) error = arena_strdup(a, why);
             } else
-                gather(&g, doc.root, reps, a);
+                gather(&g, doc.root, reps, scrap);
             json_doc_fini(&doc);
         }
         t->n_failed += failed;
-        if (rc == 0) add_rows(&all, t, p, &g, failed, error, scrap);
+        if (rc == 0) add_rows(&all, t, p, &g, failed, error, a, scrap);
         vec_fini(&g);
         arena_destroy(scrap);
     }
@@ -220,7 +257,7 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
         strbuf_addc(out, ',');
         strbuf_addcsv(out, t->grid.axis[i].path);
     }
-    strbuf_addz(out, ",policy,kind,n,failed_runs,stable");
+    strbuf_addz(out, ",policy,kind,n,failed_runs,stable,queue");
     for (size_t m = 0; sweep_metrics[m]; m++)
         strbuf_addf(out, ",%s,%s.low,%s.high", sweep_metrics[m], sweep_metrics[m],
                     sweep_metrics[m]);
@@ -237,7 +274,11 @@ void sweep_table_csv(const struct sweep_table *t, struct strbuf *out)
         strbuf_addc(out, ',');
         strbuf_addcsv(out, x->kind);
         strbuf_addf(out, ",%zu,%zu", x->n, x->failed);
-        csv_number(out, x->stable);
+        if (x->n > 0)
+            strbuf_addf(out, ",%s,%s", x->queue == QUEUE_STAYS ? "true" : "false",
+                        queue_state_names[x->queue]);
+        else
+            strbuf_addz(out, ",,");
         for (size_t m = 0; sweep_metrics[m]; m++) {
             csv_number(out, x->metric[m].mean);
             csv_number(out, x->metric[m].mean - x->metric[m].half);
@@ -268,8 +309,9 @@ static json_t *row_json(const struct sweep_row *x, bool is_first)
         if (!is_first) put_interval(one, &x->versus[m], against);
         json_object_set_new(metrics, sweep_metrics[m], one);
     }
-    return json_pack("{s:s, s:s, s:I, s:o, s:o}", "name", x->policy, "kind", x->kind, "n",
-                     (json_int_t)x->n, "stable", json_num(x->stable), "metrics", metrics);
+    return json_pack("{s:s, s:s, s:I, s:b, s:s, s:o}", "name", x->policy, "kind", x->kind, "n",
+                     (json_int_t)x->n, "stable", x->queue == QUEUE_STAYS, "queue",
+                     queue_state_names[x->queue], "metrics", metrics);
 }
 
 json_t *sweep_table_json(const struct sweep_table *t)
@@ -355,11 +397,9 @@ static size_t cells_of(const struct sweep_table *t, size_t r, char cell[MAX_COLU
                         shown[i].interval);
     }
     if (head)
-        snprintf(cell[n++], CELL, "stable");
-    else if (!isfinite(x->stable))
-        snprintf(cell[n++], CELL, "n/a");
+        snprintf(cell[n++], CELL, "queue");
     else
-        snprintf(cell[n++], CELL, "%s", x->stable == 1 ? "yes" : x->stable == 0 ? "no" : "partly");
+        snprintf(cell[n++], CELL, "%s", x->n > 0 ? queue_state_names[x->queue] : "n/a");
     return n;
 }
 

@@ -1,21 +1,23 @@
 /* whatif/sweep_table.h - the runs of a sweep as tables: one row a point and policy, means over the
  * replications with 95 % Student intervals. Made from manifest and run files alone.
  *
- * A statistic that some replication does not have (percentiles of an unstable run) has no mean: the
- * rest would be a biased choice. Without generated work replications are all alike and there is no
+ * A statistic that some replication does not have has no mean: the rest would be a biased choice. Whether a
+ * queue grows is judged over all replications of a point together (whatif/queue_runs.h); then its percentiles
+ * are left out. Without generated work replications are all alike and there is no
  * interval. Ownership: the arena, and _fini for the manifest. Threads: plain data. */
 #ifndef GPUSIM_WHATIF_SWEEP_TABLE_H
 #define GPUSIM_WHATIF_SWEEP_TABLE_H
 
 #include "base/str.h"
 #include "whatif/interval.h"
+#include "whatif/queue_runs.h"
 #include "whatif/sweep.h"
 
 struct sweep_row {
     size_t point;
     const char *policy, *kind;                 /* "" when no run of the point succeeded */
     size_t n, failed;                          /* runs behind the figures; runs that failed */
-    double stable;                             /* share of the runs */
+    enum queue_state queue;                    /* of the jobs' and the services' the worst */
     const char *error;                         /* of the first failure; NULL: none */
     struct interval metric[SWEEP_MAX_METRICS]; /* in the order of sweep_metrics */
     /* Against the first policy of the point, paired by replication (common random numbers). */

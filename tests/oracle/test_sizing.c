@@ -123,8 +123,8 @@ static void short_runs(void **state)
     o.slo = &any;
     assert_int_equal(size_run(&s, &o, &err), 0);
     assert_int_equal(s.answer[0].best->nodes, 4);
-    assert_int_equal(trial_of(&s.answer[0], 2)->queue, SIZE_MISSED);
-    assert_int_equal(trial_of(&s.answer[0], 3)->queue, SIZE_MISSED);
+    assert_int_equal(trial_of(&s.answer[0], 2)->queue, QUEUE_GROWS);
+    assert_int_equal(trial_of(&s.answer[0], 3)->queue, QUEUE_GROWS);
     size_fini(&s);
 }
 

@@ -212,47 +212,6 @@ static void an_error_ends_it(void **state)
     size_answer_fini(&a);
 }
 
-enum { BATCHES = 32 };
-
-/* A queue of `level`, from there growing by `rise` over the last quarter. */
-static struct queue_trend queue(double *batch, double before, double level, double rise,
-                                double waiting)
-{
-    for (int i = 0; i < BATCHES; i++) batch[i] = level + rise * i / (BATCHES - 1);
-    return (struct queue_trend){ batch, BATCHES, before, waiting };
-}
-
-static void queues_together(void **state)
-{
-    double b[4][BATCHES];
-    struct queue_trend q[4], none = { 0 };
-    (void)state;
-    assert_int_equal(size_queue(&none, 1), SIZE_MET); /* no horizon */
-    q[0] = queue(b[0], 10, 20, 10, 0);
-    assert_int_equal(size_queue(q, 1), SIZE_MISSED); /* one alone is believed */
-    /* growth 10, -9, 8, -8: by chance. Mean 0.25 < 1 */
-    q[1] = queue(b[1], 10, 20, -9, 0);
-    q[2] = queue(b[2], 10, 20, 8, 0);
-    q[3] = queue(b[3], 10, 20, -8, 0);
-    assert_int_equal(size_queue(q, 4), SIZE_MET);
-    /* all grow by about 10 */
-    q[1] = queue(b[1], 10, 20, 11, 0);
-    q[2] = queue(b[2], 10, 20, 9, 0);
-    q[3] = queue(b[3], 10, 20, 10, 0);
-    assert_int_equal(size_queue(q, 4), SIZE_MISSED);
-    for (int k = 0; k < 4; k++) q[k].before = 30; /* as long as ever */
-    assert_int_equal(size_queue(q, 4), SIZE_MET);
-    /* 10, 2, 0, 0: mean 3, standard error 2.4, half an interval 7.5 */
-    q[0] = queue(b[0], 10, 20, 10, 0);
-    q[1] = queue(b[1], 10, 20, 2, 0);
-    q[2] = queue(b[2], 10, 20, 0, 0);
-    q[3] = queue(b[3], 10, 20, 0, 0);
-    assert_int_equal(size_queue(q, 4), SIZE_UNDECIDED);
-    /* a backlog that stands */
-    for (int k = 0; k < 4; k++) q[k] = queue(b[k], 10, 20, 0, 0.2);
-    assert_int_equal(size_queue(q, 4), SIZE_MISSED);
-}
-
 static void more_nines(void **state)
 {
     struct slo s, out;
@@ -287,7 +246,6 @@ int main(void)
         cmocka_unit_test(with_an_island),
         cmocka_unit_test(cost_decides),
         cmocka_unit_test(an_error_ends_it),
-        cmocka_unit_test(queues_together),
         cmocka_unit_test(more_nines),
     };
     arena = arena_create();

@@ -8,6 +8,12 @@
 
 enum { N = 32 };
 
+static bool is_stable(const double *batch, size_t n, double before, double waiting)
+{
+    const struct queue_trend t = stability_trend(batch, n, before, waiting);
+    return stability_is_stable(&t);
+}
+
 static void growth_of_lines(void **state)
 {
     double batch[N], growth, error;
@@ -16,15 +22,15 @@ static void growth_of_lines(void **state)
     stability_growth(batch, N, &growth, &error);
     assert_close(growth, 2.385 * (N - 1), 1e-9);
     assert_true(error < 1e-6);
-    assert_false(stability_is_stable(batch, N, 1, 0));
+    assert_false(is_stable(batch, N, 1, 0));
     for (int i = 0; i < N; i++) batch[i] = 100 - 2.385 * i;
     stability_growth(batch, N, &growth, &error);
     assert_close(growth, -2.385 * (N - 1), 1e-9);
-    assert_true(stability_is_stable(batch, N, 1, 0));
+    assert_true(is_stable(batch, N, 1, 0));
     for (int i = 0; i < N; i++) batch[i] = 7;
-    assert_true(stability_is_stable(batch, N, 7, 0));
+    assert_true(is_stable(batch, N, 7, 0));
     for (int i = 0; i < N; i++) batch[i] = 0;
-    assert_true(stability_is_stable(batch, N, 0, 0)); /* nobody ever waited */
+    assert_true(is_stable(batch, N, 0, 0)); /* nobody ever waited */
 }
 
 /* Growth below one job, or a queue no longer than before, is no growth. */
@@ -33,10 +39,10 @@ static void small_or_usual_growth(void **state)
     double batch[N];
     (void)state;
     for (int i = 0; i < N; i++) batch[i] = 0.9 * i / (N - 1);
-    assert_true(stability_is_stable(batch, N, 0, 0));
+    assert_true(is_stable(batch, N, 0, 0));
     for (int i = 0; i < N; i++) batch[i] = 50 + i;
-    assert_true(stability_is_stable(batch, N, 60, 0)); /* mean 65.5 < 1.3 x 60 */
-    assert_false(stability_is_stable(batch, N, 40, 0));
+    assert_true(is_stable(batch, N, 60, 0)); /* mean 65.5 < 1.3 x 60 */
+    assert_false(is_stable(batch, N, 40, 0));
 }
 
 /* A backlog that has stopped growing but that nothing clears. */
@@ -45,9 +51,9 @@ static void standing_backlog(void **state)
     double batch[N];
     (void)state;
     for (int i = 0; i < N; i++) batch[i] = 660 + (i % 3) * 10;
-    assert_false(stability_is_stable(batch, N, 250, 0.58));
-    assert_true(stability_is_stable(batch, N, 250, 0.05));
-    assert_true(stability_is_stable(batch, N, 600, 0.58)); /* as long as ever */
+    assert_false(is_stable(batch, N, 250, 0.58));
+    assert_true(is_stable(batch, N, 250, 0.05));
+    assert_true(is_stable(batch, N, 600, 0.58)); /* as long as ever */
 }
 
 static void too_few_batches(void **state)
@@ -57,7 +63,7 @@ static void too_few_batches(void **state)
     (void)state;
     stability_growth(batch, 2, &growth, &error);
     assert_true(growth == 0 && error == 0);
-    assert_true(stability_is_stable(batch, 2, 0, 0));
+    assert_true(is_stable(batch, 2, 0, 0));
 }
 
 /* Correlated noise around a level: at most one in ten is called unstable. */
@@ -73,7 +79,7 @@ static void noise_is_stable(void **state)
             x = 10 + 0.7 * (x - 10) + 6 * noise;
             batch[i] = fmax(x, 0);
         }
-        unstable += !stability_is_stable(batch, N, before, 0);
+        unstable += !is_stable(batch, N, before, 0);
     }
     assert_true(unstable <= 50);
 }

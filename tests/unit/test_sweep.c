@@ -306,6 +306,82 @@ static void a_trace_has_no_interval(void **state)
     sweep_table_fini(&t);
 }
 
+static size_t unstable_alone(const char *scenario, const char *const *set, size_t n_set, size_t n)
+{
+    size_t found = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct runner_options ro = {
+            .set = set, .n_set = n_set, .replication = k, .silent = true
+        };
+        struct runner run;
+        struct diag d;
+        diag_init(&d);
+        assert_int_equal(runner_load_with(&run, scenario, &ro, &d, &err), 0);
+        assert_int_equal(runner_run(&run, NULL, 1, &err), 0);
+        found += !run.result.policy[0].stable;
+        diag_fini(&d);
+        runner_fini(&run);
+    }
+    return found;
+}
+
+/* Runs of 100 s, of which some look unstable although nothing is: Erlang's queue with five cards at load 0.64.
+ * With two it grows without end, and has no percentile. */
+static void stability_of_a_point(void **state)
+{
+    static const char *const axis[] = { "fleet.pool.nodes=2,5" };
+    static const char *const set[] = { "horizon=100 s", "warmup=0 s", "fleet.pool.nodes=5" };
+    static const char scenario[] = "scenarios/sizing-erlang.json";
+    (void)state;
+    struct sweep_options o = options(scenario, new_dir());
+    struct sweep_table t;
+    o.vary = axis;
+    o.set = set;
+    o.n_set = 2;
+    o.replications = 24;
+    const size_t p95 = metric("jobs.wait_s.p95"), mean = metric("jobs.wait_s.mean");
+    sweep(&o, &t);
+    assert_true(unstable_alone(scenario, set, 3, 24) > 0);
+    assert_int_equal(t.row[0].queue, QUEUE_GROWS);
+    assert_true(isnan(t.row[0].metric[p95].mean));
+    assert_true(t.row[0].metric[mean].mean > 5);
+    assert_int_equal(t.row[1].queue, QUEUE_STAYS);
+    assert_int_equal(t.row[1].metric[p95].n, 24);
+    /* Erlang C: 0.390 s */
+    assert_true(fabs(t.row[1].metric[p95].mean - 0.390) < 2 * t.row[1].metric[p95].half);
+    sweep_table_fini(&t);
+}
+
+/* A file that was cut, emptied or put in another's place is no result: the sweep computes it again. */
+static void damaged_runs(void **state)
+{
+    (void)state;
+    const char *dir = new_dir(), *whole = new_dir();
+    struct sweep_options o = options(new_scenario(GENERATED), whole);
+    struct sweep_table t;
+    sweep(&o, &t);
+    sweep_table_fini(&t);
+    o.dir = dir;
+    sweep(&o, &t);
+    const char *sha[2];
+    for (size_t i = 0; i < 2; i++)
+        sha[i] = arena_strdup(
+            arena, json_string_value(json_array_get(json_object_get(t.manifest, "points"), i)));
+    sweep_table_fini(&t);
+    assert_int_equal(truncate(sweep_run_path(arena, dir, sha[0], 0), 300), 0);
+    assert_int_equal(truncate(sweep_run_path(arena, dir, sha[0], 1), 0), 0);
+    assert_int_equal(unlink(sweep_run_path(arena, dir, sha[1], 1)), 0);
+    assert_int_equal(
+        link(sweep_run_path(arena, dir, sha[1], 0), sweep_run_path(arena, dir, sha[1], 1)), 0);
+    err = (struct err){ 0 };
+    assert_int_equal(sweep_merge(&t, &dir, 1, new_dir(), true, arena, &err), ERR_INPUT);
+    assert_contains(err.hint, "computes the run again");
+    sweep_table_fini(&t);
+    assert_int_equal(sweep(&o, &t), 3);
+    sweep_table_fini(&t);
+    same_files(dir, whole);
+}
+
 static void refused(void **state)
 {
     static const struct {
@@ -385,6 +461,8 @@ int main(void)
         cmocka_unit_test(inputs_name_the_point),
         cmocka_unit_test(a_point_fails),
         cmocka_unit_test(a_trace_has_no_interval),
+        cmocka_unit_test(stability_of_a_point),
+        cmocka_unit_test(damaged_runs),
         cmocka_unit_test(refused),
         cmocka_unit_test(damaged_manifests),
     };
