@@ -15,7 +15,16 @@ struct option {
 struct ranges {
     struct option *option;
     int replication; /* its input; -1: there is one */
+    book_measure *measure;
+    const void *ctx;
 };
+
+/* Equivalent annual cost. */
+static double eac_of(const void *ctx, size_t option, size_t k, const struct price_book *book)
+{
+    const struct option *o = &((const struct ranges *)ctx)->option[option];
+    return tco_price(o->use.usage[k], o->use.share, book, NULL).eac_usd;
+}
 
 static double cost_of(const void *ctx, size_t option, const double *u)
 {
@@ -31,16 +40,15 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     book.item = item;
     const size_t n = o->use.n_usage;
     const double at = r->replication < 0 ? 0 : u[r->replication];
-    double eac = 0;
+    double cost = 0;
     if (at < 0) { /* the mean of all */
-        for (size_t k = 0; k < n; k++)
-            eac += tco_price(o->use.usage[k], o->use.share, &book, NULL).eac_usd / (double)n;
+        for (size_t k = 0; k < n; k++) cost += r->measure(r->ctx, option, k, &book) / (double)n;
     } else {
         const size_t k = (size_t)(at * (double)n);
-        eac = tco_price(o->use.usage[k < n ? k : n - 1], o->use.share, &book, NULL).eac_usd;
+        cost = r->measure(r->ctx, option, k < n ? k : n - 1, &book);
     }
     free(item);
-    return eac;
+    return cost;
 }
 
 static int find_input(const struct mc_input *in, size_t n, const char *name)
@@ -77,6 +85,12 @@ static void reduce(struct option *o, const struct priced_use *use, struct mc_inp
 
 struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a)
 {
+    return bookrisk_model_of(use, n, NULL, NULL, a);
+}
+
+struct mc_model bookrisk_model_of(const struct priced_use *use, size_t n, book_measure *measure,
+                                  const void *ctx, struct arena *a)
+{
     struct ranges *r = arena_alloc(a, sizeof *r);
     size_t items = 0, n_inputs = 0;
     const char **name = arena_array(a, n, sizeof *name);
@@ -88,6 +102,8 @@ struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct ar
         name[i] = use[i].name;
     }
     r->replication = -1;
+    r->measure = measure ? measure : eac_of;
+    r->ctx = measure ? ctx : r;
     if (n > 0 && use[0].n_usage > 1) {
         const double runs = (double)use[0].n_usage;
         r->replication = (int)n_inputs;

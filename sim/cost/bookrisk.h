@@ -21,4 +21,11 @@ struct priced_use {
  * points to must outlive the model. */
 struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a);
 
+/* The same with another cost: `measure` of option `option`, replication `k`, under `book` (the option's, with
+ * the amounts of the draw as its modes). Must be a pure function; `ctx` must outlive the model. */
+typedef double book_measure(const void *ctx, size_t option, size_t k,
+                            const struct price_book *book);
+struct mc_model bookrisk_model_of(const struct priced_use *use, size_t n, book_measure *measure,
+                                  const void *ctx, struct arena *a);
+
 #endif

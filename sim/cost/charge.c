@@ -88,6 +88,14 @@ static const struct cost_line *classes(const struct usage *u, const struct rates
     return c;
 }
 
+void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
+                    enum charge_rule rule, const struct bill *bill)
+{
+    const struct sums s = sums_of(u, rule);
+    const struct rates r = rates_of(&s, bill, rule);
+    for (size_t i = 0; i < n; i++) usd[i] = tenant_usd(&r, &t[i]);
+}
+
 void charge_all(struct tco_result *out, const struct usage *u, enum charge_rule rule,
                 const struct bill *bill, struct arena *a)
 {

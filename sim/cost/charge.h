@@ -27,6 +27,10 @@ struct bill {
     double occupied_usd; /* paid per card-hour with any job on the card */
 };
 
+/* What each of `t` is charged of a bill, without the lines that take the rest. O(groups + tenants). */
+void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
+                    enum charge_rule rule, const struct bill *bill);
+
 /* Fills out->charge, team and klass. */
 void charge_all(struct tco_result *out, const struct usage *u, enum charge_rule rule,
                 const struct bill *bill, struct arena *a);

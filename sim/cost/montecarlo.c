@@ -44,9 +44,10 @@ static void count_cheapest(const double *cost, struct mc_option *o, size_t n)
     double least = INFINITY;
     size_t equal = 0;
     for (size_t i = 0; i < n; i++) least = fmin(least, cost[i]);
-    for (size_t i = 0; i < n; i++) equal += cost[i] <= least;
+    const double most = least + MC_EQUAL * fabs(least);
+    for (size_t i = 0; i < n; i++) equal += cost[i] <= most;
     for (size_t i = 0; i < n; i++)
-        if (cost[i] <= least) o[i].p_cheapest += 1 / (double)equal;
+        if (cost[i] <= most) o[i].p_cheapest += 1 / (double)equal;
 }
 
 /* cost[i * n_options + option] of all samples. */
@@ -73,7 +74,7 @@ static void draw(const struct mc_model *m, const struct mc_options *opt, double 
     free(u);
 }
 
-static void sample(const struct mc_model *m, const struct mc_options *opt, size_t best,
+static void sample(const struct mc_model *m, const struct mc_options *opt, size_t against,
                    struct mc_option *o)
 {
     const size_t n = m->n_options, samples = opt->samples;
@@ -84,9 +85,10 @@ static void sample(const struct mc_model *m, const struct mc_options *opt, size_
         o[k].p_cheapest /= (double)samples;
         for (size_t i = 0; i < samples; i++) x[i] = cost[i * n + k];
         o[k].cost = band_of(x, samples);
-        for (size_t i = 0; i < samples; i++) x[i] = cost[i * n + k] - cost[i * n + best];
+        for (size_t i = 0; i < samples; i++) x[i] = cost[i * n + k] - cost[i * n + against];
         o[k].difference = band_of(x, samples);
-        o[k].tie = k != best && o[k].difference.p5 <= 0 && o[k].difference.p95 >= 0;
+        const double equal = MC_EQUAL * fabs(o[k].cost.p50);
+        o[k].tie = k != against && o[k].difference.p5 <= equal && o[k].difference.p95 >= -equal;
     }
     free(cost);
     free(x);
@@ -211,7 +213,7 @@ void mc_run(struct mc_result *out, const struct mc_model *m, const struct mc_opt
     }
     struct probe p = { m, u, 0, best };
     if (m->n_options > 1) lead(&p, &runner_up);
-    sample(m, opt, best, o);
+    sample(m, opt, opt->against > 0 ? opt->against - 1 : best, o);
     for (p.input = 0; p.input < m->n_inputs; p.input++) s[p.input] = swing_of(&p, runner_up, a);
     if (m->n_inputs > 0) qsort(s, m->n_inputs, sizeof *s, by_swing);
     free(u);

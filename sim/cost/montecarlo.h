@@ -19,6 +19,8 @@
 #include <stdint.h>
 
 #define MC_MODE (-1.0) /* as u: take the mode */
+#define MC_EQUAL                                                                                   \
+    1e-4 /* costs that differ by less, relatively, are equal: no price is known better */
 
 struct mc_input {
     const char *name;
@@ -44,9 +46,10 @@ struct mc_band {
 struct mc_option {
     double at_modes;           /* USD a year with every input at its mode */
     struct mc_band cost;       /* USD a year */
-    struct mc_band difference; /* paired: this option less the one cheapest at the modes */
-    double p_cheapest;         /* share of samples in which it is; equal costs share one */
-    bool tie;                  /* not the best, but P5..P95 of the difference holds zero */
+    struct mc_band difference; /* paired: this option less mc_options.against */
+    double p_cheapest; /* share of samples in which it is; costs within MC_EQUAL share one */
+    bool
+        tie; /* not that one, but P5..P95 of the difference, MC_EQUAL more to either side, holds zero */
 };
 
 struct mc_swing {
@@ -68,6 +71,7 @@ struct mc_options {
     uint64_t seed;
     bool
         quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
+    size_t against; /* differences are against option against - 1; 0: the cheapest at the modes */
 };
 enum { MC_SOBOL_MOST = 40 };
 

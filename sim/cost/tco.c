@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "cost/cashflow.h"
 #include "cost/charge.h"
+#include "cost/months.h"
 #include "cost/quantity.h"
 
 #include <math.h>
@@ -191,8 +192,21 @@ struct tco_result tco_price(const struct usage *as_run, const char *share_kind,
     out.usd_per_job = ratio(t.bill.usd, (double)u->jobs_completed);
     add_carbon(&out, u, book);
     if (a) charge_all(&out, u, book->charge, &t.bill, a);
+    if (a) months_fill(&out, book, a);
     free(base);
     return out;
+}
+
+double tco_charges(double *usd, const struct usage_tenant *tenant, size_t n, const struct usage *u,
+                   const char *share_kind, const struct price_book *book)
+{
+    struct tco_result out = { 0 };
+    struct base *base = xcalloc(u->n_groups + 1, sizeof *base);
+    quantity_bases(u, share_kind, book, base);
+    const struct totals t = price_items(&out, u, share_kind, book, base, NULL);
+    charge_tenants(usd, tenant, n, u, book->charge, &t.bill);
+    free(base);
+    return t.bill.usd;
 }
 
 /* What usage of before it was counted, or of another kind, does not say. */

@@ -34,6 +34,11 @@
 struct tco_result tco_price(const struct usage *u, const char *share_kind,
                             const struct price_book *book, struct arena *a);
 
+/* The total of tco_price(), and in usd[i] what tenant t[i] of the usage is charged of it: for many draws of
+ * prices. The usage counts as it is. O(items x groups + tenants). */
+double tco_charges(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
+                   const char *share_kind, const struct price_book *book);
+
 /* 0, or ERR_INPUT naming the first card of the fleet (only `gpu` and `n_groups` are read) that the
  * book has no price for. Call it before a run: a missing price must not read as zero. */
 int tco_check(const struct usage *fleet, const char *share_kind, const struct price_book *book,

@@ -11,9 +11,11 @@ struct view {
     double submitted, lost;
     double slowdown, wait_s; /* 95 % */
     double useful_h;
-    double cost;       /* per useful GPU-hour, or per million requests */
+    double cost;       /* per useful GPU-hour, per million requests, or a year */
+    double year_cost;  /* of a class */
     double attainment; /* of a service; NAN: it has no target */
     bool there, stable;
+    bool endless; /* all jobs run at the end of the window, none has ended */
 };
 
 struct question {
@@ -21,8 +23,8 @@ struct question {
     struct arena *a;
     const char *about;
     struct view *view; /* one per policy */
-    bool service,
-        year; /* year: cost of a year, since services do no useful GPU-hours that jobs could share */
+    bool service;
+    bool year; /* cost of a year: services do no useful GPU-hours, nor do jobs of which none ends */
 };
 
 /* ---- figures ---- */
@@ -31,6 +33,7 @@ static void see_counts(struct view *v, const struct job_counts *n, const struct 
                        double useful_h)
 {
     v->there = n->submitted > 0;
+    v->endless = v->there && n->running == n->submitted;
     v->submitted = (double)n->submitted;
     v->lost = (double)(n->failed + n->killed + n->rejected);
     v->slowdown = s->slowdown.p95;
@@ -63,7 +66,18 @@ static void see_class(struct view *v, const char *name)
         charged += p->tco.klass[i].usd;
         if (strcmp(p->tco.klass[i].name, name) == 0) mine = p->tco.klass[i].usd;
     }
-    if (charged > 0 && v->useful_h > 0) v->cost = mine / charged * p->tco.total_usd / v->useful_h;
+    if (!(charged > 0)) return;
+    if (v->useful_h > 0) v->cost = mine / charged * p->tco.total_usd / v->useful_h;
+    v->year_cost = mine / charged * p->tco.usd_per_year;
+}
+
+/* Work that goes on through all of the window under some policy (cameras, desktops) has no useful hours of jobs
+ * completed there: all policies are compared by what it costs a year. */
+static void see_endless(struct question *q)
+{
+    for (size_t i = 0; i < q->r->n_policies; i++) q->year |= q->view[i].endless;
+    if (!q->year) return;
+    for (size_t i = 0; i < q->r->n_policies; i++) q->view[i].cost = q->view[i].year_cost;
 }
 
 static void see_service(struct view *v, const char *name)
@@ -207,11 +221,24 @@ static void against(struct question *q, struct decision *d, const struct view *b
         reason(q, d, "attainment", best->attainment, name, v->attainment,
                arena_printf(a, "%.4g %% within all targets; %s %.4g %%", 100 * best->attainment,
                             name, 100 * v->attainment));
+        if (v->cost < best->cost * (1 - TIE))
+            flip(d, "attainment", v->attainment, name,
+                 arena_printf(
+                     a, "if %.4g %% within all targets are enough, %s is cheaper: %s against %s %s",
+                     100 * v->attainment, name, money(v->cost, a), money(best->cost, a),
+                     unit_of(q)));
     } else if (!fit(q, v)) {
         reason(q, d, "lost", best->lost, name, v->lost,
                arena_printf(a, "%s loses %.0f of %.0f jobs%s%s", name, v->lost, v->submitted,
                             v->p->rejected_reason ? ", mostly: " : "",
                             v->p->rejected_reason ? v->p->rejected_reason : ""));
+        if (v->cost < best->cost * (1 - TIE))
+            flip(d, "lost", v->lost / v->submitted, name,
+                 arena_printf(
+                     a,
+                     "if losing %.3g %% of the jobs is acceptable, %s is cheaper: %s against %s %s",
+                     100 * v->lost / v->submitted, name, money(v->cost, a), money(best->cost, a),
+                     unit_of(q)));
     } else if (!fast_enough(v, least)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
                arena_printf(
@@ -273,9 +300,10 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     if (q->service || !(card_years > 0)) return;
     const double work = best->useful_h > 0 ? best->useful_h : best->p->useful_gpu_hours;
     /* a class pays its part of a licence on all cards */
-    const double part = q->year ? 1 : best->cost * work / best->p->tco.total_usd;
+    const double part = q->year ? best->cost / best->p->tco.usd_per_year
+                                : best->cost * work / best->p->tco.total_usd;
     if (!(part > 0)) return;
-    const double licence = q->year ? (next->cost - best->cost) / cards_of(best->p)
+    const double licence = q->year ? (next->cost - best->cost) / part / cards_of(best->p)
                                    : (next->cost - best->cost) * work / part / card_years;
     flip(
         d, "usd_per_card_year", licence, name,
@@ -296,6 +324,26 @@ static void set_fleet(struct decision *d, const struct policy_result *p, struct 
     d->n_fleet = p->usage.n_groups;
 }
 
+static void set_options(const struct question *q, struct decision *d)
+{
+    struct decision_option *o = arena_array(q->a, q->r->n_policies, sizeof *o);
+    const double least = least_slowdown(q);
+    for (size_t i = 0; i < q->r->n_policies; i++)
+        o[i] = (struct decision_option){ .policy = q->view[i].p->name,
+                                         .eligible =
+                                             fit(q, &q->view[i]) && fast_enough(&q->view[i], least),
+                                         .cost = q->view[i].cost,
+                                         .cost_p10 = NAN,
+                                         .cost_p50 = NAN,
+                                         .cost_p90 = NAN,
+                                         .p_cheapest = NAN,
+                                         .difference_p5 = NAN,
+                                         .difference_p95 = NAN };
+    d->cost_unit = unit_of(q);
+    d->option = o;
+    d->n_options = q->r->n_policies;
+}
+
 static void answer(struct question *q, struct decision *d)
 {
     const size_t n = q->r->n_policies;
@@ -303,8 +351,9 @@ static void answer(struct question *q, struct decision *d)
     const char **tie = arena_array(q->a, n, sizeof *tie);
     *d = (struct decision){ .about = q->about,
                             .reason = arena_array(q->a, n + 1, sizeof *d->reason),
-                            .flip = arena_array(q->a, n + 2, sizeof *d->flip),
+                            .flip = arena_array(q->a, n + 3, sizeof *d->flip),
                             .tie = tie };
+    set_options(q, d);
     if (!best) {
         flip(d, "fit", NAN, NULL,
              "no policy serves this work: each is unstable, misses its targets or loses "
@@ -335,9 +384,12 @@ static void ask(struct result *r, struct arena *a, struct decision *d, const cha
     const bool all = !service && strcmp(about, "(all)") == 0;
     struct question q = { r, a, about, view, service, all && r->policy[0].n_services > 0 };
     for (size_t i = 0; i < r->n_policies; i++) {
-        view[i] = (struct view){
-            .p = &r->policy[i], .cost = NAN, .attainment = NAN, .slowdown = NAN, .wait_s = NAN
-        };
+        view[i] = (struct view){ .p = &r->policy[i],
+                                 .cost = NAN,
+                                 .year_cost = NAN,
+                                 .attainment = NAN,
+                                 .slowdown = NAN,
+                                 .wait_s = NAN };
         if (service)
             see_service(&view[i], about);
         else if (all)
@@ -345,6 +397,7 @@ static void ask(struct result *r, struct arena *a, struct decision *d, const cha
         else
             see_class(&view[i], about);
     }
+    if (!service && !all) see_endless(&q);
     answer(&q, d);
 }
 

@@ -6,9 +6,11 @@
  *     2. of these, those whose 95 % slowdown (turnaround over time alone) is at most four times the best, or
  *        four where the best is below 1;
  *     3. of these, the least cost per useful GPU-hour (of a service: per million requests within target; of
- *        all work where there are services: per year);
+ *        all work where there are services, and of a class whose jobs all run from beginning to end of the
+ *        window under some policy: per year);
  *        within 2 % costs are equal, and the least slowdown decides. Without prices slowdown decides.
  * A class is charged its part of idle and stranded cards in proportion to what it is charged itself.
+ * Costs are those with prices at their modes; whatif/chances.h adds what their ranges make of it.
  * Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not
  * show, from a table with sources. Pure; memory from the arena. */
 #ifndef GPUSIM_METRICS_DECIDE_H

@@ -196,6 +196,16 @@ static double charged_usd(const struct tco_result *t, const char *service)
     return NAN;
 }
 
+double service_stats_requests(const struct service_result *v, double window_s)
+{
+    return (v->n_targets > 0 ? v->goodput_per_s : v->throughput_per_s) * window_s;
+}
+
+double service_stats_tokens(const struct service_result *v, double window_s)
+{
+    return (v->n_targets > 0 ? v->goodput_tokens_per_s : v->tokens_per_s) * window_s;
+}
+
 void service_stats_price(struct policy_result *out)
 {
     struct service_result *list = (struct service_result *)(uintptr_t)out->service;
@@ -203,9 +213,8 @@ void service_stats_price(struct policy_result *out)
     for (size_t k = 0; k < out->n_services; k++) {
         struct service_result *v = &list[k];
         const double usd = charged_usd(&out->tco, v->name);
-        const bool aims = v->n_targets > 0;
-        const double requests = (aims ? v->goodput_per_s : v->throughput_per_s) * out->window_s;
-        const double tokens = (aims ? v->goodput_tokens_per_s : v->tokens_per_s) * out->window_s;
+        const double requests = service_stats_requests(v, out->window_s),
+                     tokens = service_stats_tokens(v, out->window_s);
         if (requests > 0) v->usd_per_million_requests = usd / requests * 1e6;
         if (tokens > 0) v->usd_per_million_tokens = usd / tokens * 1e6;
     }

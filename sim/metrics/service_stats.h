@@ -20,6 +20,9 @@ void service_stats_add(struct service_stats *s, size_t k, const struct request_e
  * end makes the policy unstable. */
 void service_stats_result(struct service_stats *s, const struct sim_totals *t, struct arena *a,
                           struct policy_result *out);
+/* Requests, and tokens, within all targets in the window; all of them where there is no target. */
+double service_stats_requests(const struct service_result *v, double window_s);
+double service_stats_tokens(const struct service_result *v, double window_s);
 /* After pricing: cost of a million requests and tokens within target. */
 void service_stats_price(struct policy_result *out);
 

@@ -82,6 +82,23 @@ static const struct num_field tco_nums[] = {
     NUM(struct tco_result, energy_usd),
 };
 /* Came later: a stored result without them has none. */
+static const struct num_field month_nums[] = {
+    NUM(struct tco_result, rate),
+    NUM(struct tco_result, term_y),
+    NUM(struct tco_result, upfront_usd),
+    NUM(struct tco_result, resale_usd),
+};
+static const struct num_field payback_nums[] = {
+    NUM(struct payback, month),
+    NUM(struct payback, month_discounted),
+    NUM(struct payback, usd_per_year),
+};
+static const struct num_field option_nums[] = {
+    NUM(struct decision_option, cost),           NUM(struct decision_option, cost_p10),
+    NUM(struct decision_option, cost_p50),       NUM(struct decision_option, cost_p90),
+    NUM(struct decision_option, p_cheapest),     NUM(struct decision_option, difference_p5),
+    NUM(struct decision_option, difference_p95),
+};
 static const struct num_field tco_more_nums[] = {
     NUM(struct tco_result, base_cards),
     NUM(struct tco_result, carbon_operation_kg),
@@ -353,6 +370,30 @@ static json_t *charges_json(const struct charge *c, size_t n)
     return list;
 }
 
+static json_t *numbers_json(const double *x, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_num(x[i]));
+    return list;
+}
+
+static json_t *months_json(const struct tco_result *t)
+{
+    json_t *o = json_object(), *against = json_array();
+    put_nums(o, t, month_nums, COUNT_OF(month_nums));
+    put(o, "paid_by_month_usd", numbers_json(t->paid_by_month_usd, t->n_months));
+    for (size_t i = 0; i < t->n_paybacks; i++) {
+        const struct payback *x = &t->payback[i];
+        json_t *one = json_object();
+        put(one, "rent", text(x->rent));
+        put_nums(one, x, payback_nums, COUNT_OF(payback_nums));
+        put(one, "paid_by_month_usd", numbers_json(x->paid_by_month_usd, t->n_months));
+        json_array_append_new(against, one);
+    }
+    put(o, "against", against);
+    return o;
+}
+
 static json_t *tco_json(const struct tco_result *t)
 {
     if (!t->priced) return json_null();
@@ -374,6 +415,7 @@ static json_t *tco_json(const struct tco_result *t)
     put(o, "by_class", classes);
     put(o, "chargeback", charges_json(t->charge, t->n_charges));
     if (t->n_teams) put(o, "chargeback_by_group", charges_json(t->team, t->n_teams));
+    if (t->n_months) put(o, "months", months_json(t));
     return o;
 }
 
@@ -493,7 +535,15 @@ static json_t *texts_json(const char *const *s, size_t n)
 static json_t *decision_json(const struct decision *d)
 {
     json_t *fleet = json_array(), *reasons = json_array(), *flips = json_array(),
-           *o = json_object();
+           *options = json_array(), *o = json_object();
+    for (size_t i = 0; i < d->n_options; i++) {
+        json_t *one = json_object();
+        put(one, "policy", text(d->option[i].policy));
+        put(one, "eligible", json_boolean(d->option[i].eligible));
+        put_nums(one, &d->option[i], option_nums, COUNT_OF(option_nums));
+        put(one, "no_difference_shown", json_boolean(d->option[i].no_difference_shown));
+        json_array_append_new(options, one);
+    }
     for (size_t i = 0; i < d->n_fleet; i++)
         json_array_append_new(fleet, json_pack("{s:o, s:o, s:I, s:I}", "name",
                                                text(d->fleet[i].name), "gpu", text(d->fleet[i].gpu),
@@ -516,6 +566,8 @@ static json_t *decision_json(const struct decision *d)
     put(o, "kind", text(d->kind));
     put(o, "fleet", fleet);
     put(o, "as_good", texts_json(d->tie, d->n_ties));
+    put(o, "cost_unit", text(d->cost_unit));
+    put(o, "options", options);
     put(o, "reasons", reasons);
     put(o, "flips", flips);
     return o;
@@ -533,6 +585,8 @@ static json_t *advice_json(const struct result *r)
     }
     put(o, "texts", texts_json(r->advice, r->n_advice));
     put(o, "decisions", decisions);
+    put(o, "draws", count(r->advice_draws));
+    put(o, "replications", count(r->advice_replications));
     put(o, "qualities", qualities);
     return o;
 }
@@ -804,6 +858,42 @@ static const struct cost_line *read_lines(const struct reader *r, json_t *o, con
     return line;
 }
 
+/* `n` numbers; what is missing is NAN. */
+static const double *read_numbers(const struct reader *r, json_t *o, const char *at,
+                                  const char *key, size_t *n)
+{
+    char here[POINTER_BYTES];
+    json_t *list = get_child(r, o, at, key, JSON_ARRAY, here);
+    double *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
+    for (*n = 0; *n < json_array_size(list); ++*n) {
+        const json_t *one = json_array_get(list, *n);
+        x[*n] = json_is_number(one) ? json_number_value(one) : NAN;
+    }
+    return x;
+}
+
+static void read_months(const struct reader *r, json_t *tco, const char *at, struct tco_result *t)
+{
+    char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *o = get_child(r, tco, at, "months", JSON_OBJECT, here), *one;
+    if (!o) return;
+    get_nums(r, o, here, t, month_nums, COUNT_OF(month_nums));
+    t->paid_by_month_usd = read_numbers(r, o, here, "paid_by_month_usd", &t->n_months);
+    json_t *list = get_child(r, o, here, "against", JSON_ARRAY, list_at);
+    struct payback *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        size_t n;
+        if (!(one = get_member(r, list, list_at, i, one_at))) continue;
+        x[t->n_paybacks].rent = get_text(r, one, one_at, "rent");
+        get_nums(r, one, one_at, &x[t->n_paybacks], payback_nums, COUNT_OF(payback_nums));
+        x[t->n_paybacks].paid_by_month_usd = read_numbers(r, one, one_at, "paid_by_month_usd", &n);
+        if (n != t->n_months)
+            json_problem(r->d, r->doc, one_at, "expected %zu months, found %zu", t->n_months, n);
+        t->n_paybacks++;
+    }
+    t->payback = x;
+}
+
 static void read_tco(const struct reader *r, json_t *policy, const char *at, struct tco_result *t)
 {
     char here[POINTER_BYTES], list_at[POINTER_BYTES], one_at[POINTER_BYTES];
@@ -829,6 +919,7 @@ static void read_tco(const struct reader *r, json_t *policy, const char *at, str
     if (json_object_get(o, "base_cards"))
         get_nums(r, o, here, t, tco_more_nums, COUNT_OF(tco_more_nums));
     if (json_object_get(o, "by_class")) t->klass = read_lines(r, o, here, &t->n_classes);
+    if (json_object_get(o, "months")) read_months(r, o, here, t);
 }
 
 static const struct usage_tenant *read_tenants(const struct reader *r, json_t *o, const char *at,
@@ -1020,6 +1111,24 @@ static const char *const *read_texts(const struct reader *r, json_t *root, const
     return s;
 }
 
+/* Absent in results of before chances were kept. */
+static void read_options(const struct reader *r, json_t *o, const char *at, struct decision *d)
+{
+    char here[POINTER_BYTES], one_at[POINTER_BYTES];
+    json_t *list = get_child(r, o, at, "options", JSON_ARRAY, here), *one;
+    struct decision_option *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
+    d->cost_unit = get_text(r, o, at, "cost_unit");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (!(one = get_member(r, list, here, i, one_at))) continue;
+        struct decision_option *y = &x[d->n_options++];
+        y->policy = get_text(r, one, one_at, "policy");
+        y->eligible = get_bool(r, one, one_at, "eligible");
+        get_nums(r, one, one_at, y, option_nums, COUNT_OF(option_nums));
+        y->no_difference_shown = get_bool(r, one, one_at, "no_difference_shown");
+    }
+    d->option = x;
+}
+
 static void read_decision(const struct reader *r, json_t *o, const char *at, struct decision *d)
 {
     char here[POINTER_BYTES], one_at[POINTER_BYTES];
@@ -1054,6 +1163,7 @@ static void read_decision(const struct reader *r, json_t *o, const char *at, str
         flip[d->n_flips++].at = get_num(r, one, one_at, "at");
     }
     d->flip = flip;
+    if (json_object_get(o, "options")) read_options(r, o, at, d);
 }
 
 /* A list of sentences in results of before decisions were kept. */
@@ -1073,6 +1183,10 @@ static void read_advice(const struct reader *r, json_t *root, struct result *out
     for (size_t i = 0; i < json_array_size(list); i++)
         if ((one = get_member(r, list, here, i, one_at)))
             read_decision(r, one, one_at, &d[out->n_decisions++]);
+    if (json_object_get(o, "draws")) {
+        out->advice_draws = get_count(r, o, at, "draws");
+        out->advice_replications = get_count(r, o, at, "replications");
+    }
     list = get_child(r, o, at, "qualities", JSON_ARRAY, here);
     struct quality *q = arena_array(r->a, json_array_size(list) + 1, sizeof *q);
     out->quality = q;

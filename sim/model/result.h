@@ -71,6 +71,15 @@ struct cost_line {
     double usd, usd_per_job, usd_per_useful_gpu_hour; /* of jobs completed; NAN: none */
 };
 
+/* Buying against renting, by the month: cash paid, a resale not counted (cost/months.h). */
+struct payback {
+    const char *rent; /* a rented policy, or the name of a price book */
+    double month;     /* at whose end buying has paid, and stays so; NAN: never within the term */
+    double month_discounted;         /* the same with money discounted at the rate of the book */
+    double usd_per_year;             /* of renting */
+    const double *paid_by_month_usd; /* of renting, as long as the owned one */
+};
+
 struct tco_result {
     bool priced;  /* false: no price book, "tco": null */
     double hours; /* what the amounts are for */
@@ -78,6 +87,14 @@ struct tco_result {
     double usd_per_gpu_hour, usd_per_useful_gpu_hour, usd_per_job, energy_usd;
     const struct cost_item_result *item;
     size_t n_items;
+    double rate, term_y; /* of the book */
+    double upfront_usd,
+        resale_usd; /* capital bought at the beginning; worth at the end of the term */
+    const double
+        *paid_by_month_usd; /* by the end of month 0, 1, ... of the term, resale not counted */
+    size_t n_months;        /* entries, month 0 included; 0: not known */
+    const struct payback *payback; /* against each rented policy; none where nothing is bought */
+    size_t n_paybacks;
     double base_cards; /* to own or commit to, the rest rented; NAN: the book has no base */
     double carbon_operation_kg, carbon_embodied_kg,
         carbon_kg_per_useful_gpu_hour; /* NAN: not stated */
@@ -226,12 +243,28 @@ struct decision_fleet {
     int64_t nodes, cards;
 };
 
+/* One policy in a decision. Costs are in the decision's unit; the chances are of draws from the ranges of the
+ * prices (and the replications), the same for all policies. */
+struct decision_option {
+    const char *policy;
+    bool eligible; /* fit, and fast enough: only those are compared by cost */
+    double cost;   /* as simulated, prices at their modes; NAN: not known */
+    double cost_p10, cost_p50,
+        cost_p90;      /* NAN, like all below: not eligible, or nothing to draw from */
+    double p_cheapest; /* share of the draws in which it is, of those eligible */
+    double difference_p5, difference_p95; /* paired, less the recommended one; NAN for that one */
+    bool no_difference_shown;             /* 0 lies between them */
+};
+
 /* The recommendation for all work, for a class or for a service (metrics/decide.h states the rule). */
 struct decision {
     const char *about;         /* "(all)", a class, a service */
     const char *policy, *kind; /* NULL: none is fit */
     const struct decision_fleet *fleet;
     size_t n_fleet;
+    const char *cost_unit;                /* "USD per useful GPU-hour" */
+    const struct decision_option *option; /* all policies, in scenario order */
+    size_t n_options;
     const char *const *tie; /* policies that are as good */
     size_t n_ties;
     const struct advice_reason *reason;
@@ -261,7 +294,8 @@ struct result {
     size_t n_advice;
     const struct decision *decision; /* the first one is about all work */
     size_t n_decisions;
-    const struct quality *quality; /* of the sharing kinds compared */
+    uint64_t advice_draws, advice_replications; /* behind the chances; 0 draws: none */
+    const struct quality *quality;              /* of the sharing kinds compared */
     size_t n_qualities;
 };
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "base/vec.h"
+#include "cost/months.h"
 #include "cost/tco.h"
 #include "metrics/collect.h"
 #include "metrics/compare.h"
@@ -13,6 +14,7 @@
 #include "metrics/service_stats.h"
 #include "metrics/sink_csv.h"
 #include "metrics/sink_timeline.h"
+#include "whatif/chances.h"
 
 #include <errno.h>
 #include <math.h>
@@ -362,6 +364,21 @@ static void partial_advice(struct result *r, struct arena *a)
     r->n_advice = n;
 }
 
+/* What paying for it comes to, over time and by chance. */
+static void judge_money(struct runner *r, struct policy_result *result)
+{
+    const char **share = arena_array(r->arena, r->n, sizeof *share);
+    const struct price_book **book = arena_array(r->arena, r->n, sizeof *book);
+    const struct policy_result **run = arena_array(r->arena, r->n, sizeof *run);
+    for (size_t i = 0; i < r->n; i++) {
+        share[i] = r->plan[i].share->name;
+        book[i] = r->plan[i].priced ? &r->plan[i].prices : NULL;
+        run[i] = &result[i];
+    }
+    months_paybacks(result, r->n, r->arena);
+    chances_fill(&r->result, &(struct chances){ share, book, run, 1 }, r->arena);
+}
+
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e)
 {
     struct err *error = xcalloc(r->n, sizeof *error);
@@ -385,6 +402,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     if (rc == 0 && whole) {
         compare_policies(&r->result, r->arena);
         decide_policies(&r->result, r->arena);
+        if (!r->silent) judge_money(r, result);
     } else if (rc == 0) {
         partial_advice(&r->result, r->arena);
     }

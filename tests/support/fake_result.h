@@ -83,6 +83,9 @@ static void fake_service(struct service_result *v, struct arena *a, double wait)
 static void fake_policy(struct policy_result *p, struct arena *a, const char *name,
                         const char *kind, double wait, double held)
 {
+    static const double months[] = { 70000, 71000.5, 72001, 73001.5 },
+                        rent[] = { 0, 35500.25, 71000.5, 106500.75 };
+    static const struct payback cloud = { "cloud <1>", 3, NAN, 426003, rent };
     static struct gpu_spec gpu; /* only its name and TDP are written */
     struct job_group_result *group = arena_array(a, 5, sizeof *group);
     struct usage_group *fleet = arena_alloc(a, sizeof *fleet);
@@ -191,6 +194,14 @@ static void fake_policy(struct policy_result *p, struct arena *a, const char *na
                  .energy_usd = 135.075,
                  .item = item,
                  .n_items = 4,
+                 .rate = 0.08,
+                 .term_y = 0.25,
+                 .upfront_usd = 70000,
+                 .resale_usd = 61000.5,
+                 .paid_by_month_usd = months,
+                 .n_months = 4,
+                 .payback = &cloud,
+                 .n_paybacks = 1,
                  .charge = charge,
                  .n_charges = 4 },
         .usage = { .hours = hours,
@@ -235,11 +246,19 @@ static void fake_result(struct result *r, struct arena *a)
                                                   "cost_share", "mig", -0.089 },
                                                 { "if none did", "fit", NULL, NAN } };
     static const char *const as_good[] = { "whole" };
+    static const struct decision_option options[] = {
+        { "whole", true, 0.45, 0.44, 0.46, 0.48, 0.0625, -0.01, 0.06, true },
+        { "mig", false, 0.5, NAN, NAN, NAN, NAN, NAN, NAN, false },
+        { "mps & <b>more</b>", true, 0.41, 0.4, 0.42, 0.43, 0.9375, NAN, NAN, false }
+    };
     static const struct decision decisions[] = { { .about = "(all)",
                                                    .policy = "mps & <b>more</b>",
                                                    .kind = "mps",
                                                    .fleet = decided_fleet,
                                                    .n_fleet = 1,
+                                                   .cost_unit = "USD per useful GPU-hour",
+                                                   .option = options,
+                                                   .n_options = 3,
                                                    .tie = as_good,
                                                    .n_ties = 1,
                                                    .reason = reasons,
@@ -276,6 +295,8 @@ static void fake_result(struct result *r, struct arena *a)
         .n_advice = 2,
         .decision = decisions,
         .n_decisions = 2,
+        .advice_draws = 1000,
+        .advice_replications = 3,
         .quality = qualities,
         .n_qualities = 1,
     };

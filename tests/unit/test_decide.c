@@ -154,6 +154,72 @@ static void classes_and_services(void **state)
     arena_destroy(a);
 }
 
+/* Cameras run all week: none ends within the window under one policy, all do under the other, and what they cost is
+ * compared by the year. 24 of 100 USD of 876 hours, and 60 of 300. */
+static void endless_work(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    const struct figures f[] = { { "whole", "whole", 0, 1, 300, true },
+                                 { "share", "timeslice", 0, 1, 100, true } };
+    struct policy_result p[] = { policy(&f[0]), policy(&f[1]) };
+    struct job_group_result klass[2][2];
+    struct cost_line line[2][2];
+    for (int i = 0; i < 2; i++) {
+        klass[i][0] = (struct job_group_result){
+            .name = "cameras",
+            .useful_gpu_hours = i ? 0 : 50,
+            .count = { .submitted = 9, .completed = i ? 0 : 9, .running = i ? 9 : 0 }
+        };
+        klass[i][0].stats.slowdown.p95 = i ? NAN : 1;
+        klass[i][0].stats.wait_s.p95 = 0;
+        klass[i][1] = (struct job_group_result){ .name = "rest",
+                                                 .useful_gpu_hours = 50,
+                                                 .count = { .submitted = 1, .completed = 1 } };
+        klass[i][1].stats.slowdown.p95 = 1;
+        line[i][0] = (struct cost_line){ "cameras", i ? 12 : 40, 0, 0 };
+        line[i][1] = (struct cost_line){ "rest", i ? 38 : 160, 0, 0 };
+        p[i].by_class = klass[i];
+        p[i].n_classes = 2;
+        p[i].tco.klass = line[i];
+        p[i].tco.n_classes = 2;
+        p[i].tco.usd_per_year = p[i].tco.total_usd * 10;
+    }
+    struct result r = { .policy = p, .n_policies = 2 };
+    decide_policies(&r, a);
+    const struct decision *d = &r.decision[1];
+    assert_string_equal(d->about, "cameras");
+    assert_string_equal(d->policy, "share");
+    assert_string_equal(d->cost_unit, "USD a year");
+    assert_close(d->option[0].cost, 600, 1e-9);
+    assert_close(d->option[1].cost, 240, 1e-9);
+    /* 360 USD a year dearer, of which the cameras would pay 24 % of a licence on ten cards */
+    assert_close(flip_on(d, "usd_per_card_year")->at, 360 / 0.24 / 10, 1e-9);
+    assert_string_equal(r.decision[2].cost_unit, "USD per useful GPU-hour");
+    arena_destroy(a);
+}
+
+/* What is cheaper but loses jobs is named with the share that would have to be accepted. */
+static void what_losing_jobs_would_save(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct policy_result p[3];
+    struct result r;
+    const struct figures f[] = { { "lossy", "mps", 45, 1, 100, true },
+                                 { "good", "mig", 10, 1, 200, true },
+                                 { "dear and lossy", "whole", 500, 1, 260, true } };
+    const struct decision *d = decide(&r, p, f, 3, a);
+    assert_string_equal(d->policy, "good");
+    assert_int_equal(d->n_flips, 1);
+    assert_close(flip_on(d, "lost")->at, 0.045, 1e-12);
+    assert_string_equal(flip_on(d, "lost")->to, "lossy");
+    assert_false(d->option[0].eligible);
+    assert_true(d->option[1].eligible);
+    assert_close(d->option[0].cost, 1, 1e-12);
+    arena_destroy(a);
+}
+
 /* Every sharing kind has the same aspects, each with a source. */
 static void qualities(void **state)
 {
@@ -182,6 +248,8 @@ int main(void)
         cmocka_unit_test(the_cheapest_that_is_fit_and_fast),
         cmocka_unit_test(equal_costs_and_ties),
         cmocka_unit_test(classes_and_services),
+        cmocka_unit_test(endless_work),
+        cmocka_unit_test(what_losing_jobs_would_save),
         cmocka_unit_test(qualities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

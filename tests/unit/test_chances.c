@@ -1,0 +1,137 @@
+/* test_chances.c - how often each policy is the cheapest, with closed forms for uniform prices. */
+#include "support/simulate.h"
+
+#include "whatif/chances.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SCENARIO                                                                                      \
+    "{ 'format': 'gpusim-scenario/1', 'name': 'k', 'fleet': [ { 'name': 'p', 'gpu': 'generic', "      \
+    "'nodes': 1, 'gpus_per_node': 2 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': "          \
+    "'trace.csv' } ], 'policies': [ { 'name': 'a', 'share': { 'kind': 'whole' }, 'prices': 'a.json' " \
+    "}, { 'name': 'b', 'share': { 'kind': 'whole' }, 'prices': 'b.json' } ] }"
+
+/* 1 and 3 card-hours of two classes on two cards in three hours: two of six hours are idle. */
+static const char trace[] = "job_id,submit_s,duration_s,gpus,class\nx,0,3600,1,dev\n"
+                            "y,0,10800,1,training\n";
+
+static void run(struct simulated *s, const char *a, const char *b)
+{
+    static char text[2][600];
+    const char *amount[] = { a, b };
+    for (int i = 0; i < 2; i++)
+        snprintf(
+            text[i], sizeof text[i],
+            "{ 'format': 'gpusim-prices/1', 'name': 'n', 'currency': 'USD', 'as_of': '2026-01', "
+            "'rate': 0, 'term': '1 y', 'items': [ { 'name': 'rack %c', 'driver': 'gpu_hour', "
+            "'amount': %s, 'source': 's', 'date': '2026-01', 'confidence': 'read' } ] }",
+            "ab"[i], amount[i]);
+    const struct sim_file files[] = { { "a.json", text[0] },
+                                      { "b.json", text[1] },
+                                      { NULL, NULL } };
+    simulate_with(s, SCENARIO, trace, files, 2);
+}
+
+static const struct advice_flip *price_flip(const struct decision *d, const char *input)
+{
+    for (size_t i = 0; i < d->n_flips; i++)
+        if (strcmp(d->flip[i].input, input) == 0) return &d->flip[i];
+    return NULL;
+}
+
+/* b costs 0.9, a uniformly 0.8 to 1.2: cheaper in a quarter of the draws; six card-hours, four useful. */
+static void known_share(void **state)
+{
+    struct simulated s;
+    (void)state;
+    run(&s, "{ 'shape': 'uniform', 'low': 0.8, 'high': 1.2 }", "0.9");
+    const struct result *r = &s.run.result;
+    assert_int_equal(r->advice_draws, CHANCES_DRAWS);
+    assert_int_equal(r->advice_replications, 1);
+    assert_int_equal(r->n_decisions, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct decision *d = &r->decision[i];
+        const struct decision_option *a = &d->option[0], *b = &d->option[1];
+        assert_string_equal(d->policy, "b");
+        assert_string_equal(d->cost_unit, "USD per useful GPU-hour");
+        assert_int_equal(d->n_options, 2);
+        /* each class pays its part of the idle hours, so all cost the same per useful hour */
+        assert_close(a->cost, 1.5, 1e-9);
+        assert_close(b->cost, 1.35, 1e-9);
+        assert_close(b->cost_p10, 1.35, 1e-9);
+        assert_close(b->cost_p90, 1.35, 1e-9);
+        assert_close(a->cost_p10, 1.5 * 0.84, 0.01);
+        assert_close(a->cost_p90, 1.5 * 1.16, 0.01);
+        assert_close(a->p_cheapest, 0.25, 0.05);
+        assert_close(a->p_cheapest + b->p_cheapest, 1, 1e-12);
+        assert_close(a->difference_p5, 1.5 * 0.82 - 1.35, 0.1);
+        assert_close(a->difference_p95, 1.5 * 1.18 - 1.35, 0.05);
+        assert_true(a->no_difference_shown);
+        assert_false(b->no_difference_shown);
+        assert_true(isnan(b->difference_p5));
+        assert_close(price_flip(d, "price: rack a")->at, 0.9, 1e-6);
+        assert_string_equal(price_flip(d, "price: rack a")->to, "a");
+        assert_string_equal(d->reason[d->n_reasons - 1].metric, "p_cheapest");
+        assert_close(d->reason[d->n_reasons - 1].value, b->p_cheapest, 0);
+    }
+    simulated_fini(&s);
+}
+
+/* Far apart: certain, and shown. Ranges uneven about the modes: the recommended is seldom the cheapest, and
+ * the reader is told. */
+static void certain_and_lopsided(void **state)
+{
+    struct simulated s;
+    (void)state;
+    run(&s, "{ 'low': 2, 'mode': 3, 'high': 4 }", "{ 'low': 0.9, 'mode': 1, 'high': 1.1 }");
+    const struct decision *d = &s.run.result.decision[0];
+    assert_close(d->option[1].p_cheapest, 1, 0);
+    assert_close(d->option[0].p_cheapest, 0, 0);
+    assert_false(d->option[0].no_difference_shown);
+    assert_null(strstr(d->reason[d->n_reasons - 1].text, "not even"));
+    simulated_fini(&s);
+    run(&s, "1.1", "{ 'low': 1, 'mode': 1, 'high': 3 }");
+    d = &s.run.result.decision[0];
+    assert_string_equal(d->policy, "b");
+    assert_true(d->option[0].p_cheapest > 0.8); /* (3 - 1.1)^2 / 4 = 0.9025 */
+    assert_non_null(strstr(d->reason[d->n_reasons - 1].text, "a in 9"));
+    assert_non_null(strstr(d->reason[d->n_reasons - 1].text, "not even"));
+    simulated_fini(&s);
+}
+
+/* The same price is no difference, and halves the chance. */
+static void equal(void **state)
+{
+    struct simulated s;
+    (void)state;
+    run(&s, "1", "{ 'low': 0.99999, 'mode': 1, 'high': 1.00001 }");
+    const struct decision *d = &s.run.result.decision[0];
+    assert_close(d->option[0].p_cheapest, 0.5, 1e-12);
+    assert_true(d->option[0].no_difference_shown || d->option[1].no_difference_shown);
+    simulated_fini(&s);
+}
+
+static void nothing_to_draw(void **state)
+{
+    struct simulated s;
+    (void)state;
+    run(&s, "1", "2");
+    const struct result *r = &s.run.result;
+    assert_int_equal(r->advice_draws, 0);
+    assert_close(r->decision[0].option[0].cost, 1.5, 1e-9);
+    assert_true(r->decision[0].option[0].eligible);
+    assert_true(isnan(r->decision[0].option[0].p_cheapest));
+    simulated_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_share),
+        cmocka_unit_test(certain_and_lopsided),
+        cmocka_unit_test(equal),
+        cmocka_unit_test(nothing_to_draw),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
