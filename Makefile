@@ -112,7 +112,7 @@ CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
 SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
-STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 client))
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client))
 
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
@@ -221,11 +221,13 @@ $(B)/bin/libgpusim_intercept.so: calibrate/shim/intercept.c calibrate/shim/hooks
 STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
     $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -fPIC -shared -fvisibility=hidden \
     -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $(filter %.c,$^) -pthread -ldl -lm
-$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h
+$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h tests/standin/clock.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libnvidia-ml.so.1: tests/standin/libnvidia-ml.c tests/standin/card.h
+	@$(STANDIN_CC)
+$(B)/tests/standin/libclock.so: tests/standin/clock.c tests/standin/clock.h
 	@$(STANDIN_CC)
 # Linked to the stand-in, and it loads it besides: every way to a driver call.
 $(B)/tests/standin/client: tests/standin/client.c $(B)/tests/standin/libcuda.so.1

@@ -49,6 +49,7 @@ static const struct param_def keys[KEYS] = {
 
 struct hook {
     const struct probe_ctx *c;
+    const char *path;
     char *preload; /* LD_PRELOAD=... */
 };
 
@@ -102,7 +103,7 @@ static int prove(const struct hook *h, struct worker *w, struct err *e)
     long long seen = -1;
     int rc = worker_say(w, e, "calls launch 1");
     if (!rc) rc = worker_hear(w, &line, e);
-    if (!rc) rc = worker_say(w, e, "hooked %s", h->preload + strlen("LD_PRELOAD="));
+    if (!rc) rc = worker_say(w, e, "hooked %s", h->path);
     if (!rc) rc = worker_hear(w, &line, e);
     if (!rc && sscanf(line, "hooked %d %lld", &mapped, &seen) != 2)
         rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
@@ -365,7 +366,11 @@ static void run(const struct probe_ctx *c)
     if (!rc && !path)
         rc = err_set(&e, ERR_IO, NULL, "no library to preload: %s",
                      c->shim ? c->shim : "libgpusim_intercept.so is not beside this program");
-    h.preload = xasprintf("LD_PRELOAD=%s", path ? path : "");
+    /* before whatever is preloaded already, so that the two sides of a pair differ in this one only */
+    const char *rest = getenv("LD_PRELOAD");
+    h.path = path;
+    h.preload = xasprintf("LD_PRELOAD=%s%s%s", path ? path : "", rest && *rest ? ":" : "",
+                          rest ? rest : "");
     if (!rc) rc = measure_calls(&h, &e);
     if (!rc) rc = measure_startup(&h, &e);
     if (!rc) rc = measure_memory(&h, &e);

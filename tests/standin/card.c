@@ -1,7 +1,9 @@
 #include "tests/standin/card.h"
+#include "tests/standin/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -123,14 +125,22 @@ const struct card_plan *card_plan(void)
 uint64_t card_now_ns(void)
 {
     struct timespec t;
+    if (standin_clock_now) return standin_clock_now();
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+void card_until(uint64_t ns)
+{
+    if (standin_clock_until)
+        standin_clock_until(ns);
+    else
+        while (card_now_ns() < ns) continue;
+}
+
 void card_spin_us(double us)
 {
-    const uint64_t end = card_now_ns() + (uint64_t)(1e3 * us);
-    while (card_now_ns() < end) continue;
+    card_until(card_now_ns() + (uint64_t)(1e3 * us));
 }
 
 static void take_lock(void)
@@ -330,10 +340,19 @@ uint64_t card_last(int ctx)
     return n;
 }
 
-/* The least time until it can be done, were the card its own. */
+/* The time until it can be done at the earliest: what is on the card leaves it when its turn or its work is at its
+ * end, and then all turns are this context's own. */
 static double least_wait(const struct context *c, uint64_t item)
 {
-    double ns = 0;
+    const bool own = card->owner >= 0 && c == &card->ctx[card->owner];
+    double ns = card->switching_ns;
+    if (!own && card->owner >= 0) {
+        const struct context *o = &card->ctx[card->owner];
+        double theirs = 0;
+        for (uint64_t k = o->done + 1; o->pid && k <= o->added && theirs < card->turn_ns; k++)
+            theirs += left_of(&o->item[k % RING]);
+        ns += fmin(theirs, card->turn_ns) + 1e3 * plan.switch_us;
+    }
     for (uint64_t k = c->done + 1; k <= item; k++) {
         const struct item *i = &c->item[k % RING];
         ns += i->log && i->begun_ns ? left_of(i) : i->left_ns;
@@ -352,7 +371,10 @@ uint64_t card_wait(int ctx, uint64_t item)
         const double left = done ? 0 : least_wait(c, item);
         drop_lock();
         if (done) return at;
-        if (left > 200e3) usleep((useconds_t)(1e-3 * left) - 100);
+        if (standin_clock_until)
+            standin_clock_until(card_now_ns() + (uint64_t)left + 1);
+        else if (left > 200e3)
+            usleep((useconds_t)(1e-3 * left) - 100);
     }
 }
 

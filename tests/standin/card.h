@@ -58,6 +58,7 @@ struct card_plan {
 void card_open(void);
 const struct card_plan *card_plan(void);
 uint64_t card_now_ns(void);
+void card_until(uint64_t ns);
 void card_spin_us(double us); /* busy until so long after the call */
 
 int card_context_open(void); /* number of a context, -1: too many */

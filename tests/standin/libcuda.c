@@ -77,9 +77,27 @@ unsigned long standin_launches(void)
 
 /* ---- device ------------------------------------------------------------------------------------- */
 
+/* A child must not find the lock taken by a thread that it does not have. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 EXPORT CUresult cuInit(unsigned flags)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)flags;
+    pthread_once(&once, watch_forks);
     card_open();
     return CUDA_SUCCESS;
 }
@@ -200,7 +218,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice d)
         card_take(-context_bytes());
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    while (card_now_ns() < end) continue;
+    card_until(end);
     *out = (CUcontext)&context;
     return CUDA_SUCCESS;
 }
@@ -427,7 +445,7 @@ static CUresult timed_launch(CUfunction f, unsigned grid, unsigned block, void *
 {
     const uint64_t end = card_now_ns() + (uint64_t)(1e3 * card_plan()->launch_us);
     const CUresult r = run_kernel(f, grid, block, args);
-    while (card_now_ns() < end) continue;
+    card_until(end);
     return r;
 }
 

@@ -1,6 +1,6 @@
 /* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back within the
- * intervals that the profile states. What the host's clock measures may be 4 % and 0.2 us off besides: the
- * stand-in's own calls take time too, on a machine that runs other tests. */
+ * intervals that the profile states. On the stand-in's virtual clock only planted times pass, and 25 ns for each
+ * reading of the clock: what is measured by the host's clock may be 50 ns a call off besides. */
 #include "model/profile.h"
 #include "tests/support/standin.h"
 
@@ -31,17 +31,17 @@ static void first_card(void **state)
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
     struct measured m = measure("name=NVIDIA L4;sms=58", base);
-    expect(&m, "base.launch_us", 2.5, 0.04, 0.2);
-    expect(&m, "base.launch_sync_us", 2.5 + 1.5 + 4, 0.04,
-           2.5); /* sync counts from the end of the work */
+    expect(&m, "base.launch_us", 2.5, 0, 0.05);
+    /* sync counts from the end of the work, which begins with the call of the launch */
+    expect(&m, "base.launch_sync_us", 1.5 + 4, 0, 0.05);
     expect(&m, "base.graph_node_us", 1.1, 0.01, 0.01);
-    expect(&m, "base.alloc_us", 40, 0.1, 2);
-    expect(&m, "base.context_ms", 60, 0.3, 0);
+    expect(&m, "base.alloc_us", 40, 0, 0.05);
+    expect(&m, "base.context_ms", 60, 0, 0.001);
     expect(&m, "base.context_bytes", 300 << 20, 0, 0);
     expect(&m, "base.mem_Bps", 250e9, 0.001, 0);
     expect(&m, "base.l2_Bps", 1000e9, 0.001, 0);
-    expect(&m, "base.h2d_Bps", 2e9, 0.02, 0);
-    expect(&m, "base.d2h_Bps", 2.5e9, 0.02, 0);
+    expect(&m, "base.h2d_Bps", 2e9, 0.002, 0);
+    expect(&m, "base.d2h_Bps", 2.5e9, 0.002, 0);
     expect(&m, "base.gemm_fp64_flops", 0.25e12, 0.002, 0);
     expect(&m, "base.gemm_fp16_flops", 56e12, 0.002, 0);
     expect(&m, "base.gemm_int8_ops", 110e12, 0.002, 0);
@@ -61,13 +61,13 @@ static void second_card(void **state)
                                 "context_ms=35;context_MiB=98;mem_GBps=301;l2_GBps=1270;h2d_GBps=1;"
                                 "gemm_fp16_T=41;gemm_bf16_T=0;gemm_int8_T=140;noise=0.02",
                                 base);
-    expect(&m, "base.launch_us", 6, 0.04, 0.2);
+    expect(&m, "base.launch_us", 6, 0, 0.05);
     expect(&m, "base.graph_node_us", 0.7, 0.02, 0.01);
-    expect(&m, "base.alloc_us", 95, 0.1, 2);
+    expect(&m, "base.alloc_us", 95, 0, 0.05);
     expect(&m, "base.context_bytes", 98 << 20, 0, 0);
     expect(&m, "base.mem_Bps", 301e9, 0.004, 0);
     expect(&m, "base.l2_Bps", 1270e9, 0.004, 0);
-    expect(&m, "base.h2d_Bps", 1e9, 0.02, 0);
+    expect(&m, "base.h2d_Bps", 1e9, 0.002, 0);
     expect(&m, "base.gemm_fp16_flops", 41e12, 0.005, 0);
     expect_profile(&m, "t4");
     assert_contains(m.said, "above the catalogue's peak");
@@ -75,8 +75,8 @@ static void second_card(void **state)
     done(&m);
 }
 
-/* Two cards that take turns differently. The throughput kept is that of q / (q + c) within the noise
- * of the machine's own scheduling; quantum and switch are on the card's timer and exact. */
+/* Two cards that take turns differently. The throughput kept is that of q / (q + c) within the few turns by which
+ * a window of 0.2 s may begin or end off; quantum and switch are on the card's timer and exact. */
 static void turns(void **state)
 {
     static const struct {
@@ -91,11 +91,11 @@ static void turns(void **state)
         const double kept = card[i].q / (card[i].q + card[i].c);
         expect(&m, "timeslice.quantum_us", card[i].q, 0.001, 0);
         expect(&m, "timeslice.switch_us", card[i].c, 0.001, 0);
-        expect(&m, "timeslice.kept_compute_2", kept, 0.05, 0);
-        expect(&m, "timeslice.kept_memory_2", kept, 0.05, 0);
-        expect(&m, "timeslice.kept_small_2", kept, 0.05, 0);
-        expect(&m, "timeslice.split_long_kernels", 0.5, 0.05, 0);
-        assert_contains(m.said, "check efficiency");
+        expect(&m, "timeslice.kept_compute_2", kept, 0.015, 0);
+        expect(&m, "timeslice.kept_memory_2", kept, 0.015, 0);
+        expect(&m, "timeslice.kept_small_2", kept, 0.015, 0);
+        expect(&m, "timeslice.split_long_kernels", 0.5, 0.02, 0);
+        assert_contains(m.said, "check efficiency  passed");
         done(&m);
     }
 }
