@@ -15,6 +15,7 @@ struct page {
     enum lang lang;
     json_t *imports; /* NULL: not known */
     json_t *risk;    /* NULL: not known */
+    json_t *effects; /* sensitivity.json; NULL: not computed */
     struct arena *a; /* short texts, until the page is done */
     const struct report_picture *picture;
     size_t n_pictures;
@@ -71,6 +72,8 @@ void grid_text(struct grid *t, const char *s);
 /* A cell of own making: its HTML, and its figure for sorting and CSV. */
 void grid_html(struct grid *t, const char *html, double value, enum kind kind);
 void grid_close(struct grid *t); /* writes it all, frees */
+void grid_usd_columns(struct grid *t); /* one a policy, in USD; page_charge.c */
+void grid_totals(struct grid *t);      /* begins a last row: what each policy costs */
 
 void page_number(struct strbuf *out, double x, enum kind kind);
 /* x to the digits that its interval supports: two of half its width. x itself without an interval. */
@@ -108,6 +111,9 @@ bool page_has_picture(const struct page *p,
 void page_classes(struct page *p);
 void page_services(struct page *p);
 void page_money(struct page *p);
+void page_charges(struct page *p); /* who pays */
+void page_failures(struct page *p);
+void page_effects(struct page *p); /* what the ranges of the parameters do */
 void page_energy(struct page *p);
 void page_precision(struct page *p);
 void page_assumptions(struct page *p); /* reads scenarios/measured/errors.csv */

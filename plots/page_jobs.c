@@ -89,3 +89,26 @@ void page_classes(struct page *p)
     }
     grid_close(&t);
 }
+
+/* ---- faults ---- */
+
+/* What failed, whom it struck, and what that cost; with how far a fault reaches under each policy. */
+void page_failures(struct page *p)
+{
+    static const struct column columns[] = {
+        { W_FAULTS, W_OF_CARDS, W_NONE, COUNT, AT(failures.card_faults), false },
+        { W_FAULTS, W_OF_NODES, W_NONE, COUNT, AT(failures.node_faults), false },
+        { W_FAULTS, W_OF_PROGRAMS, W_NONE, COUNT, AT(failures.job_faults), false },
+        { W_JOBS, W_STRUCK, W_NONE, COUNT, AT(failures.jobs_struck), false },
+        { W_JOBS, W_GIVEN_UP, W_NONE, COUNT, AT(failures.jobs_given_up), false },
+        { W_CARD_TIME, W_WORK_LOST, W_GPU_HOURS, FIGURE, AT(failures.lost_gpu_hours), false },
+        { W_CARD_TIME, W_DOWN, W_GPU_HOURS, FIGURE, AT(failures.down_gpu_hours), false },
+        { W_CARD_TIME, W_ABSENT, W_GPU_HOURS, FIGURE, AT(failures.absent_gpu_hours), false },
+    };
+    bool any = false;
+    for (size_t i = 0; i < p->r->n_policies; i++) any = any || p->r->policy[i].failures.any;
+    if (!any) return;
+    page_heading(p, "failures", W_H_FAILURES);
+    page_policy_table(p, "failures-table", W_H_FAILURES, W_FAILURES_NOTE, columns,
+                      sizeof columns / sizeof *columns);
+}

@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void policy_columns(struct grid *t)
-{
-    for (size_t i = 0; i < t->p->r->n_policies; i++)
-        grid_policy_column(t, i, page_word(t->p, W_USD));
-}
-
 /* The same item of another policy: same name and source. NULL: that policy does not pay for it. */
 static const struct cost_item_result *find_item(const struct tco_result *t,
                                                 const struct cost_item_result *like)
@@ -80,16 +74,6 @@ static void confidence(struct page *p)
     strbuf_addf(p->out, "%s</p>\n", page_word(p, W_NO_PRICE_MEASURED));
 }
 
-static void sums(struct grid *t)
-{
-    grid_row(t, true);
-    grid_name(t, page_word(t->p, W_TOTAL), NULL);
-    for (size_t i = 0; i < t->p->r->n_policies; i++) {
-        const struct tco_result *x = &t->p->r->policy[i].tco;
-        grid_number(t, x->priced ? x->total_usd : NAN, MONEY);
-    }
-}
-
 static void items(struct page *p)
 {
     const struct result *r = p->r;
@@ -97,7 +81,7 @@ static void items(struct page *p)
     page_note(p, W_ITEMS_NOTE);
     grid_open(&t, p, "items", W_ITEMS);
     grid_column(&t, page_word(p, W_ITEM), NULL, true);
-    policy_columns(&t);
+    grid_usd_columns(&t);
     grid_column(&t, page_word(p, W_PAID_FOR), NULL, true);
     grid_column(&t, page_word(p, W_SOURCE), NULL, true);
     grid_column(&t, page_word(p, W_DATE), NULL, true);
@@ -111,105 +95,10 @@ static void items(struct page *p)
             if (!shown) item_row(&t, &x->item[k]);
         }
     }
-    sums(&t);
+    grid_totals(&t);
     for (int i = 0; i < 4; i++) grid_text(&t, "");
     grid_close(&t);
     confidence(p);
-}
-
-/* ---- chargeback ---- */
-
-/* One line of the chargeback: a tenant, or one of "(idle)", "(stranded)", "(down)". */
-struct payer {
-    const char *name;
-    double most; /* over the policies */
-};
-
-static const struct charge *find_charge(const struct tco_result *t, const char *name)
-{
-    for (size_t i = 0; i < t->n_charges; i++)
-        if (strcmp(t->charge[i].name, name) == 0) return &t->charge[i];
-    return NULL;
-}
-
-static double charged(const struct tco_result *t, const char *name)
-{
-    const struct charge *c = find_charge(t, name);
-    return !t->priced ? NAN : c ? c->usd : 0;
-}
-
-static const char *const waste[] = { "(idle)", "(stranded)", "(down)" };
-
-static bool is_waste(const char *name)
-{
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(name, waste[i]) == 0) return true;
-    return false;
-}
-
-static int by_amount(const void *a, const void *b)
-{
-    const struct payer *x = a, *y = b;
-    if (x->most != y->most) return x->most < y->most ? 1 : -1;
-    return strcmp(x->name, y->name);
-}
-
-static void charge_row(struct grid *t, const char *name, double *sum)
-{
-    const struct page *p = t->p;
-    grid_row(t, false);
-    grid_name(t, page_unnamed(name) ? page_word(p, W_NO_USER) : word_of(p->lang, name), NULL);
-    for (size_t i = 0; i < p->r->n_policies; i++) {
-        double usd = charged(&p->r->policy[i].tco, name);
-        sum[i] += usd;
-        grid_number(t, usd, MONEY);
-    }
-}
-
-/* What the tenants that are not shown pay together: the total less what was listed and the waste. */
-static void other_row(struct grid *t, size_t hidden, const double *sum)
-{
-    struct page *p = t->p;
-    char *name = xasprintf("%s %s", html_of_count(p, hidden), page_word(p, W_OTHERS));
-    grid_row(t, false);
-    grid_name(t, name, NULL);
-    free(name);
-    for (size_t i = 0; i < p->r->n_policies; i++) {
-        const struct tco_result *x = &p->r->policy[i].tco;
-        double rest = x->total_usd - sum[i];
-        for (size_t k = 0; k < 3; k++) rest -= charged(x, waste[k]);
-        grid_number(t, x->priced ? rest : NAN, MONEY);
-    }
-}
-
-static void chargeback(struct page *p)
-{
-    enum { SHOWN = 20 };
-    const struct result *r = p->r;
-    const struct tco_result *first = NULL;
-    struct grid t;
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_policies && !first; i++)
-        if (r->policy[i].tco.priced) first = &r->policy[i].tco;
-    if (!first) return;
-    struct payer *payer = xcalloc(first->n_charges + 1, sizeof *payer);
-    double *sum = xcalloc(r->n_policies, sizeof *sum);
-    for (size_t i = 0; i < first->n_charges; i++)
-        if (!is_waste(first->charge[i].name))
-            payer[n++] = (struct payer){ first->charge[i].name, first->charge[i].usd };
-    qsort(payer, n, sizeof *payer, by_amount);
-    page_subheading(p, "who_pays", W_WHO_PAYS);
-    page_note(p, W_WHO_PAYS_NOTE);
-    grid_open(&t, p, "chargeback", W_WHO_PAYS);
-    grid_column(&t, page_word(p, W_USER), NULL, true);
-    policy_columns(&t);
-    for (size_t i = 0; i < n && i < SHOWN; i++) charge_row(&t, payer[i].name, sum);
-    if (n > SHOWN) other_row(&t, n - SHOWN, sum);
-    for (size_t i = 0; i < 3; i++) charge_row(&t, waste[i], sum);
-    sums(&t);
-    grid_close(&t);
-    free(payer);
-    free(sum);
 }
 
 void page_money(struct page *p)
@@ -233,8 +122,7 @@ void page_money(struct page *p)
     items(p);
     page_picture(p, "tornado");
     page_picture(p, "breakeven");
-    chargeback(p);
-    page_picture(p, "payers");
+    page_charges(p);
 }
 
 /* ---- energy ---- */

@@ -44,46 +44,6 @@ void page_precision(struct page *p)
     grid_close(&t);
 }
 
-static bool seen_before(const struct result *r, size_t policy, size_t param)
-{
-    const struct param_result *p = &r->policy[policy].param[param];
-    for (size_t i = 0; i < policy; i++)
-        for (size_t k = 0; k < r->policy[i].n_params; k++) {
-            const struct param_result *o = &r->policy[i].param[k];
-            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 &&
-                strcmp(o->fleet, p->fleet) == 0)
-                return true;
-        }
-    return false;
-}
-
-/* The parameters that some policy used, each once. */
-static void parameters(struct page *p)
-{
-    static const enum word heads[] = { W_PARAMETER, W_CARDS, W_VALUE, W_LOW,
-                                       W_HIGH,      W_UNIT,  W_KNOWN, W_SOURCE };
-    struct grid t;
-    page_subheading(p, "parameters", W_EACH_PARAMETER);
-    grid_open(&t, p, "parameters-table", W_EACH_PARAMETER);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        grid_column(&t, page_word(p, heads[i]), i >= 2 && i < 5 ? "" : NULL, i < 2 || i >= 5);
-    for (size_t i = 0; i < p->r->n_policies; i++)
-        for (size_t k = 0; k < p->r->policy[i].n_params; k++) {
-            const struct param_result *x = &p->r->policy[i].param[k];
-            if (isnan(x->value) || seen_before(p->r, i, k)) continue;
-            grid_row(&t, false);
-            grid_name(&t, x->name, NULL);
-            grid_text(&t, x->fleet);
-            grid_number(&t, x->value, FIGURE);
-            grid_number(&t, x->low, FIGURE);
-            grid_number(&t, x->high, FIGURE);
-            grid_text(&t, x->unit);
-            grid_text(&t, word_of(p->lang, x->provenance));
-            grid_text(&t, x->source);
-        }
-    grid_close(&t);
-}
-
 void page_assumptions(struct page *p)
 {
     static const struct column columns[] = {
@@ -96,7 +56,7 @@ void page_assumptions(struct page *p)
     page_heading(p, "assumptions", W_ASSUMPTIONS);
     page_policy_table(p, "provenance", W_ASSUMPTIONS, W_PROVENANCE_NOTE, columns,
                       sizeof columns / sizeof *columns);
-    parameters(p);
+    page_effects(p);
     report_validation(p);
     page_data_quality(p);
     page_heading(p, "limits", W_LIMITS);

@@ -43,6 +43,7 @@ static const struct page_spec {
     { "breakeven", W_H_BREAKEVEN, W_C_BREAKEVEN, W_NONE, true, data_breakeven },
     { "payers", W_H_PAYERS, W_C_PAYERS, W_NONE, true, data_payers },
     { "power", W_H_POWER, W_C_POWER, W_NONE, true, data_power },
+    { "effects", W_H_EFFECTS, W_C_EFFECTS, W_NONE, true, data_effects },
     { "precision", W_H_PRECISION, W_C_PRECISION, W_NONE, false, data_precision },
 };
 enum { PICTURES = sizeof pages / sizeof *pages };
@@ -143,7 +144,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     bool hopeless = false;
     struct strbuf page = { 0 };
     struct digest d = { 0 };
-    struct json_doc imports = { 0 }, risk = { 0 };
+    struct json_doc imports = { 0 }, risk = { 0 }, effects = { 0 };
     struct source src = { .r = r, .d = &d, .lang = lang };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
     char *markdown = xasprintf("%s/summary.md", dir);
@@ -154,14 +155,17 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     if (rc == 0) rc = digest_read(&d, r, dir, e);
     if (rc == 0) rc = read_beside(&imports, dir, "import.json", e);
     if (rc == 0) rc = read_beside(&risk, dir, "risk.json", e);
+    if (rc == 0) rc = read_beside(&effects, dir, "sensitivity.json", e);
     src.risk = risk.root;
+    src.effects = effects.root;
     if (rc == 0) gnuplot_template(plots, "style.gp", lang, &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
         const struct report_look look = { .lang = lang,
                                           .imports = imports.root,
-                                          .risk = risk.root };
+                                          .risk = risk.root,
+                                          .effects = effects.root };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
         strbuf_clear(&page);
@@ -177,6 +181,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     digest_fini(&d);
     json_doc_fini(&imports);
     json_doc_fini(&risk);
+    json_doc_fini(&effects);
     free(plots);
     free(html);
     free(markdown);

@@ -1,6 +1,6 @@
 /* plots/report.h - the report of a run: one self-contained page from the stored files.
  *
- * Reads DIR/result.json, DIR/jobs.csv DIR/series.csv, services.csv, import.json and risk.json (all but the first may be absent), writes the data,
+ * Reads DIR/result.json, DIR/jobs.csv DIR/series.csv, services.csv, import.json, risk.json and sensitivity.json (all but the first may be absent), writes the data,
  * scripts and pictures to DIR/plots/, DIR/report.html and DIR/summary.md. The page needs no network and no
  * font, reads without its script, on light and dark screens and on paper, and holds no date, path or host name: same
  * files, same bytes. Everything is made anew: pictures of an earlier page that this one does not
@@ -36,6 +36,7 @@ struct report_look {
     enum lang lang;
     json_t *imports; /* what importers found in the traces; NULL: not known. Borrowed */
     json_t *risk;    /* what the ranges of the prices do (risk.json); NULL: not known. Borrowed */
+    json_t *effects; /* what those of the device parameters do (sensitivity.json); NULL: not computed. Borrowed */
 };
 
 /* How far the models of this run's policies are off published measurements. Reads

@@ -76,7 +76,8 @@ struct source {
     const struct result *r;
     const struct digest *d;
     enum lang lang;
-    json_t *risk; /* risk.json, or NULL */
+    json_t *risk;    /* risk.json, or NULL */
+    json_t *effects; /* sensitivity.json, or NULL */
 };
 
 int data_card_time(const struct source *s, const char *path, struct err *e);
@@ -96,6 +97,7 @@ int data_service_load(const struct source *s, const char *path, struct err *e);
 int data_cost(const struct source *s, const char *path, struct err *e);
 int data_payers(const struct source *s, const char *path, struct err *e);
 int data_tornado(const struct source *s, const char *path, struct err *e);
+int data_effects(const struct source *s, const char *path, struct err *e); /* effects.c */
 int data_breakeven(const struct source *s, const char *path, struct err *e);
 /* The policy recommended for all work; the first one where there is no recommendation. */
 const char *data_recommended(const struct result *r);

@@ -9,6 +9,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
                       .lang = look->lang,
                       .imports = look->imports,
                       .risk = look->risk,
+                      .effects = look->effects,
                       .a = arena_create(),
                       .picture = pictures,
                       .n_pictures = n };
@@ -24,6 +25,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
     for (size_t i = 0; i < sizeof use / sizeof *use; i++) page_picture(&p, use[i]);
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) page_picture(&p, waits[i]);
     page_classes(&p);
+    page_failures(&p);
     page_picture(&p, "load");
     page_picture(&p, "mig_map");
     page_services(&p);

@@ -12,6 +12,7 @@
 #include "metrics/sink_csv.h"
 #include "metrics/table.h"
 #include "whatif/runner.h"
+#include "whatif/sensitivity.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct options {
     int64_t jobs;
     const char *seed;
     struct opt_list set, policy;
-    bool no_report, resolved, quiet;
+    bool no_report, resolved, quiet, sensitivity;
     int format, lang;
 };
 
@@ -45,6 +46,8 @@ static const struct opt opts[] = {
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
+    { "sensitivity", 0, OPT_FLAG, offsetof(struct options, sensitivity), NULL,
+      "replay again with each device parameter at both ends of its range, for the report", NULL },
     { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the report",
       lang_codes },
     { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
@@ -186,7 +189,28 @@ static int write_risk(const struct runner *r, const char *path, struct err *e)
     return rc;
 }
 
-static int write_result(struct runner *r, const char *dir, struct err *e)
+/* How the run was asked for: what a replay of it needs. */
+struct asked {
+    const char *path;
+    const char *const *set;
+    size_t n_set;
+    unsigned threads;
+};
+
+static int write_sensitivity(const struct runner *r, const struct asked *asked, const char *path,
+                             struct err *e)
+{
+    json_t *v = NULL;
+    unlink(path); /* of an earlier run */
+    if (!asked) return 0;
+    int rc = sensitivity_of_run(&v, r, asked->path, asked->set, asked->n_set, asked->threads, e);
+    if (rc == 0) rc = write_json(path, v, e);
+    json_decref(v);
+    return rc;
+}
+
+/* `asked` NULL: without the study of the parameters. */
+static int write_result(struct runner *r, const struct asked *asked, const char *dir, struct err *e)
 {
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
     if (rc == 0 && r->jobs)
@@ -202,6 +226,7 @@ static int write_result(struct runner *r, const char *dir, struct err *e)
                         "\n]}\n", e);
     if (rc == 0) rc = write_imports(r, dir, e);
     if (rc == 0) rc = write_risk(r, in_dir(r, dir, "risk.json"), e);
+    if (rc == 0) rc = write_sensitivity(r, asked, in_dir(r, dir, "sensitivity.json"), e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);
@@ -293,10 +318,10 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int replay(struct runner *r, const struct options *o, struct err *e)
+static int replay(struct runner *r, const struct options *o, struct asked *asked, struct err *e)
 {
-    const int64_t asked = o->jobs < MAX_THREADS ? o->jobs : MAX_THREADS;
-    const unsigned threads = asked > 0 ? (unsigned)asked : thread_cores();
+    const int64_t jobs = o->jobs < MAX_THREADS ? o->jobs : MAX_THREADS;
+    const unsigned threads = jobs > 0 ? (unsigned)jobs : thread_cores();
     const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
     const double begin = seconds();
     r->result.version = GPUSIM_VERSION;
@@ -309,7 +334,8 @@ static int replay(struct runner *r, const struct options *o, struct err *e)
     if (rc == 0) rc = runner_run(r, dir, threads, e);
     if (rc != 0) return rc;
     const double wall_s = seconds() - begin;
-    rc = write_result(r, dir, e);
+    asked->threads = threads;
+    rc = write_result(r, o->sensitivity ? asked : NULL, dir, e);
     if (rc == 0) rc = write_timing(in_dir(r, dir, "timing.json"), wall_s, &r->result, threads, e);
     if (rc != 0) return rc;
     warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
@@ -366,7 +392,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     }
     rc = runner_load(&r, operand[0], set.v, set.n, o.policy.v, o.policy.n, &d, e);
     if (rc == 0 && d.count > 0) rc = problems_first(&d, e);
-    if (rc == 0) rc = o.resolved ? print_resolved(&r) : replay(&r, &o, e);
+    struct asked asked = { operand[0], set.v, set.n, 1 };
+    if (rc == 0) rc = o.resolved ? print_resolved(&r) : replay(&r, &o, &asked, e);
     vec_fini(&set);
     strbuf_fini(&seed);
 out:

@@ -233,6 +233,30 @@ static void ideal_profile(struct gpu_profile *profile)
     profile->param[PROFILE_remote_Bps].value = 1e15;
 }
 
+/* What a study of the parameters takes as something else (whatif/sensitivity.h). */
+static void change_param(const struct param_change *c, const char *fleet, struct gpu_profile *out)
+{
+    const char *dot = c && strcmp(c->fleet, fleet) == 0 ? strchr(c->name, '.') : NULL;
+    char group[32];
+    if (!dot || snprintf(group, sizeof group, "%.*s", (int)(dot - c->name), c->name) >= 32) return;
+    const int param = profile_param_find(group, dot + 1);
+    if (param >= 0) out->param[param].value = c->value;
+}
+
+static const struct fleet_group *change_rates(const struct param_change *c,
+                                              const struct fleet_group *g, struct arena *a)
+{
+    size_t i = 0;
+    while (c && i < FAULT_SOURCES && strcmp(c->name, fault_source[i].name) != 0) i++;
+    if (!c || i == FAULT_SOURCES || strcmp(c->fleet, g->name) != 0) return g;
+    struct fleet_group *copy = arena_alloc(a, sizeof *copy);
+    *copy = *g;
+    simtime *const rate[FAULT_SOURCES] = { &copy->rates.card_mtbf, &copy->rates.card_repair,
+                                           &copy->rates.node_mtbf, &copy->rates.node_repair };
+    *rate[i] = llround(c->value * (double)SIM_SECOND);
+    return copy;
+}
+
 static const struct gpu_profile *load_profile(struct builder *b, const struct fleet_group *g,
                                               const struct gpu_spec *gpu)
 {
@@ -241,8 +265,7 @@ static const struct gpu_profile *load_profile(struct builder *b, const struct fl
     struct err e = { 0 };
     profile_defaults(profile);
     if (strcmp(gpu->name, "generic") == 0) ideal_profile(profile);
-    if (!g->profile) return profile;
-    if (json_doc_load(&doc, g->profile, &e) == 0) {
+    if (g->profile && json_doc_load(&doc, g->profile, &e) == 0) {
         const size_t before = b->d->count;
         profile_read(profile, b->p->arena, &doc, b->d);
         if (b->d->count == before && profile->gpu &&
@@ -251,10 +274,11 @@ static const struct gpu_profile *load_profile(struct builder *b, const struct fl
                        arena_printf(b->p->arena, "expected a profile of %s", gpu->name),
                        profile->gpu);
         if (b->d->count == before) sheet_check(gpu, profile, &doc, b->d);
-    } else {
+    } else if (g->profile) {
         diag_add_err(b->d, &e);
     }
     json_doc_fini(&doc);
+    change_param(b->p->world->change, g->name, profile);
     return profile;
 }
 
@@ -287,7 +311,7 @@ static void resolve_group(struct builder *b, struct plan_group *out, const struc
     struct plan *p = b->p;
     const char *nearest = NULL;
     const struct gpu_spec *gpu = gpu_find(p->world->gpus, g->gpu, &nearest);
-    out->spec = g;
+    out->spec = change_rates(p->world->change, g, p->arena);
     if (!gpu) {
         struct err *e = problem_at(b, g->pointer, "gpu", "no such card in the catalogue", g->gpu);
         err_hint(e, nearest ? "did you mean \"%s\"?" : "`gpusim list gpus` shows them", nearest);

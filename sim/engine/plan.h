@@ -20,10 +20,17 @@
 #include "model/scenario.h"
 #include "model/worklib.h"
 
+/* One device parameter or fault rate taken as something else than what its source says. */
+struct param_change {
+    const char *fleet, *name; /* of a param_result: group of the fleet; "timeslice.quantum_us" */
+    double value;
+};
+
 /* What all policies of a process share: the catalogue, and the work signatures that ship with
  * gpusim (class defaults and named ones). */
 struct world {
     struct arena *arena;
+    const struct param_change *change; /* NULL: none. Borrowed; of a copy of the world */
     struct gpu_catalogue *gpus;
     struct worklib works;
     struct llm_steps steps; /* constants of language models by card */

@@ -31,6 +31,7 @@ static void warn_of_memory(struct run *r, const struct shape *shape)
                                 d->alloc_bytes - d->limit_bytes > pg->type.context_bytes;
         if (!over_limit && d->alloc_bytes <= usable / (uint64_t)tenants) continue;
         r->warned = true;
+        if (r->opt->mute) return;
         log_warn("policy %s: jobs like %.*s need %.1f GiB; %s", r->plan->spec->name,
                  (int)r->next.id_len, r->next.id, (double)d->alloc_bytes / 0x1p30,
                  over_limit ? "their limit is lower: they will run out of memory"

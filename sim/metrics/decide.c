@@ -418,6 +418,7 @@ static void add_qualities(struct result *r, struct arena *a)
 
 void decide_policies(struct result *r, struct arena *a)
 {
+    r->n_decisions = r->n_qualities = 0; /* it may hold those of other figures */
     if (r->n_policies == 0) return;
     const struct policy_result *first = &r->policy[0];
     const bool classes = first->n_classes > 1;

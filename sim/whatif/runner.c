@@ -178,7 +178,8 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     *r = (struct runner){ .arena = arena_create(),
                           .replication = o->replication,
                           .keep_percentiles = o->keep_percentiles,
-                          .silent = o->silent };
+                          .silent = o->silent,
+                          .mute = o->mute };
     int rc = scenario_load(&r->scenario, path, o->set, o->n_set, d, e);
     if (rc == 0 && !o->world) rc = world_load(&r->world, e);
     if (rc != 0 || !can_plan(&r->scenario)) return rc;
@@ -298,6 +299,7 @@ static int run_one(void *ctx, size_t i)
                                      .sinks = sinks,
                                      .n_sinks = n,
                                      .sample = r->scenario.sample,
+                                     .mute = r->mute,
                                      .progress = r->silent ? NULL : show_progress,
                                      .progress_ctx = what,
                                      .stop = r->stop };

@@ -21,6 +21,7 @@ struct runner {
         **timeline;        /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
+    bool mute;             /* no warning on the log either: they were said */
     bool keep_percentiles; /* as in metrics/collect.h */
     bool (*stop)(void);    /* as in engine/sim.h: set before runner_run(); NULL: never */
 };
@@ -34,7 +35,7 @@ struct runner_options {
     const char *const *only; /* names of policies to keep; none: all */
     size_t n_only;
     uint64_t replication;
-    bool silent, no_hash; /* no_hash: leave result.trace_sha256 empty */
+    bool silent, mute, no_hash; /* no_hash: leave result.trace_sha256 empty */
     bool keep_percentiles;
     struct trace_shelf *shelf; /* lent: traces are read from it; NULL: from their files */
     bool alone; /* what is wrong with policies that are not in `only` does not matter */

@@ -1,0 +1,99 @@
+/* plots/page_effects.c - each device parameter, how it is known, and what its range does to the answer. */
+#include "plots/page.h"
+
+#include "plots/effects.h"
+#include "plots/html.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOO_SMALL_PERCENT = 20 }; /* hundredths: below, a change is no change */
+
+static bool seen_before(const struct result *r, size_t policy, size_t param)
+{
+    const struct param_result *p = &r->policy[policy].param[param];
+    for (size_t i = 0; i < policy; i++)
+        for (size_t k = 0; k < r->policy[i].n_params; k++) {
+            const struct param_result *o = &r->policy[i].param[k];
+            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 &&
+                strcmp(o->fleet, p->fleet) == 0)
+                return true;
+        }
+    return false;
+}
+
+static bool moves(const double x[2])
+{
+    return fmax(fabs(x[0]), fabs(x[1])) >= TOO_SMALL_PERCENT / 100.0;
+}
+
+static void both(struct strbuf *out, const struct page *p, enum word what, const double x[2])
+{
+    if (!moves(x)) return;
+    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? "; " : "", page_word(p, what), x[AT_LOW],
+                x[AT_HIGH]);
+}
+
+/* "stays timeslice; intercept: mean turnaround % -0.9 / -42.4" */
+static void effect(struct grid *t, const struct param_result *x)
+{
+    static const enum word end[] = { W_AT_LOW, W_AT_HIGH };
+    const struct page *p = t->p;
+    struct strbuf out = { 0 }, figures = { 0 };
+    struct effect f;
+    if (!effect_of(p->effects, x->fleet, x->name, &f)) {
+        grid_text(t, p->effects ? page_word(p, W_NO_RANGE) : page_word(p, W_NOT_COMPUTED));
+        return;
+    }
+    for (size_t k = 0; k < 2; k++) {
+        if (f.instead[k])
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? "; " : "", page_word(p, end[k]),
+                        page_word(p, W_RECOMMENDS), f.instead[k]);
+        if (f.none[k])
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? "; " : "", page_word(p, end[k]),
+                        page_word(p, W_RECOMMENDS), page_word(p, W_NO_POLICY));
+        if (f.problem[k])
+            strbuf_addf(&out, "%s%s: %s", out.len ? "; " : "", page_word(p, end[k]), f.problem[k]);
+    }
+    if (out.len == 0) strbuf_addz(&out, page_word(p, W_SAME_CHOICE));
+    both(&figures, p, W_E_TURNAROUND, f.turnaround);
+    both(&figures, p, W_E_COST, f.cost);
+    both(&figures, p, W_E_ATTAINMENT, f.attainment);
+    if (figures.len)
+        strbuf_addf(&out, "; %s: %s", f.policy, figures.s);
+    else
+        strbuf_addf(&out, "; %s", page_word(p, W_NOTHING_MOVES));
+    grid_text(t, out.s);
+    strbuf_fini(&out);
+    strbuf_fini(&figures);
+}
+
+/* The parameters that some policy used, each once. */
+void page_effects(struct page *p)
+{
+    static const enum word heads[] = { W_PARAMETER, W_CARDS, W_VALUE,  W_LOW,   W_HIGH,
+                                       W_UNIT,      W_KNOWN, W_EFFECT, W_SOURCE };
+    struct grid t;
+    page_subheading(p, "parameters", W_EACH_PARAMETER);
+    page_note(p, p->effects ? W_EFFECT_NOTE : W_EFFECT_MISSING);
+    grid_open(&t, p, "parameters-table", W_EACH_PARAMETER);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        grid_column(&t, page_word(p, heads[i]), i >= 2 && i < 5 ? "" : NULL, i < 2 || i >= 5);
+    for (size_t i = 0; i < p->r->n_policies; i++)
+        for (size_t k = 0; k < p->r->policy[i].n_params; k++) {
+            const struct param_result *x = &p->r->policy[i].param[k];
+            if (isnan(x->value) || seen_before(p->r, i, k)) continue;
+            grid_row(&t, false);
+            grid_name(&t, x->name, NULL);
+            grid_text(&t, x->fleet);
+            grid_number(&t, x->value, FIGURE);
+            grid_number(&t, x->low, FIGURE);
+            grid_number(&t, x->high, FIGURE);
+            grid_text(&t, x->unit);
+            grid_text(&t, word_of(p->lang, x->provenance));
+            effect(&t, x);
+            grid_text(&t, x->source);
+        }
+    grid_close(&t);
+    page_picture(p, "effects");
+}
