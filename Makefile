@@ -260,7 +260,7 @@ deps deps-dev:
 SCENARIO ?= scenarios/mixed.json
 run: deps
 	@+$(MAKE) --no-print-directory all
-	build/gpusim run $(SCENARIO)
+	build/gpusim run $(SCENARIO) --sensitivity
 
 ## check          deps, build and every test; the last line is `N passed, N failed, N skipped`
 check: deps

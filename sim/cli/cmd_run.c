@@ -202,9 +202,9 @@ static int write_sensitivity(const struct runner *r, const struct asked *asked, 
 {
     json_t *v = NULL;
     unlink(path); /* of an earlier run */
-    if (!asked) return 0;
+    if (!asked || interrupt_caught()) return 0;
     int rc = sensitivity_of_run(&v, r, asked->path, asked->set, asked->n_set, asked->threads, e);
-    if (rc == 0) rc = write_json(path, v, e);
+    if (rc == 0 && v) rc = write_json(path, v, e);
     json_decref(v);
     return rc;
 }
@@ -341,7 +341,11 @@ static int replay(struct runner *r, const struct options *o, struct asked *asked
     warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
     print_comparison(&r->result, o->format);
     if (interrupt_caught()) {
-        log_warn("%s: %s/result.json holds the partial results, marked as such", interrupt_name(), dir);
+        bool partial = false;
+        for (size_t i = 0; i < r->n; i++) partial = partial || r->result.policy[i].interrupted;
+        log_warn(partial ? "%s: %s/result.json holds the partial results, marked as such"
+                         : "%s: %s/result.json is whole; what comes after it was left out",
+                 interrupt_name(), dir);
         return 0;
     }
     if (!o->no_report) rc = build_report(dir, o->lang, e);

@@ -88,6 +88,7 @@ static int replay(void *ctx, size_t task)
                                       .alone = true };
     diag_init(&d);
     int rc = runner_load_with(&r, w->path, &o, &d, e);
+    r.stop = w->r->stop;
     if (rc == 0 && d.count > 0)
         s->end[high] = json_pack("{s:s}", "problem", d.problem[0].msg);
     else if (rc == 0)
@@ -160,7 +161,7 @@ int sensitivity_of_run(json_t **out, const struct runner *r, const char *path,
             break;
         }
     *out = NULL;
-    if (rc == 0) {
+    if (rc == 0 && !(r->stop && r->stop())) {
         json_t *base = json_array(), *list = json_array();
         for (size_t i = 0; i < r->result.n_policies; i++)
             json_array_append_new(base, figures(&r->result.policy[i]));

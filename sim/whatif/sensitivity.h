@@ -15,8 +15,8 @@
  * "unit", "value", "low", "high", "low_end": END, "high_end": END}]}, END = {"recommended", "policies":
  * [FIGURES of those that use it]}, or {"problem": TEXT} where no run can be built with it; FIGURES = {"policy",
  * "usd_per_useful_gpu_hour", "turnaround_mean_s", "slowdown_p95", "attainment" (the least of the services), "completed"},
- * null: not known. `r` has run; `path` and `set` are those it was loaded with. *out is a new reference. ERR_INPUT
- * and ERR_IO as of a run. */
+ * null: not known. `r` has run; `path` and `set` are those it was loaded with. *out is a new reference; NULL when r->stop
+ * ended it early. ERR_INPUT and ERR_IO as of a run. */
 int sensitivity_of_run(json_t **out, const struct runner *r, const char *path,
                        const char *const *set, size_t n_set, unsigned threads, struct err *e);
 

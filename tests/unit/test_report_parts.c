@@ -1,0 +1,136 @@
+/* test_report_parts.c - sections of the page one by one, from results made up for each. */
+#include "support/support.h"
+
+#include "plots/report.h"
+#include "support/fake_result.h"
+
+#include <math.h>
+#include <string.h>
+
+static char *page_of(const struct result *r, enum lang lang, json_t *effects)
+{
+    struct strbuf out = { 0 };
+    const struct report_look look = { .lang = lang, .effects = effects };
+    report_page(r, NULL, 0, &look, &out);
+    return out.s;
+}
+
+/* The policies of a made-up result, to be changed. */
+static struct policy_result *policies_of(struct result *r, struct arena *a)
+{
+    struct policy_result *p = arena_array(a, r->n_policies, sizeof *p);
+    memcpy(p, r->policy, r->n_policies * sizeof *p);
+    r->policy = p;
+    return p;
+}
+
+static void who_pays_by_class_and_group(void **state)
+{
+    static const struct cost_line lines[] = { { "training", 1234.5, 2.25, 3.125 },
+                                              { "chat", 77.75, NAN, NAN } };
+    static const struct charge teams[] = { { "physics", 900.25, 10, 1 }, { "", 300, 5, 1 } };
+    struct arena *a = arena_create();
+    struct result r;
+    (void)state;
+    fake_result(&r, a);
+    char *text = page_of(&r, LANG_EN, NULL);
+    assert_null(strstr(text, "id=\"class-cost\"")); /* nothing is known, nothing is shown */
+    assert_null(strstr(text, "id=\"chargeback-groups\""));
+    free(text);
+    struct policy_result *p = policies_of(&r, a);
+    for (size_t i = 0; i < r.n_policies; i++) {
+        p[i].tco.klass = lines;
+        p[i].tco.n_classes = i == 0 ? 2 : 1; /* a later one may lack a line */
+        p[i].tco.team = teams;
+        p[i].tco.n_teams = 2;
+    }
+    text = page_of(&r, LANG_EN, NULL);
+    const char *table = strstr(text, "id=\"class-cost\"");
+    assert_non_null(table);
+    assert_contains(table, ">training</th>");
+    assert_contains(table, "<td data-v=\"2.25\">2.250</td><td data-v=\"3.125\">3.125</td>");
+    assert_contains(table, "<td data-v=\"77.75\">77.75</td><td data-v=\"\">n/a</td>");
+    table = strstr(text, "id=\"chargeback-groups\"");
+    assert_non_null(table);
+    assert_contains(table, "<th scope=\"row\">physics</th><td data-v=\"900.25\">");
+    assert_contains(table, "(no group)");
+    free(text);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void faults_where_there_are_any(void **state)
+{
+    struct arena *a = arena_create();
+    struct result r;
+    (void)state;
+    fake_result(&r, a);
+    char *text = page_of(&r, LANG_EN, NULL);
+    assert_null(strstr(text, "id=\"failures\""));
+    free(text);
+    policies_of(&r, a)[1].failures = (struct failure_result){
+        .any = true, .card_faults = 14, .jobs_struck = 28, .lost_gpu_hours = 565.25
+    };
+    text = page_of(&r, LANG_EN, NULL);
+    assert_contains(text, "id=\"failures\"");
+    assert_contains(text, "<td data-v=\"14\">14</td>");
+    assert_contains(text, "<td data-v=\"565.25\">");
+    free(text);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void what_each_parameter_does(void **state)
+{
+    static const char study[] =
+        "{'recommended': 'mps', 'base': ["
+        "  {'policy': 'a', 'usd_per_useful_gpu_hour': 2, 'turnaround_mean_s': 100, 'attainment': 0.9},"
+        "  {'policy': 'b', 'usd_per_useful_gpu_hour': 4, 'turnaround_mean_s': 200, 'attainment': null}],"
+        " 'parameters': [{'fleet': 'f', 'name': 'timeslice.switch_us', 'low': 110, 'high': 230,"
+        "  'low_end': {'recommended': 'mps', 'policies': ["
+        "    {'policy': 'a', 'usd_per_useful_gpu_hour': 2, 'turnaround_mean_s': 99, 'attainment': 0.9},"
+        "    {'policy': 'b', 'usd_per_useful_gpu_hour': 3.9, 'turnaround_mean_s': 200}]},"
+        "  'high_end': {'recommended': 'whole', 'policies': ["
+        "    {'policy': 'a', 'usd_per_useful_gpu_hour': 2.5, 'turnaround_mean_s': 98, 'attainment': 0.95},"
+        "    {'policy': 'b', 'usd_per_useful_gpu_hour': 4.2, 'turnaround_mean_s': 210}]}}]}";
+    static const struct param_result params[] = {
+        { "f", "timeslice.switch_us", "us", "assumed", "a guess", 111, 110, 230 },
+        { "f", "pairs", "measured pairs", "measured", "a file", 7, NAN, NAN }
+    };
+    struct arena *a = arena_create();
+    struct result r;
+    char json[sizeof study];
+    (void)state;
+    memcpy(json, study, sizeof study);
+    for (char *c = json; *c; c++)
+        if (*c == '\'') *c = '"';
+    json_t *effects = json_loads(json, 0, NULL);
+    assert_non_null(effects);
+    fake_result(&r, a);
+    struct policy_result *p = policies_of(&r, a);
+    p[0].param = params;
+    p[0].n_params = 2;
+    char *text = page_of(&r, LANG_EN, effects);
+    /* of the policy that moves most, which is a: its cost by a quarter */
+    assert_contains(text, "at high recommended: whole; a: mean turnaround % -1.0 / -2.0; "
+                          "cost of useful hour % +0.0 / +25.0; targets met, points +0.0 / +5.0");
+    assert_contains(text, "no range known");
+    free(text);
+    text = page_of(&r, LANG_EN, NULL);
+    assert_contains(text, "gpusim run SCENARIO --sensitivity");
+    assert_contains(text, "not computed");
+    free(text);
+    json_decref(effects);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_pays_by_class_and_group),
+        cmocka_unit_test(faults_where_there_are_any),
+        cmocka_unit_test(what_each_parameter_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
