@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -73,6 +74,11 @@ static void show_progress(const char *what, double share, int64_t now)
     const double spent = (double)(now - progress.begun_ns) / 1e9;
     char eta[40] = "";
 
+    if (isnan(share)) {
+        fprintf(stderr, "\r\033[K%s", what);
+        fflush(stderr);
+        return;
+    }
     if (share > 0.01 && spent > 1) {
         const double left = spent * (1 - share) / share;
         if (left < 120)
@@ -89,7 +95,7 @@ void log_progress(const char *what, double share)
     enum { EVERY_NS = 200000000 };
 
     if (atomic_load(&log_level) < LOG_NORMAL || !isatty(STDERR_FILENO)) return;
-    share = share >= 0 && share <= 1 ? share : share > 1 ? 1 : 0;
+    if (!isnan(share)) share = fmin(fmax(share, 0), 1);
     pthread_mutex_lock(&progress_lock);
     const int64_t now = now_ns();
     if (!progress.begun_ns || share < progress.last) { /* a new piece of work: its own ETA */

@@ -168,7 +168,9 @@ static void print_table(const struct comparison *c)
     printf(
         "%s; effective: independent jobs that would say as much; significant: Holm's procedure at 5 %% over %zu tests\n%s\n",
         method(c), c->n_tests,
-        c->significant ? "significant difference" : "no significant difference");
+        c->significant   ? "significant difference"
+        : c->n_rows == 0 ? "no job to compare: nothing was tested"
+                         : "no significant difference");
 }
 
 static void warn(const struct comparison *c)

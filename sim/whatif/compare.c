@@ -195,10 +195,23 @@ static int read_job(const struct csv *c, const struct csv_row *row, const size_t
     return 0;
 }
 
+/* A file that was cut, or belongs to another run, must not pass for "no difference". */
+static int check_rows(const struct side *s, const char *policy, uint64_t rows, struct err *e)
+{
+    json_t *submitted = json_path_get(policy_of(s, policy), "jobs.submitted");
+    const struct loc at = { .file = s->jobs_csv };
+    if (!json_is_integer(submitted) || (uint64_t)json_integer_value(submitted) == rows) return 0;
+    err_set(e, ERR_INPUT, &at, "expected %lld jobs of policy %s as in result.json, found %llu",
+            (long long)json_integer_value(submitted), policy, (unsigned long long)rows);
+    err_hint(e, "the file was cut or is another run's: run the scenario again");
+    return ERR_INPUT;
+}
+
 /* Every job of a policy from the end of the warm-up on. */
 static int for_jobs(const struct side *s, const char *policy, each_job *each, void *ctx,
                     struct err *e)
 {
+    uint64_t rows = 0;
     const struct csv_format format = { .delimiter = ',', .quotes = true };
     struct csv *c;
     struct csv_row row;
@@ -215,11 +228,12 @@ static int for_jobs(const struct side *s, const char *policy, each_job *each, vo
         struct job j;
         rc = 0;
         if (col[COL_POLICY] < row.n && !csv_is(&row.f[col[COL_POLICY]], policy)) continue;
+        rows++;
         rc = read_job(c, &row, col, &j, e);
         if (rc == 0 && j.submit_s >= s->warmup_s) each(ctx, &j);
     }
     csv_close(c);
-    return rc;
+    return rc == 0 ? check_rows(s, policy, rows, e) : rc;
 }
 
 struct span {
@@ -412,10 +426,38 @@ static int sample_policy(const struct side *side, const char *policy, const stru
 
 /* ---- all policies ---- */
 
+/* Figures of the whole run that a service has. */
+static const char *const service_totals[] = { "completed",      "dropped",     "latency_ms.mean",
+                                              "latency_ms.p99", "ttft_ms.p99", "tpot_ms.p99",
+                                              "attainment" };
+enum { N_SERVICE_TOTALS = sizeof service_totals / sizeof *service_totals };
+
 static double total_of(json_t *policy, const char *path)
 {
     json_t *v = json_path_get(policy, path);
     return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void add_total(struct comparison *out, const struct side *side, const char *policy,
+                      const char *path)
+{
+    out->total[out->n_totals++] =
+        (struct compare_total){ policy, path, total_of(policy_of(&side[0], policy), path),
+                                total_of(policy_of(&side[1], policy), path) };
+}
+
+static void add_service_totals(struct comparison *out, const struct side *side, const char *policy,
+                               struct arena *a)
+{
+    size_t i;
+    json_t *s;
+    json_array_foreach(json_object_get(policy_of(&side[0], policy), "services"), i, s)
+    {
+        const char *name = json_string_value(json_object_get(s, "name"));
+        for (size_t k = 0; name && k < N_SERVICE_TOTALS; k++)
+            add_total(out, side, policy,
+                      arena_printf(a, "services.%s.%s", name, service_totals[k]));
+    }
 }
 
 static int compare_policy(struct comparison *out, const struct side *side, const char *policy,
@@ -435,11 +477,7 @@ static int compare_policy(struct comparison *out, const struct side *side, const
         row[m].p = interval_p_value(&row[m].difference);
         out->row[out->n_rows++] = row[m];
     }
-    for (size_t i = 0; i < N_TOTALS && rc == 0; i++)
-        out->total[out->n_totals++] =
-            (struct compare_total){ policy, totals[i],
-                                    total_of(policy_of(&side[0], policy), totals[i]),
-                                    total_of(policy_of(&side[1], policy), totals[i]) };
+    for (size_t i = 0; i < N_TOTALS && rc == 0; i++) add_total(out, side, policy, totals[i]);
     return rc;
 }
 
@@ -472,6 +510,15 @@ static void decide(struct comparison *out, struct arena *a)
     }
 }
 
+static size_t most_totals(const struct side *s)
+{
+    size_t i, n = 0;
+    json_t *p;
+    json_array_foreach(s->policies, i, p) n +=
+        N_TOTALS + N_SERVICE_TOTALS * json_array_size(json_object_get(p, "services"));
+    return n;
+}
+
 int compare_folders(struct comparison *out, const char *first, const char *second, bool unpaired,
                     size_t join, struct arena *a, struct err *e)
 {
@@ -485,7 +532,7 @@ int compare_folders(struct comparison *out, const char *first, const char *secon
     if (rc == 0) {
         const size_t n = json_array_size(side[0].policies);
         out->row = arena_array(a, n * COMPARE_METRICS, sizeof *out->row);
-        out->total = arena_array(a, n * N_TOTALS, sizeof *out->total);
+        out->total = arena_array(a, most_totals(&side[0]), sizeof *out->total);
         out->only_first = alone(&side[0], &side[1], &out->n_only_first, a);
         out->only_second = alone(&side[1], &side[0], &out->n_only_second, a);
         json_array_foreach(side[0].policies, i, p)
@@ -493,7 +540,9 @@ int compare_folders(struct comparison *out, const char *first, const char *secon
             const char *name = json_string_value(json_object_get(p, "name"));
             if (rc != 0 || !name || !policy_of(&side[1], name)) continue;
             both++;
-            rc = compare_policy(out, side, arena_strdup(a, name), join ? join : COMPARE_JOIN, e);
+            name = arena_strdup(a, name);
+            rc = compare_policy(out, side, name, join ? join : COMPARE_JOIN, e);
+            if (rc == 0) add_service_totals(out, side, name, a);
         }
         if (rc == 0 && both == 0)
             rc = err_set(e, ERR_INPUT, NULL, "%s and %s have no policy of the same name", first,

@@ -27,7 +27,7 @@ struct source {
 
 struct reader {
     struct arena *a;
-    const char *path;
+    const char *option, *path;
     texts *out;
     struct source *source;
     struct err *e;
@@ -35,7 +35,7 @@ struct reader {
 
 static int refuse(const struct reader *r, const char *item, const char *why)
 {
-    return err_set(r->e, ERR_USAGE, NULL, "--vary %s: '%s': %s", r->path, item, why);
+    return err_set(r->e, ERR_USAGE, NULL, "%s %s: '%s': %s", r->option, r->path, item, why);
 }
 
 static int add(const struct reader *r, const char *value)
@@ -186,16 +186,17 @@ static int check_different(const struct reader *r)
     return 0;
 }
 
-static int read_axis(struct axis *out, struct source *source, struct arena *a, const char *text,
-                     struct err *e)
+static int read_axis(struct axis *out, struct source *source, struct arena *a, const char *option,
+                     const char *text, struct err *e)
 {
     const char *eq = strchr(text, '=');
     texts values = { 0 };
     int rc = 0;
     if (!eq || eq == text)
-        return err_set(e, ERR_USAGE, NULL, "--vary: expected PATH=V1,V2,..., found '%s'", text);
+        return err_set(e, ERR_USAGE, NULL, "%s: expected PATH=V1,V2,..., found '%s'", option, text);
     *source = (struct source){ 0 };
-    const struct reader r = { a, arena_strndup(a, text, (size_t)(eq - text)), &values, source, e };
+    const struct reader r = { a,       option, arena_strndup(a, text, (size_t)(eq - text)),
+                              &values, source, e };
     for (const char *s = eq + 1; rc == 0; s++) {
         const size_t len = item_length(s);
         rc = read_item(&r, arena_strndup(a, s, len));
@@ -253,7 +254,7 @@ static int cross(struct grid *g, struct err *e)
 {
     for (size_t i = 0; i < g->n_axes; i++) {
         if (g->n_points > GRID_MAX_POINTS / g->axis[i].n)
-            return err_set(e, ERR_USAGE, NULL, "--vary: more than %d points", GRID_MAX_POINTS);
+            return err_set(e, ERR_USAGE, NULL, "more than %d points", GRID_MAX_POINTS);
         g->n_points *= g->axis[i].n;
     }
     return 0;
@@ -324,28 +325,31 @@ static void sample(struct grid *g, const struct source *source, const struct des
     free(u);
 }
 
-int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n,
-               const char *design, struct err *e)
+int grid_parse(struct grid *out, struct arena *a, const char *option, const char *const *vary,
+               size_t n, const char *design, struct err *e)
 {
     struct source source[GRID_MAX_AXES];
     struct design d;
     *out = (struct grid){ .n_points = 1 };
     int rc = read_design(&d, design, e);
     if (rc != 0) return rc;
+    if (n == 0 && d.kind != CROSS)
+        return err_set(e, ERR_USAGE, NULL, "--design %s: nothing is varied: %s PATH=V1,V2,..",
+                       design, option);
     if (n > GRID_MAX_AXES)
-        return err_set(e, ERR_USAGE, NULL, "--vary: at most %d axes", GRID_MAX_AXES);
+        return err_set(e, ERR_USAGE, NULL, "%s: at most %d axes", option, GRID_MAX_AXES);
     for (size_t i = 0; i < n; i++) {
         struct axis *x = &out->axis[out->n_axes++];
-        if ((rc = read_axis(x, &source[i], a, vary[i], e)) != 0) return rc;
+        if ((rc = read_axis(x, &source[i], a, option, vary[i], e)) != 0) return rc;
         for (size_t k = 0; k < i; k++)
             if (strcmp(out->axis[k].path, x->path) == 0)
-                return err_set(e, ERR_USAGE, NULL, "--vary: '%s' is varied twice", x->path);
+                return err_set(e, ERR_USAGE, NULL, "%s: '%s' is varied twice", option, x->path);
         if (source[i].open && d.kind < LHS)
             return err_set(e, ERR_USAGE, NULL,
-                           "--vary %s: a range of any number needs --design lhs:N or sobol:N",
+                           "%s %s: a range of any number needs --design lhs:N or sobol:N", option,
                            x->path);
     }
-    out->paired = n > 0 && d.kind != CROSS;
+    out->paired = d.kind != CROSS;
     if (!out->paired) return cross(out, e);
     if (d.kind == ZIP) return zip(out, e);
     sample(out, source, &d, a);

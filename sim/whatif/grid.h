@@ -43,9 +43,10 @@ struct grid {
     bool paired;     /* point i has value i of each axis: all designs but cross */
 };
 
-/* `design`: NULL is cross. */
-int grid_parse(struct grid *out, struct arena *a, const char *const *vary, size_t n,
-               const char *design, struct err *e);
+/* `option`: what the axes were given as, for errors ("--vary"). `design`: NULL is cross; any other needs an
+ * axis. */
+int grid_parse(struct grid *out, struct arena *a, const char *option, const char *const *vary,
+               size_t n, const char *design, struct err *e);
 /* Value of an axis at a point. */
 const char *grid_value(const struct grid *g, size_t point, size_t axis);
 /* "path=value" for each axis, from the arena. */

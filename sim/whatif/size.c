@@ -50,6 +50,27 @@ bool slo_holds(const struct slo *s, double v)
     BUG("no such comparison");
 }
 
+/* Is there a value that both allow? Ranges that meet share a limit, a place just beyond one or the middle. */
+static bool agree(const struct slo *a, const struct slo *b)
+{
+    const double low = fmin(a->limit, b->limit), high = fmax(a->limit, b->limit);
+    const double x[] = { low, high, low / 2 + high / 2, nextafter(low, -INFINITY),
+                         nextafter(high, INFINITY) };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (slo_holds(a, x[i]) && slo_holds(b, x[i])) return true;
+    return false;
+}
+
+int slo_check(const struct slo *s, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(s[i].path, s[k].path) == 0 && !agree(&s[k], &s[i]))
+                return err_set(e, ERR_USAGE, NULL, "--slo: no value meets both '%s' and '%s'",
+                               s[k].text, s[i].text);
+    return 0;
+}
+
 enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct interval *out)
 {
     size_t holds = 0;

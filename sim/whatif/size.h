@@ -46,6 +46,8 @@ struct slo {
 /* ERR_USAGE. Memory from `a`. */
 int slo_parse(struct slo *out, struct arena *a, const char *text, struct err *e);
 bool slo_holds(const struct slo *s, double value);
+/* ERR_USAGE when two targets on one figure leave it no value. O(n^2). */
+int slo_check(const struct slo *s, size_t n, struct err *e);
 
 enum verdict { SIZE_MISSED, SIZE_UNDECIDED, SIZE_MET };
 extern const char *const verdict_names[];

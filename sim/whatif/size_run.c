@@ -6,6 +6,7 @@
 #include "whatif/size.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { FIRST_ROUND = 4, MAX_SLOTS = SIZE_MAX_TARGETS * (1 + SIZE_NINES) };
@@ -25,6 +26,7 @@ struct attempt {
     struct sizing *s;
     struct size_answer *answer;
     size_t n_queues;
+    atomic_size_t done; /* runs */
     VEC(struct runs *) runs;
     struct runs *now;
     size_t from;                  /* first replication of this round */
@@ -167,6 +169,10 @@ static int replicate(void *ctx, size_t i)
         json_decref(all);
     }
     runner_fini(&r);
+    char what[160];
+    snprintf(what, sizeof what, "size %.100s: %lld nodes, run %zu of at most %zu; %zu runs done",
+             t->answer->policy, (long long)now->nodes, k + 1, max, ++t->done);
+    log_progress(what, NAN);         /* how many there will be depends on what they say */
     return rc == ERR_USAGE ? rc : 0; /* a wrong target is wrong everywhere */
 }
 
@@ -265,6 +271,20 @@ static int try_nodes(void *ctx, int64_t nodes, struct size_trial *out, struct er
 
 /* ---- one policy at one point ---- */
 
+/* Does a path name the nodes of that group, by name or number? */
+static bool is_nodes_of(const char *path, const struct policy_spec *p, bool own,
+                        const struct fleet_group *g)
+{
+    char name[300], number[300];
+    snprintf(name, sizeof name, "fleet.%.200s.nodes", g->name);
+    snprintf(number, sizeof number, "fleet.%td.nodes", g - p->fleet);
+    if (own) { /* policies.X.fleet.. */
+        path = strncmp(path, "policies.", 9) == 0 ? strstr(path, ".fleet.") : NULL;
+        path = path ? path + 1 : "";
+    }
+    return strcmp(path, name) == 0 || strcmp(path, number) == 0;
+}
+
 /* The group whose nodes are counted, and its path: the policy's own fleet goes first. */
 static int find_group(const struct sizing *s, const struct scenario *sc, size_t p,
                       const char **path, int64_t *nodes, struct err *e)
@@ -291,6 +311,11 @@ static int find_group(const struct sizing *s, const struct scenario *sc, size_t 
         err_hint(e, "it has: %s", str_list(list, sizeof list, names, n));
         return ERR_USAGE;
     }
+    for (size_t i = 0; i < s->over.n_axes; i++)
+        if (is_nodes_of(s->over.axis[i].path, spec, own, found))
+            return err_set(e, ERR_USAGE, NULL,
+                           "--over %s: the number of nodes is what is looked for: --min and --max",
+                           s->over.axis[i].path);
     *path = own ? arena_printf(s->arena, "policies.%s.fleet.%s.nodes", spec->name, found->name)
                 : arena_printf(s->arena, "fleet.%s.nodes", found->name);
     *nodes = found->nodes;
@@ -414,7 +439,8 @@ int size_run(struct sizing *s, const struct size_options *o, struct err *e)
                      SIZE_MAX_TARGETS);
     for (size_t i = 0; i < o->n_slo && rc == 0; i++)
         rc = slo_parse(&s->slo[i], s->arena, o->slo[i], e);
-    if (rc == 0) rc = grid_parse(&s->over, s->arena, o->over, o->n_over, o->design, e);
+    if (rc == 0) rc = slo_check(s->slo, o->n_slo, e);
+    if (rc == 0) rc = grid_parse(&s->over, s->arena, "--over", o->over, o->n_over, o->design, e);
     if (rc == 0) rc = world_load(&s->world, e);
     if (rc == 0) rc = load(&base, s, NULL, NULL, 0, NULL, 0, e);
     if (rc == 0) {
@@ -426,7 +452,9 @@ int size_run(struct sizing *s, const struct size_options *o, struct err *e)
     runner_fini(&base);
     for (size_t i = 0; i < s->n_answers && rc == 0; i++) rc = size_policy(s, &s->answer[i], e);
     if (rc == 0) rc = check_over(s, e);
-    return rc ? rc : size_nines(s, e);
+    if (rc == 0) rc = size_nines(s, e);
+    log_progress_done();
+    return rc;
 }
 
 const struct size_answer *size_cheapest(const struct sizing *s)

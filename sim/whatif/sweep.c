@@ -391,7 +391,7 @@ int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
 {
     *s = (struct sweep){ .o = *o, .arena = arena_create(), .shelf = trace_shelf_create(0) };
     struct planning p = { .s = s, .hashes = { .lock = PTHREAD_MUTEX_INITIALIZER, .a = s->arena } };
-    int rc = grid_parse(&s->grid, s->arena, o->vary, o->n_vary, o->design, e);
+    int rc = grid_parse(&s->grid, s->arena, "--vary", o->vary, o->n_vary, o->design, e);
     if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
         rc = err_set(e, ERR_USAGE, NULL, "more than %d runs", GRID_MAX_POINTS);
     if (rc == 0) rc = read_base(&p, e);

@@ -376,6 +376,8 @@ static const struct column {
 };
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
+static const char *const is_stable[] = { "no", "undecided", "yes" }; /* by queue_state */
+
 static size_t cells_of(const struct sweep_table *t, size_t r, char cell[MAX_COLUMNS][CELL])
 {
     const bool head = r == SIZE_MAX;
@@ -397,9 +399,9 @@ static size_t cells_of(const struct sweep_table *t, size_t r, char cell[MAX_COLU
                         shown[i].interval);
     }
     if (head)
-        snprintf(cell[n++], CELL, "queue");
+        snprintf(cell[n++], CELL, "stable");
     else
-        snprintf(cell[n++], CELL, "%s", x->n > 0 ? queue_state_names[x->queue] : "n/a");
+        snprintf(cell[n++], CELL, "%s", x->n > 0 ? is_stable[x->queue] : "n/a");
     return n;
 }
 

@@ -250,11 +250,67 @@ static void refused(void **state)
     assert_contains(err.msg, "expected a result");
 }
 
+#define TWO_JOBS(attained)                                                                         \
+    "{\"name\": \"p\", \"jobs\": {\"submitted\": 2}, \"services\": [{\"name\": \"chat\","          \
+    " \"attainment\": " attained "}]}"
+
+/* A jobs.csv that was cut must not pass for "no difference". Jobs of the warm-up are rows too. */
+static void cut_rows(void **state)
+{
+    static const char one[] = "p,a,completed,5,5,6,0,1,1,1,1,c,1,,,\n",
+                      two[] = "p,a,completed,5,5,6,0,1,1,1,1,c,1,,,\n"
+                              "p,b,completed,20,20,21,0,1,1,1,1,c,1,,,\n";
+    struct comparison c;
+    (void)state;
+    const char *good = folder(SAME, TWO_JOBS("0.9"), two);
+    assert_int_equal(compare(&c, good, folder(SAME, TWO_JOBS("0.9"), one), false, 0), ERR_INPUT);
+    assert_contains(err.msg, "expected 2 jobs of policy p");
+    assert_contains(err.msg, "found 1");
+    assert_int_equal(compare(&c, good, folder(SAME, TWO_JOBS("0.9"), ""), true, 0), ERR_INPUT);
+    assert_int_equal(compare(&c, good, good, false, 0), 0);
+}
+
+static void totals_of_services(void **state)
+{
+    static const char none[] = "";
+    struct comparison c;
+    (void)state;
+    const char *a = folder(SAME,
+                           "{\"name\": \"p\", \"services\": [{\"name\": \"chat\", "
+                           "\"attainment\": 0.9, \"ttft_ms\": {\"p99\": 70}}]}",
+                           none),
+               *b = folder(SAME,
+                           "{\"name\": \"p\", \"services\": [{\"name\": \"chat\", "
+                           "\"attainment\": 0.75, \"ttft_ms\": {\"p99\": null}}]}",
+                           none);
+    assert_int_equal(compare(&c, a, b, false, 0), 0);
+    size_t found = 0;
+    for (size_t i = 0; i < c.n_totals; i++) {
+        if (strcmp(c.total[i].metric, "services.chat.attainment") == 0) {
+            assert_close(c.total[i].first, 0.9, 0);
+            assert_close(c.total[i].second, 0.75, 0);
+            found++;
+        }
+        if (strcmp(c.total[i].metric, "services.chat.ttft_ms.p99") == 0) {
+            assert_close(c.total[i].first, 70, 0);
+            assert_true(isnan(c.total[i].second));
+            found++;
+        }
+    }
+    assert_int_equal(found, 2);
+    assert_int_equal(c.n_rows, 0); /* and no job: nothing was tested */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_jobs), cmocka_unit_test(many_jobs), cmocka_unit_test(dependent_jobs),
-        cmocka_unit_test(odd_jobs),   cmocka_unit_test(refused),
+        cmocka_unit_test(three_jobs),
+        cmocka_unit_test(many_jobs),
+        cmocka_unit_test(dependent_jobs),
+        cmocka_unit_test(odd_jobs),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cut_rows),
+        cmocka_unit_test(totals_of_services),
     };
     arena = arena_create();
     const int rc = cmocka_run_group_tests_name("compare", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static int parse(const char *a, const char *b)
 {
     const char *const vary[] = { a, b };
     err = (struct err){ 0 };
-    return grid_parse(&grid, arena, vary, b ? 2 : 1, design, &err);
+    return grid_parse(&grid, arena, "--vary", vary, b ? 2 : 1, design, &err);
 }
 
 /* The values of one axis, joined. */
@@ -106,7 +106,10 @@ static void cross_product(void **state)
         snprintf(got, sizeof got, "%s %s", set[0], set[1]);
         assert_string_equal(got, want[p]);
     }
-    assert_int_equal(grid_parse(&grid, arena, NULL, 0, NULL, &err), 0);
+    assert_int_equal(grid_parse(&grid, arena, "--vary", NULL, 0, NULL, &err), 0);
+    assert_int_equal(grid_parse(&grid, arena, "--over", NULL, 0, "lhs:3", &err), ERR_USAGE);
+    assert_contains(err.msg, "nothing is varied: --over");
+    err = (struct err){ 0 };
     assert_int_equal(grid.n_points, 1);
 }
 

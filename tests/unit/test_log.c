@@ -3,6 +3,8 @@
 #include "base/log.h"
 #include "tests/support/support.h"
 
+#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,34 @@ static void levels(void **state)
     }
 }
 
+/* What a terminal shows: a share with its percents, and words alone where no share is known. */
+static void progress_on_a_terminal(void **state)
+{
+    const int master = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
+    char seen[200] = "";
+    (void)state;
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        skip_without("a pseudo-terminal");
+    const int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(slave >= 0);
+    fflush(stderr);
+    dup2(slave, STDERR_FILENO);
+    log_progress("half", 0.5);
+    log_progress_done();
+    log_progress("nobody knows", NAN);
+    log_progress_done();
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    static const char want[] = "\r\033[Khalf 50 %\r\033[K\r\033[Knobody knows\r\033[K";
+    size_t n = 0;
+    for (ssize_t more = 1; more > 0 && n < strlen(want); n += (size_t)more)
+        more = read(master, seen + n, sizeof seen - 1 - n);
+    close(slave);
+    close(master);
+    close(saved);
+    assert_string_equal(seen, want);
+}
+
 static void data_folder_by_environment(void **state)
 {
     char buf[64];
@@ -74,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest t[] = {
         cmocka_unit_test(levels),
+        cmocka_unit_test(progress_on_a_terminal),
         cmocka_unit_test(data_folder_by_environment),
     };
 

@@ -47,6 +47,28 @@ static void expressions(void **state)
     }
 }
 
+static void contradictions(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool agree;
+    } t[] = {
+        { "x<=600", "x>=900", false }, { "x<=600", "x<=60", true }, { "x<=600", "y>=900", true },
+        { "x<=5", "x>=5", true },      { "x<5", "x>=5", false },    { "x<5", "x>4", true },
+        { "x==5", "x>4", true },       { "x==5", "x>=5.5", false }, { "x==5", "x==6", false },
+        { "x==5", "x!=5", false },     { "x!=5", "x!=6", true },    { "x<=5", "x!=5", true },
+        { "x>5", "x>1e300", true },    { "x<0", "x<-1e300", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct slo s[2];
+        assert_int_equal(parse(&s[0], t[i].a), 0);
+        assert_int_equal(parse(&s[1], t[i].b), 0);
+        assert_int_equal(slo_check(s, 2, &err), t[i].agree ? 0 : ERR_USAGE);
+        if (!t[i].agree) assert_contains(err.msg, t[i].b);
+    }
+}
+
 static void comparisons(void **state)
 {
     static const char *const text[] = { "a<=2", "a<2", "a>=2", "a>2", "a==2", "a!=2" };
@@ -237,15 +259,11 @@ static void more_nines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expressions),
-        cmocka_unit_test(comparisons),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(rises_once),
-        cmocka_unit_test(never),
-        cmocka_unit_test(with_a_hole),
-        cmocka_unit_test(with_an_island),
-        cmocka_unit_test(cost_decides),
-        cmocka_unit_test(an_error_ends_it),
+        cmocka_unit_test(expressions),  cmocka_unit_test(contradictions),
+        cmocka_unit_test(comparisons),  cmocka_unit_test(verdicts),
+        cmocka_unit_test(rises_once),   cmocka_unit_test(never),
+        cmocka_unit_test(with_a_hole),  cmocka_unit_test(with_an_island),
+        cmocka_unit_test(cost_decides), cmocka_unit_test(an_error_ends_it),
         cmocka_unit_test(more_nines),
     };
     arena = arena_create();
