@@ -15,6 +15,7 @@
 #include "whatif/sensitivity.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -100,6 +101,49 @@ static int write_rows(const char *path, const char *header, FILE **part, size_t 
     return rc;
 }
 
+/* A line without a source: charges, classes, sums. NAN: empty. */
+static void put_line(FILE *f, const char *policy, const char *line, const char *name,
+                     const char *driver, const double v[4])
+{
+    fprintf(f, "%s,%s,", policy, line);
+    csv_put(f, name, strlen(name));
+    fprintf(f, ",%s", driver);
+    for (int i = 0; i < 4; i++)
+        isnan(v[i]) ? fputc(',', f) : fprintf(f, i == 0 ? ",%.9g" : ",%.6f", v[i]);
+    fputs(",,,\n", f);
+}
+
+static void put_charges(FILE *f, const char *policy, const char *line, const struct charge *c,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_line(f, policy, line, c[i].name, "",
+                 (double[]){ NAN, c[i].usd, c[i].card_hours, c[i].energy_kwh });
+}
+
+/* Who pays, what classes cost, what to own or commit to, carbon, and when buying has paid. */
+static void put_money(FILE *f, const struct policy_result *x)
+{
+    const struct tco_result *t = &x->tco;
+    put_charges(f, x->name, "charge", t->charge, t->n_charges);
+    put_charges(f, x->name, "group", t->team, t->n_teams);
+    for (size_t i = 0; i < t->n_classes; i++)
+        put_line(f, x->name, "class", t->klass[i].name, "",
+                 (double[]){ NAN, t->klass[i].usd, NAN, NAN });
+    if (!isnan(t->base_cards))
+        put_line(f, x->name, "base", "cards to own or commit to", "card",
+                 (double[]){ t->base_cards, NAN, NAN, NAN });
+    if (!isnan(t->carbon_operation_kg))
+        put_line(f, x->name, "carbon", "operation", "kg",
+                 (double[]){ t->carbon_operation_kg, NAN, NAN, NAN });
+    if (!isnan(t->carbon_embodied_kg))
+        put_line(f, x->name, "carbon", "embodied", "kg",
+                 (double[]){ t->carbon_embodied_kg, NAN, NAN, NAN });
+    for (size_t i = 0; i < t->n_paybacks; i++)
+        put_line(f, x->name, "payback", t->payback[i].rent, "month",
+                 (double[]){ t->payback[i].month, NAN, NAN, NAN });
+}
+
 static int write_tco_csv(const char *path, const struct result *r, struct err *e)
 {
     struct outfile o = { 0 };
@@ -121,12 +165,7 @@ static int write_tco_csv(const char *path, const struct result *r, struct err *e
             }
             fputc('\n', o.f);
         }
-        for (size_t i = 0; i < x->tco.n_charges; i++) {
-            const struct charge *c = &x->tco.charge[i];
-            fprintf(o.f, "%s,charge,", x->name);
-            csv_put(o.f, c->name, strlen(c->name));
-            fprintf(o.f, ",,,%.6f,%.6f,%.6f,,,\n", c->usd, c->card_hours, c->energy_kwh);
-        }
+        if (x->tco.priced) put_money(o.f, x);
     }
     rc = outfile_commit(&o, e);
     outfile_abandon(&o);

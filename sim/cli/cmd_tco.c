@@ -9,6 +9,7 @@
 #include "cli/tco_print.h"
 #include "cost/against.h"
 #include "cost/bookrisk.h"
+#include "cost/months.h"
 #include "cost/plain.h"
 #include "metrics/service_stats.h"
 #include "model/price_check.h"
@@ -43,7 +44,7 @@ static const struct opt opts[] = {
     { "as-of", 0, OPT_TEXT, offsetof(struct options, as_of), "DATE",
       "warn of prices older than a year on that day (default: the book's)", NULL },
     { "by-month", 0, OPT_FLAG, offsetof(struct options, by_month), NULL,
-      "plain fleets: also what has been paid by the end of each month", NULL },
+      "also what has been paid by the end of each month", NULL },
     { "curves", 0, OPT_FLAG, offsetof(struct options, curves), NULL,
       "plain fleets: also the cost of owning and of renting at every twentieth of use", NULL },
     { "quasi", 0, OPT_FLAG, offsetof(struct options, quasi), NULL,
@@ -256,6 +257,7 @@ static int price_runs(struct tco_answer *w, struct result *r, const struct price
         p[i].tco = tco_price(use[i].usage[0], use[i].share, use[i].book, w->a);
         service_stats_price(&p[i]);
     }
+    months_paybacks(p, r->n_policies, w->a);
     r->policy = p;
     if (r->n_policies > 0) warn_stale(r, o->as_of ? o->as_of : use[0].book->as_of);
     w->model = bookrisk_model(use, r->n_policies, w->a);
@@ -337,16 +339,19 @@ static int load_replication(struct result *r, struct json_doc *doc, struct arena
 }
 
 /* The break-evens of each policy against renting. */
-static int add_against(struct tco_answer *w, const struct result *r, const struct price_book *own,
+static int add_against(struct tco_answer *w, struct result *r, const struct price_book *own,
                        const struct options *o, const struct gpu_catalogue *gpus, struct err *e)
 {
     struct price_book rent;
     int rc = load_book(&rent, w->a, o->against, gpus, e);
     json_t **list = arena_array(w->a, r->n_policies + 1, sizeof *list);
     for (size_t i = 0; rc == 0 && i < r->n_policies; i++) {
-        const struct policy_result *p = &r->policy[i];
+        struct policy_result *p =
+            (struct policy_result *)(uintptr_t)&r->policy[i]; /* price_runs() */
         rc = tco_check(&p->usage, p->kind, &rent, e);
         if (rc != 0) break;
+        const struct tco_result rented = tco_price(&p->usage, p->kind, &rent, w->a);
+        months_add_payback(&p->tco, rent.name, &rented, w->a);
         const struct against x = tco_against(&p->usage, p->kind, own, &rent);
         list[i] = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "book", rent.name, "own_eac_usd",
                             json_num(x.own_eac_usd), "rent_eac_usd", json_num(x.rent_eac_usd),
@@ -532,10 +537,8 @@ static int dispatch(char **path, size_t n, const struct options *o, struct err *
     if (rc != 0) return rc;
     const json_t *format = json_object_get(doc.root, "format");
     const char *word = json_is_string(format) ? json_string_value(format) : "";
-    if ((o->by_month || o->curves) && strncmp(word, "gpusim-", 7) == 0 &&
-        strcmp(word, PLAIN_FORMAT) != 0) {
-        rc = err_set(e, ERR_USAGE, NULL, "%s goes with %s files only",
-                     o->by_month ? "--by-month" : "--curves", PLAIN_FORMAT);
+    if (o->curves && strncmp(word, "gpusim-", 7) == 0 && strcmp(word, PLAIN_FORMAT) != 0) {
+        rc = err_set(e, ERR_USAGE, NULL, "--curves goes with %s files only", PLAIN_FORMAT);
     } else if ((n > 1 || o->against) && strcmp(word, "gpusim-result/1") != 0) {
         rc = err_set(e, ERR_USAGE, NULL,
                      n > 1 ? "several files are replications of a result; %s is none"

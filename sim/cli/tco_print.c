@@ -260,10 +260,47 @@ static void put_risk(struct strbuf *b, const struct tco_answer *w,
 
 /* ---- months ---- */
 
+static const json_t *paid_of(const json_t *option)
+{
+    const json_t *v = json_object_get(option, "paid_by_month_usd");
+    return v ? v
+             : json_object_get(json_object_get(json_object_get(option, "tco"), "months"),
+                               "paid_by_month_usd");
+}
+
+/* The month at which buying has paid, against each that rents. */
+static void put_paybacks(struct strbuf *b, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i),
+                     *against = json_object_get(
+                         json_object_get(json_object_get(o, "tco"), "months"), "against");
+        for (size_t k = 0; k < json_array_size(against); k++) {
+            const json_t *x = json_array_get(against, k), *month = json_object_get(x, "month"),
+                         *pv = json_object_get(x, "month_discounted");
+            strbuf_addf(b, "%s against %s: buying has paid ",
+                        json_string_value(json_object_get(o, "name")),
+                        json_string_value(json_object_get(x, "rent")));
+            if (json_is_number(month))
+                strbuf_addf(b, "from month %.0f on", json_number_value(month));
+            else
+                strbuf_addz(b, "at no month of the term");
+            if (json_is_number(pv))
+                strbuf_addf(b, " (%.0f in present value)\n", json_number_value(pv));
+            else
+                strbuf_addz(b, json_is_number(month) ? " (never in present value)\n" : "\n");
+        }
+    }
+}
+
 /* Months down, options across; every month as CSV, every twelfth and the last on the terminal. */
 static void put_months(struct strbuf *b, const json_t *list, bool csv)
 {
-    const size_t n = json_array_size(json_object_get(json_array_get(list, 0), "paid_by_month_usd"));
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const size_t mine = json_array_size(paid_of(json_array_get(list, i)));
+        if (mine > n) n = mine;
+    }
     strbuf_addz(b, csv ? "month" : "\nPaid by the end of month, USD\nmonth");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(list, i), "name"));
@@ -276,10 +313,13 @@ static void put_months(struct strbuf *b, const json_t *list, bool csv)
     for (size_t m = 0; m < n; m++) {
         if (!csv && m % 12 != 0 && m + 1 < n) continue;
         strbuf_addf(b, csv ? "%zu" : "%5zu", m);
-        for (size_t i = 0; i < json_array_size(list); i++)
-            strbuf_addf(b, csv ? ",%.15g" : "  %16.2f",
-                        json_number_value(json_array_get(
-                            json_object_get(json_array_get(list, i), "paid_by_month_usd"), m)));
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *usd = json_array_get(paid_of(json_array_get(list, i)), m);
+            if (usd)
+                strbuf_addf(b, csv ? ",%.15g" : "  %16.2f", json_number_value(usd));
+            else
+                strbuf_addf(b, csv ? "," : "  %16s", "");
+        }
         strbuf_addc(b, '\n');
     }
 }
@@ -376,7 +416,7 @@ void tco_print(struct tco_answer *w, const struct tco_print_options *o)
         put_table(&b, list, columns);
         put_commitments(&b, list);
         put_against(&b, list);
-        if (o->by_month) put_months(&b, list, false);
+        if (o->by_month) put_months(&b, list, false), put_paybacks(&b, list);
         if (o->curves) put_curves(&b, list, false);
         if (w->sampled) put_risk(&b, w, o);
     }

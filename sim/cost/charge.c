@@ -96,6 +96,16 @@ void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const s
     for (size_t i = 0; i < n; i++) usd[i] = tenant_usd(&r, &t[i]);
 }
 
+void charge_rates(const struct usage *u, enum charge_rule rule, const struct bill *bill,
+                  double *card_usd, double *held_usd, double *kwh_usd)
+{
+    const struct sums s = sums_of(u, rule);
+    const struct rates r = rates_of(&s, bill, rule);
+    *card_usd = r.fixed + r.occupied;
+    *held_usd = r.held;
+    *kwh_usd = r.kwh;
+}
+
 void charge_all(struct tco_result *out, const struct usage *u, enum charge_rule rule,
                 const struct bill *bill, struct arena *a)
 {

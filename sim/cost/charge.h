@@ -31,6 +31,11 @@ struct bill {
 void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
                     enum charge_rule rule, const struct bill *bill);
 
+/* USD for a card-hour that is charged (rent of occupied cards included), for one that is held, for a kWh at
+ * the board. */
+void charge_rates(const struct usage *u, enum charge_rule rule, const struct bill *bill,
+                  double *card_usd, double *held_usd, double *kwh_usd);
+
 /* Fills out->charge, team and klass. */
 void charge_all(struct tco_result *out, const struct usage *u, enum charge_rule rule,
                 const struct bill *bill, struct arena *a);

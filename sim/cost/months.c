@@ -1,6 +1,7 @@
 #include "cost/months.h"
 
 #include "cost/cashflow.h"
+#include "cost/tco.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,9 @@ void months_fill(struct tco_result *out, const struct price_book *book, struct a
         const double left = 12 * book->term_y - (double)(m - 1);
         paid[m] += paid[m - 1] + yearly / 12 * fmin(1, left);
     }
+    for (size_t m = 0; m < n; m++) paid[m] = tco_stored(paid[m]);
+    out->upfront_usd = tco_stored(out->upfront_usd);
+    out->resale_usd = tco_stored(out->resale_usd);
     out->paid_by_month_usd = paid;
     out->n_months = n;
 }
@@ -78,7 +82,7 @@ struct payback months_payback(const struct tco_result *own, const char *name,
     const double rate = cashflow_monthly_rate(own->rate);
     double *paid = arena_array(a, n, sizeof *paid);
     for (size_t m = 0; m < n; m++)
-        paid[m] = rent->usd_per_year / 12 * fmin((double)m, 12 * own->term_y);
+        paid[m] = tco_stored(rent->usd_per_year / 12 * fmin((double)m, 12 * own->term_y));
     return (struct payback){ .rent = name,
                              .month = paid_back(own->paid_by_month_usd, paid, n),
                              .month_discounted =
@@ -88,16 +92,19 @@ struct payback months_payback(const struct tco_result *own, const char *name,
                              .paid_by_month_usd = paid };
 }
 
+void months_add_payback(struct tco_result *own, const char *name, const struct tco_result *rent,
+                        struct arena *a)
+{
+    if (!own->priced || !(own->upfront_usd > 0)) return;
+    struct payback *x = arena_array(a, own->n_paybacks + 1, sizeof *x);
+    for (size_t k = 0; k < own->n_paybacks; k++) x[k] = own->payback[k];
+    x[own->n_paybacks++] = months_payback(own, name, rent, a);
+    own->payback = x;
+}
+
 void months_paybacks(struct policy_result *p, size_t n, struct arena *a)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct tco_result *own = &p[i].tco;
-        struct payback *x = arena_array(a, n + own->n_paybacks, sizeof *x);
-        if (!own->priced || !(own->upfront_usd > 0)) continue;
-        for (size_t k = 0; k < own->n_paybacks; k++) x[k] = own->payback[k];
+    for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
-            if (months_rented(&p[k].tco))
-                x[own->n_paybacks++] = months_payback(own, p[k].name, &p[k].tco, a);
-        own->payback = x;
-    }
+            if (months_rented(&p[k].tco)) months_add_payback(&p[i].tco, p[k].name, &p[k].tco, a);
 }

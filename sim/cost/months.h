@@ -23,6 +23,10 @@ bool months_rented(const struct tco_result *t);
 struct payback months_payback(const struct tco_result *own, const char *name,
                               const struct tco_result *rent, struct arena *a);
 
+/* One more row of own->payback, where something is bought. */
+void months_add_payback(struct tco_result *own, const char *name, const struct tco_result *rent,
+                        struct arena *a);
+
 /* Each policy that buys against each that rents. */
 void months_paybacks(struct policy_result *p, size_t n, struct arena *a);
 

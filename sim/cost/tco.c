@@ -92,8 +92,7 @@ static struct totals price_items(struct tco_result *out, const struct usage *u, 
     return t;
 }
 
-/* A number as result.json holds it. */
-static double stored(double x)
+double tco_stored(double x)
 {
     char text[40];
     if (!isfinite(x)) return x;
@@ -107,10 +106,10 @@ static const struct usage_tenant *stored_tenants(const struct usage_tenant *from
     struct usage_tenant *t = arena_array(a, n, sizeof *t);
     for (size_t i = 0; i < n; i++) {
         t[i] = from[i];
-        t[i].allocated_h = stored(t[i].allocated_h);
-        t[i].billed_h = stored(t[i].billed_h);
-        t[i].useful_h = stored(t[i].useful_h);
-        t[i].energy_kwh = stored(t[i].energy_kwh);
+        t[i].allocated_h = tco_stored(t[i].allocated_h);
+        t[i].billed_h = tco_stored(t[i].billed_h);
+        t[i].useful_h = tco_stored(t[i].useful_h);
+        t[i].energy_kwh = tco_stored(t[i].energy_kwh);
     }
     return t;
 }
@@ -118,17 +117,17 @@ static const struct usage_tenant *stored_tenants(const struct usage_tenant *from
 static void store_group(struct usage_group *g, struct arena *a)
 {
     struct demand_level *d = arena_array(a, g->n_demand, sizeof *d);
-    g->allocated_h = stored(g->allocated_h);
-    g->free_h = stored(g->free_h);
-    g->stranded_h = stored(g->stranded_h);
-    g->down_h = stored(g->down_h);
-    g->absent_h = stored(g->absent_h);
-    g->energy_kwh = stored(g->energy_kwh);
-    g->idle_energy_kwh = stored(g->idle_energy_kwh);
-    g->occupied_h = stored(g->occupied_h);
-    for (int k = 0; k < USAGE_STEPS; k++) g->step_h[k] = stored(g->step_h[k]);
+    g->allocated_h = tco_stored(g->allocated_h);
+    g->free_h = tco_stored(g->free_h);
+    g->stranded_h = tco_stored(g->stranded_h);
+    g->down_h = tco_stored(g->down_h);
+    g->absent_h = tco_stored(g->absent_h);
+    g->energy_kwh = tco_stored(g->energy_kwh);
+    g->idle_energy_kwh = tco_stored(g->idle_energy_kwh);
+    g->occupied_h = tco_stored(g->occupied_h);
+    for (int k = 0; k < USAGE_STEPS; k++) g->step_h[k] = tco_stored(g->step_h[k]);
     for (size_t i = 0; i < g->n_demand; i++)
-        d[i] = (struct demand_level){ g->demand[i].cards, stored(g->demand[i].hours) };
+        d[i] = (struct demand_level){ g->demand[i].cards, tco_stored(g->demand[i].hours) };
     g->demand = d;
 }
 
@@ -145,8 +144,8 @@ static struct usage stored_usage(const struct usage *u, struct arena *a)
     s.tenant = stored_tenants(u->tenant, u->n_tenants, a);
     s.team = stored_tenants(u->team, u->n_teams, a);
     s.klass = stored_tenants(u->klass, u->n_classes, a);
-    s.hours = stored(u->hours);
-    s.useful_gpu_hours = stored(u->useful_gpu_hours);
+    s.hours = tco_stored(u->hours);
+    s.useful_gpu_hours = tco_stored(u->useful_gpu_hours);
     return s;
 }
 
@@ -207,6 +206,19 @@ double tco_charges(double *usd, const struct usage_tenant *tenant, size_t n, con
     charge_tenants(usd, tenant, n, u, book->charge, &t.bill);
     free(base);
     return t.bill.usd;
+}
+
+struct tco_rates tco_rates_after(const struct usage *u, const char *share_kind,
+                                 const struct price_book *book)
+{
+    struct tco_result out = { 0 };
+    struct tco_rates r = { .known = true };
+    struct base *base = xcalloc(u->n_groups + 1, sizeof *base);
+    quantity_bases(u, share_kind, book, base);
+    const struct totals t = price_items(&out, u, share_kind, book, base, NULL);
+    charge_rates(u, book->charge, &t.bill, &r.card_usd, &r.held_usd, &r.kwh_usd);
+    free(base);
+    return r;
 }
 
 /* What usage of before it was counted, or of another kind, does not say. */

@@ -60,6 +60,10 @@ struct tco_rates {
 struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
                            const struct usage *fleet);
 
+/* The same once the run is over, whatever the book: what charge_all() went by. */
+struct tco_rates tco_rates_after(const struct usage *u, const char *share_kind,
+                                 const struct price_book *book);
+
 /* Cost of one card-hour held, without energy, averaged over a fleet (only gpu, nodes, cards and
  * n_groups of `fleet` are read): the rate tco_price() charges tenants at. */
 double tco_fleet_hour_usd(const struct price_book *book, const char *share_kind,
@@ -70,6 +74,9 @@ double tco_card_hour_usd(const struct price_book *book, const struct gpu_spec *g
                          const char *share_kind, int64_t cards_per_node);
 /* Price of one kWh at the board, PUE included: items of driver "kwh" that are paid for all cards. */
 double tco_kwh_usd(const struct price_book *book);
+
+/* A number with the 15 digits that result.json keeps of it. */
+double tco_stored(double x);
 
 /* Annuity factor: present value of 1 at the end of each of n years. */
 double tco_annuity(double rate, double years);

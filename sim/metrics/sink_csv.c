@@ -62,6 +62,12 @@ static const char *state_of(const struct job *j)
     return job_state_names[j->state == JOB_STARTING ? JOB_RUNNING : j->state];
 }
 
+static double cost_of(const struct jobs_csv *c, const struct jobs_csv_gap *used)
+{
+    return used->charged_h * c->usd_per_card_hour + used->held_h * c->usd_per_held_hour +
+           used->kwh * c->usd_per_kwh;
+}
+
 static int on_job(void *self, const struct plan *plan, const struct symtab *names,
                   const struct job *j, struct err *e)
 {
@@ -91,17 +97,47 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     add_cards(b, plan, j);
     strbuf_addf(b, ",%d,", (int)j->attempts);
     const double kwh = j->energy_J / 3.6e6;
-    if (held && !isnan(c->usd_per_card_hour))
-        strbuf_addf(b, "%.6f",
-                    (c->by_allocation ? j->card_s : j->bill_s) / 3600 * c->usd_per_card_hour +
-                        j->card_s / 3600 * c->usd_per_held_hour + kwh * c->usd_per_kwh);
+    const struct jobs_csv_gap used = { c->written + b->len,
+                                       (c->by_allocation ? j->card_s : j->bill_s) / 3600,
+                                       j->card_s / 3600, kwh };
+    if (held && c->price_later)
+        vec_push(&c->gap, used);
+    else if (held && !isnan(c->usd_per_card_hour))
+        strbuf_addf(b, "%.6f", cost_of(c, &used));
     strbuf_addc(b, ',');
     if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');
     if (j->reason) add_text(b, j->reason);
     strbuf_addf(b, ",%s\n", job_class_names[j->row.klass]);
+    c->written += b->len;
     if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
     return err_set(e, ERR_IO, NULL, "cannot write jobs.csv: %s", strerror(errno));
+}
+
+/* Bytes of the rows up to `end`. */
+static bool copy_rows(FILE *from, FILE *to, uint64_t begin, uint64_t end)
+{
+    char buf[1 << 14];
+    while (begin < end) {
+        const size_t want = end - begin < sizeof buf ? (size_t)(end - begin) : sizeof buf;
+        const size_t got = fread(buf, 1, want, from);
+        if (got == 0 || fwrite(buf, 1, got, to) != got) return false;
+        begin += got;
+    }
+    return true;
+}
+
+int jobs_csv_price(struct jobs_csv *c, FILE *to, struct err *e)
+{
+    uint64_t at = 0;
+    bool ok = fflush(c->to) == 0 && fseeko(c->to, 0, SEEK_SET) == 0;
+    for (size_t i = 0; ok && i < c->gap.n; i++) {
+        const struct jobs_csv_gap *g = &c->gap.v[i];
+        ok = copy_rows(c->to, to, at, g->at) && fprintf(to, "%.6f", cost_of(c, g)) > 0;
+        at = g->at;
+    }
+    if (ok && copy_rows(c->to, to, at, c->written)) return 0;
+    return err_set(e, ERR_IO, NULL, "cannot write the costs of jobs.csv: %s", strerror(errno));
 }
 
 struct sink jobs_csv_sink(struct jobs_csv *c)
@@ -112,6 +148,7 @@ struct sink jobs_csv_sink(struct jobs_csv *c)
 void jobs_csv_fini(struct jobs_csv *c)
 {
     strbuf_fini(&c->row);
+    vec_fini(&c->gap);
 }
 
 static int on_sample(void *self, const struct plan *plan, const struct sample *s, struct err *e)

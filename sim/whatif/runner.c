@@ -252,11 +252,43 @@ struct task {
     struct runner *r;
     struct policy_result *result;
     struct err *error;
+    const char *dir; /* for scratch files */
 };
 
 static void show_progress(void *ctx, double share)
 {
     log_progress(ctx, share);
+}
+
+static struct jobs_csv jobs_csv_of(const struct plan *plan)
+{
+    struct jobs_csv jobs = { .usd_per_card_hour = NAN };
+    if (!plan->priced) return jobs;
+    const struct usage fleet = fleet_of(plan, plan->arena);
+    const struct tco_rates rates = tco_rates(&plan->prices, plan->share->name, &fleet);
+    jobs.usd_per_card_hour = rates.card_usd;
+    jobs.usd_per_held_hour = rates.held_usd;
+    jobs.usd_per_kwh = rates.kwh_usd;
+    jobs.by_allocation = plan->prices.charge == CHARGE_ALLOCATED;
+    jobs.price_later = !rates.known;
+    return jobs;
+}
+
+/* Prices that depend on all of the run: fill in what the jobs cost. */
+static int price_jobs(const struct task *t, size_t i, struct jobs_csv *jobs, struct err *e)
+{
+    const struct plan *plan = &t->r->plan[i];
+    const struct tco_rates rates =
+        tco_rates_after(&t->result[i].usage, plan->share->name, &plan->prices);
+    FILE *priced = scratch(t->dir, e);
+    if (!priced) return ERR_IO;
+    jobs->usd_per_card_hour = rates.card_usd;
+    jobs->usd_per_held_hour = rates.held_usd;
+    jobs->usd_per_kwh = rates.kwh_usd;
+    const int rc = jobs_csv_price(jobs, priced, e);
+    fclose(t->r->jobs[i]);
+    t->r->jobs[i] = priced;
+    return rc;
 }
 
 static int run_one(void *ctx, size_t i)
@@ -267,17 +299,9 @@ static int run_one(void *ctx, size_t i)
     struct sink sinks[5];
     struct sim_totals totals = { 0 };
     struct collect *collect = collect_create(plan);
-    struct jobs_csv jobs = { .usd_per_card_hour = NAN };
+    struct jobs_csv jobs = jobs_csv_of(plan);
     size_t n = 0;
     if (r->keep_percentiles) collect_keep_percentiles(collect);
-    if (plan->priced) {
-        const struct usage fleet = fleet_of(plan, plan->arena);
-        const struct tco_rates rates = tco_rates(&plan->prices, plan->share->name, &fleet);
-        if (rates.known) jobs.usd_per_card_hour = rates.card_usd;
-        jobs.usd_per_held_hour = rates.held_usd;
-        jobs.usd_per_kwh = rates.kwh_usd;
-        jobs.by_allocation = plan->prices.charge == CHARGE_ALLOCATED;
-    }
     sinks[n++] = collect_sink(collect);
     if (r->jobs) {
         jobs.to = r->jobs[i];
@@ -310,6 +334,7 @@ static int run_one(void *ctx, size_t i)
         t->result[i].tco =
             tco_price(&t->result[i].usage, plan->share->name, &plan->prices, plan->arena);
     if (rc == 0) service_stats_price(&t->result[i]);
+    if (rc == 0 && r->jobs && jobs.price_later) rc = price_jobs(t, i, &jobs, &t->error[i]);
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
     services_csv_fini(&services);
@@ -356,8 +381,9 @@ static void partial_advice(struct result *r, struct arena *a)
 {
     const char **say = arena_array(a, r->n_policies + 1, sizeof *say);
     size_t n = 0;
-    say[n++] = "Interrupted: these are partial results. Policies were cut off at different times, so there is "
-               "no comparison and no advice; run it again to the end.";
+    say[n++] =
+        "Interrupted: these are partial results. Policies were cut off at different times, so there is "
+        "no comparison and no advice; run it again to the end.";
     for (size_t i = 0; i < r->n_policies; i++)
         say[n++] = r->policy[i].interrupted
                        ? arena_printf(a, "%s: %s.", r->policy[i].name, r->policy[i].unstable_reason)
@@ -385,7 +411,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
 {
     struct err *error = xcalloc(r->n, sizeof *error);
     struct policy_result *result = arena_array(r->arena, r->n, sizeof *result);
-    struct task t = { r, result, error };
+    struct task t = { r, result, error, dir };
     int rc = open_scratch(r, dir, e);
     if (rc == 0) {
         rc = parallel_for(r->n, threads, run_one, &t);

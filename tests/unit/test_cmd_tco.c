@@ -614,7 +614,9 @@ static void scenario_at_a_use(void **state)
     assert_close(num(v, "policies.whole.tco.items.0.quantity"), 12, 0);
     json_decref(v);
     assert_int_equal(run_tco(path), ERR_USAGE);
-    assert_int_equal(run_tco(path, "--use", "0.5", "--by-month"), ERR_USAGE);
+    assert_int_equal(run_tco(path, "--use", "0.5", "--curves"), ERR_USAGE);
+    run_tco(path, "--use", "0.5", "--by-month"); /* 8 cards at 9750 USD at once */
+    assert_contains(last.out, "Paid by the end of month, USD");
     assert_int_equal(run_tco(path, "--use", "0.5", "--set", "fleet.f.nodes=-3"), ERR_INPUT);
     gpu_catalogue_destroy(gpus);
     free(book_text);

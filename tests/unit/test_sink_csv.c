@@ -36,6 +36,32 @@ static void to_the_letter(void **state)
     simulated_fini(&s);
 }
 
+/* Cards paid for while any job is on them: known at the end only. Two cards for an hour and one for half of
+ * one, 2.5 card-hours at 3 USD; the rejected job costs nothing. Costs add up to what users are charged. */
+static void prices_of_the_whole_run(void **state)
+{
+    static const char rows[] = "job_id,submit_s,duration_s,gpus\n"
+                               "a,0,3600,2\nc,2,1,3\nb,3600,1800,1\n",
+                      book[] =
+                          "{ 'format': 'gpusim-prices/1', 'name': 'n', 'currency': 'USD', 'as_of': "
+                          "'2026-01', 'items': [ { 'name': 'rent', 'driver': 'occupied_gpu_hour', "
+                          "'amount': 3 } ] }";
+    const struct sim_file files[] = { { "prices.json", book }, { NULL, NULL } };
+    struct simulated s;
+    char text[900], *end;
+    (void)state;
+    snprintf(text, sizeof text, scenario, "generic", "whole");
+    end = strrchr(text, '}');
+    snprintf(end, sizeof text - (size_t)(end - text), ", 'prices': 'prices.json' }");
+    simulate_with(&s, text, rows, files, 1);
+    assert_string_equal(s.jobs_csv,
+                        "p,c,rejected,2,,2,,,,,3,,0,,,it asks for more cards than the fleet has,\n"
+                        "p,a,completed,0,0,3600,0,3600,3600,1,2,a.0.0 a.0.1,1,6.000000,0.000000,,\n"
+                        "p,b,completed,3600,3600,5400,0,1800,1800,1,1,a.0.0,1,1.500000,"
+                        "0.000000,,\n");
+    simulated_fini(&s);
+}
+
 static void instances_are_named(void **state)
 {
     struct simulated s;
@@ -83,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(to_the_letter),
+        cmocka_unit_test(prices_of_the_whole_run),
         cmocka_unit_test(instances_are_named),
         cmocka_unit_test(a_full_disk),
     };
