@@ -159,6 +159,12 @@ mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuou
     's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'
 mutant llm-blocks-by-the-round property/test_llm_steps sim/policy/serve_continuous.c \
     's/return rounds \* e->p->block \+ k;/return rounds * e->p->block + k + 1;/'
+mutant prefix-cache-forgets-the-use unit/test_prefix_cache sim/policy/prefix_cache.c \
+    's/push_newest\(c, b\);\n    \}/drop(c, b);\n    }/'
+mutant prefix-hit-still-computed oracle/test_prefix_reuse sim/policy/serve_continuous.c \
+    's/q->done = need\.hit < q->target \? need\.hit : q->target - 1;/q->done = 0;/'
+mutant affinity-by-rank unit/test_route_affinity sim/policy/route_affinity.c \
+    's/if \(!v->session\) return v->by_rank\(v, \(size_t\)\(v->sequence % v->n\)\);/return v->by_rank(v, (size_t)((v->session ? v->session - 1 : v->sequence) % v->n));/'
 mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
     's/if \(s->wanted\[i\] > most\) most = s->wanted\[i\];/continue;/'
 if [ "${LONG-}" ]; then # tens of seconds

@@ -244,7 +244,8 @@ static unsigned used_columns(const struct job *j)
     const struct request_facts *f = &j->account.requests;
     if (!of_requests(j)) return account_columns(&j->account);
     return j->columns | (f->services.names ? REQUESTS_COL(service) : 0) |
-           (f->sessions.names ? REQUESTS_COL(session) : 0);
+           (f->sessions.names ? REQUESTS_COL(session) : 0) |
+           (f->blocks ? REQUESTS_COL(hash_ids) : 0);
 }
 
 static bool own_format(const struct trace_format *f)

@@ -4,8 +4,8 @@
  *
  * The account says how many blocks a cache without bound would have held already: a block counts
  * when its id and all in front of it in its request were seen in earlier requests (ids of the
- * request itself do not help it). The native trace has no place for ids. Rows of other writers may
- * lack hash_ids and bear a session_id; a row without a timestamp has no arrival and is quarantined:
+ * request itself do not help it). The ids go to the native trace's column hash_ids, where a service's
+ * prefix cache finds them. Rows of other writers may lack hash_ids and bear a session_id; a row without a timestamp has no arrival and is quarantined:
  * missing is not 0.
  *
  * Arrivals of the published files are batched at about 3 s: --spread spreads each batch.
@@ -19,8 +19,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BLOCK_TOKENS = 512 };
 
 static const struct import_reason not_json = { "not-json", "the line is no JSON object", false };
 static const struct import_reason no_timestamp = { "no-timestamp",
@@ -121,7 +119,8 @@ static int mooncake_open(void **state, const char *path, const void *options, st
         return rc;
     }
     info->kind = IMPORT_REQUESTS;
-    snprintf(info->origin, sizeof info->origin, "unit=%s", unit_names[o->unit]);
+    snprintf(info->origin, sizeof info->origin, "unit=%s block_tokens=%d", unit_names[o->unit],
+             BLOCKS_TOKENS);
     spread_say(&s->spread, info);
     *state = s;
     return 0;
@@ -180,10 +179,14 @@ static void read_blocks(struct mooncake *s, const json_t *o, struct import_row *
     }
     const size_t n = json_array_size(ids);
     while (hits < n && set_has(&s->seen, json_integer_value(json_array_get(ids, hits)))) hits++;
-    json_array_foreach(ids, i, id) set_add(&s->seen, json_integer_value(id));
+    json_array_foreach(ids, i, id)
+    {
+        set_add(&s->seen, json_integer_value(id));
+        row->request.blocks = blocks_add(s->names, row->request.blocks, json_integer_value(id));
+    }
     s->blocks += (int64_t)n;
     s->reused += (int64_t)hits;
-    s->odd_blocks += (int64_t)n != (row->request.input_tokens + BLOCK_TOKENS - 1) / BLOCK_TOKENS;
+    s->odd_blocks += (int64_t)n != (row->request.input_tokens + BLOCKS_TOKENS - 1) / BLOCKS_TOKENS;
 }
 
 static void read_object(struct mooncake *s, const json_t *o, struct import_row *row)

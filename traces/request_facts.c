@@ -43,6 +43,7 @@ void request_facts_add(struct request_facts *f, const struct request_row *r)
     }
     add_name(&f->services, r->service);
     add_name(&f->sessions, r->session);
+    f->blocks |= r->blocks != 0;
 }
 
 /* The want-th smallest of those that are small. */

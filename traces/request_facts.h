@@ -34,6 +34,7 @@ struct request_facts {
     uint64_t n;
     struct amounts input, output, size;
     struct name_counts services, sessions;
+    bool blocks; /* some prompt has them numbered */
 };
 
 void request_facts_add(struct request_facts *f, const struct request_row *r);

@@ -10,7 +10,7 @@
 
 struct request_source {
     const struct service_spec *spec;
-    struct symtab *names;
+    struct symtab *names; /* its own: numbers of sessions do not depend on the policy */
     sym only;
     int64_t left; /* requests that may still come */
     struct requests_reader *trace;
@@ -60,18 +60,17 @@ static int wrong_kind(const char *file, bool wants_tokens, struct err *e)
 }
 
 int request_source_open(struct request_source **out, const struct service_spec *s,
-                        bool wants_tokens, uint64_t seed, uint64_t replication,
-                        struct symtab *names, struct err *e)
+                        bool wants_tokens, uint64_t seed, uint64_t replication, struct err *e)
 {
     struct request_source *r = xcalloc(1, sizeof *r);
     char purpose[200];
     int rc = 0;
     r->spec = s;
-    r->names = names;
+    r->names = symtab_create();
     r->left = s->count == CFG_NO_INT ? INT64_MAX : s->count;
-    r->only = s->only ? symtab_addz(names, s->only) : 0;
+    r->only = s->only ? symtab_addz(r->names, s->only) : 0;
     if (s->requests) {
-        rc = requests_open(&r->trace, s->requests, names, e);
+        rc = requests_open(&r->trace, s->requests, r->names, e);
         if (rc == 0 && (requests_columns(r->trace) & REQUESTS_COL(size)) ==
                            (wants_tokens ? REQUESTS_COL(size) : 0))
             rc = wrong_kind(s->requests, wants_tokens, e);
@@ -100,11 +99,22 @@ void request_source_close(struct request_source *s)
     synth_requests_close(s->synth);
     synth_arrival_destroy(s->arrivals);
     arena_destroy(s->arena);
+    symtab_destroy(s->names);
     gsl_rng_free(s->size);
     gsl_rng_free(s->input);
     gsl_rng_free(s->output);
     gsl_rng_free(s->think);
     free(s);
+}
+
+const struct symtab *request_source_names(const struct request_source *s)
+{
+    return s->names;
+}
+
+int64_t request_source_block_tokens(const struct request_source *s)
+{
+    return s->trace ? requests_block_tokens(s->trace) : BLOCKS_TOKENS;
 }
 
 static simtime to_ns(double seconds)

@@ -3,7 +3,8 @@
  *
  * Every policy opens its own source over the same files and seeds, so all meet the same requests. Random
  * streams "service/<name>/<purpose>": services do not disturb each other.
- * Errors: ERR_INPUT / ERR_IO of the trace or generator. Threads: one source, one thread. Memory: O(1). */
+ * Errors: ERR_INPUT / ERR_IO of the trace or generator. Threads: one source, one thread. Memory: O(1), and the distinct
+ * sessions and blocks of a trace. */
 #ifndef GPUSIM_ENGINE_REQUEST_SOURCE_H
 #define GPUSIM_ENGINE_REQUEST_SOURCE_H
 
@@ -14,8 +15,11 @@ struct request_source;
 
 /* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. */
 int request_source_open(struct request_source **out, const struct service_spec *s,
-                        bool wants_tokens, uint64_t seed, uint64_t replication,
-                        struct symtab *names, struct err *e);
+                        bool wants_tokens, uint64_t seed, uint64_t replication, struct err *e);
+/* Names of sessions and blocks in its rows; lent. */
+const struct symtab *request_source_names(const struct request_source *s);
+/* Tokens of a block of its prompts. */
+int64_t request_source_block_tokens(const struct request_source *s);
 void request_source_close(struct request_source *s); /* accepts NULL */
 /* 1: *row is filled, its arrival already divided by the load; 0: end; negative. Not for closed loops. */
 int request_source_next(struct request_source *s, struct request_row *row, struct err *e);

@@ -14,6 +14,7 @@
 #define GPUSIM_ENGINE_SERVE_H
 
 #include "base/cfg.h"
+#include "base/symtab.h"
 #include "model/llm_step.h"
 
 /* What waits in front of a free replica. */
@@ -36,9 +37,14 @@ struct serve_call {
     simtime arrival, began,
         first;             /* began, first: JOB_NO_TIME until then; set by the way of serving */
     int64_t input, output; /* tokens; output >= 1 */
-    bool timed_out;        /* set: it waited longer than allowed, and leaves unserved */
+    sym blocks;            /* that the prompt begins with (model/blocks.h); 0: not known */
+    int64_t block_tokens;  /* of each */
+    int64_t
+        hit; /* of the prompt, found in the cache when it was first taken up; set by the way of serving */
+    bool timed_out; /* set: it waited longer than allowed, and leaves unserved */
     /* ---- */
     struct serve_call *next, *prev, *fill; /* its list; the next one that is being filled in */
+    int64_t shared;                        /* tokens in blocks that others may use too */
     int64_t target, done, chunk;           /* tokens to fill in, filled in, in the step under way */
     int64_t emitted;                       /* tokens given out before it went on to decode */
     int64_t base, from_step,
@@ -76,7 +82,9 @@ struct serve_ops {
     double (*kv_tokens)(const void *params, const struct llm_shape *m, double bytes, bool stated,
                         int tp);
     double (*kernels)(const void *params, double layers); /* launches of a step */
-    void *(*create)(const void *params, const struct serve_part *part, simtime timeout);
+    /* `names` has the blocks of prompts, and outlives the replica. */
+    void *(*create)(const void *params, const struct serve_part *part, const struct symtab *names,
+                    simtime timeout);
     void (*destroy)(void *state);
     void (*join)(void *state, struct serve_call *q);
     /* The next stretch: its length in ns without neighbours; 0: nothing to do. *filling: prompts ride in it. */
@@ -89,6 +97,8 @@ struct serve_ops {
     /* Everything it has, in the order in which it would go on; begins anew elsewhere. */
     struct serve_call *(*drain)(void *state);
     void (*load)(const void *state, uint64_t *waiting, uint64_t *in_service, double *tokens_);
+    /* Tokens of a prompt that its cache held when the stretch under way began. */
+    int64_t (*match)(void *state, const struct serve_call *q);
 };
 
 extern const struct serve_ops *const serve_all[]; /* NULL-terminated, sorted by name */

@@ -37,6 +37,8 @@ static void arrived(struct services *s, struct service *v, const struct request_
                          .session = row->session };
     if (v->plan->model) {
         q->call.input = row->input_tokens;
+        q->call.blocks = row->blocks;
+        q->call.block_tokens = request_source_block_tokens(v->source);
         q->call.output = row->output_tokens > 0 ? row->output_tokens : 1;
         q->size_ns = (double)(q->call.input + q->call.output);
     }
@@ -107,7 +109,7 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
 
 /* ---- the run ---- */
 
-static int service_init(struct services *s, size_t k, struct symtab *names, struct err *e)
+static int service_init(struct services *s, size_t k, struct err *e)
 {
     struct service *v = &s->service[k];
     const struct scenario *sc = s->plan->scenario;
@@ -127,13 +129,12 @@ static int service_init(struct services *s, size_t k, struct symtab *names, stru
     snprintf(purpose, sizeof purpose, "service/%.100s/route", v->spec->name);
     v->rng = rng_create((uint64_t)sc->seed, s->opt->replication, purpose);
     return request_source_open(&v->source, v->spec, v->plan->serve->tokens, (uint64_t)sc->seed,
-                               s->opt->replication, names, e);
+                               s->opt->replication, e);
 }
 
 struct services *services_create(const struct plan *plan, const struct sim_options *opt,
-                                 struct evq *q, struct residents *residents, struct symtab *names,
-                                 uint16_t first_kind, const struct service_calls *calls, void *ctx,
-                                 struct err *e)
+                                 struct evq *q, struct residents *residents, uint16_t first_kind,
+                                 const struct service_calls *calls, void *ctx, struct err *e)
 {
     struct services *s = xcalloc(1, sizeof *s);
     int rc = 0;
@@ -147,7 +148,7 @@ struct services *services_create(const struct plan *plan, const struct sim_optio
                             .e = e,
                             .n = plan->n_services };
     s->service = xcalloc(s->n + 1, sizeof *s->service);
-    for (size_t k = 0; k < s->n && rc == 0; k++) rc = service_init(s, k, names, e);
+    for (size_t k = 0; k < s->n && rc == 0; k++) rc = service_init(s, k, e);
     if (rc == 0) return s;
     services_destroy(s);
     return NULL;

@@ -30,9 +30,8 @@ struct service_calls {
 
 /* Kinds of events from `first_kind` on belong to services. NULL on an error in *e (ERR_INPUT, ERR_IO). */
 struct services *services_create(const struct plan *plan, const struct sim_options *opt,
-                                 struct evq *q, struct residents *residents, struct symtab *names,
-                                 uint16_t first_kind, const struct service_calls *calls, void *ctx,
-                                 struct err *e);
+                                 struct evq *q, struct residents *residents, uint16_t first_kind,
+                                 const struct service_calls *calls, void *ctx, struct err *e);
 void services_destroy(struct services *s); /* accepts NULL */
 /* At time 0: launch the replicas, wait for the first arrivals. */
 void services_start(struct services *s);

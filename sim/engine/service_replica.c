@@ -92,7 +92,7 @@ void services_ready(struct services *s, struct job *j, simtime now)
     x->alone = x->alone_as[0];
     if (v->plan->model)
         x->state = v->plan->serve->create(v->plan->serve_params, &v->plan->part[g - s->plan->group],
-                                          v->spec->timeout);
+                                          request_source_names(v->source), v->spec->timeout);
     v->n_starting--;
     size_t at = v->n_up++;
     for (; at > 0 && v->up[at - 1]->number > x->number; at--) v->up[at] = v->up[at - 1];
@@ -138,7 +138,8 @@ static void withdraw(struct service *v, struct replica *x)
     v->n_up--;
     for (; at < v->n_up; at++) v->up[at] = v->up[at + 1];
     bits_clear(&v->idle, x->number);
-    if (v->plan->route->score) maxtree_set(&v->score, x->number, INT64_MIN);
+    if (v->plan->route->score && !v->plan->route->by_prompt)
+        maxtree_set(&v->score, x->number, INT64_MIN);
     if (x->busy) v->busy--;
     x->busy = false;
 }

@@ -22,6 +22,7 @@ void service_leave(struct services *s, struct service *v, struct query *q, enum 
                                      .first = q->call.first,
                                      .input_tokens = q->call.input,
                                      .output_tokens = q->call.output,
+                                     .hit_tokens = q->call.hit,
                                      .size_ns = q->size_ns };
     v->fate[fate]++;
     v->stay_ns += now - q->call.arrival;
@@ -37,15 +38,21 @@ void service_leave(struct services *s, struct service *v, struct query *q, enum 
 
 /* ---- replicas at work ---- */
 
-void service_rescore(struct service *v, const struct replica *x)
+static struct route_replica seen_of(const struct service *v, const struct replica *x)
 {
-    if (!v->plan->route->score || x->phase != REPLICA_UP) return;
     struct route_replica seen = { .waiting = x->queue.n,
                                   .in_service = x->batch.n,
                                   .waiting_size = x->queue.size_ns / 1e9,
                                   .in_service_size = x->batch.size_ns / 1e9 };
     if (x->state)
         v->plan->serve->load(x->state, &seen.waiting, &seen.in_service, &seen.waiting_size);
+    return seen;
+}
+
+void service_rescore(struct service *v, const struct replica *x)
+{
+    if (!v->plan->route->score || v->plan->route->by_prompt || x->phase != REPLICA_UP) return;
+    const struct route_replica seen = seen_of(v, x);
     maxtree_set(&v->score, x->number, -llround(v->plan->route->score(&seen) * 1e6));
 }
 
@@ -271,19 +278,55 @@ void services_done(struct services *s, struct job *j, simtime now)
 
 /* ---- where requests go ---- */
 
+static bool is_up(const struct route_view *view, size_t place)
+{
+    const struct service *v = view->ctx;
+    return v->replica[place] && v->replica[place]->phase == REPLICA_UP;
+}
+
+static size_t by_rank(const struct route_view *view, size_t rank)
+{
+    const struct service *v = view->ctx;
+    return v->up[rank]->number;
+}
+
+/* The least score of all, for this request. */
+static struct replica *route_by_prompt(struct service *v, const struct query *q)
+{
+    struct replica *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < v->n_up; i++) {
+        struct replica *x = v->up[i];
+        struct route_replica seen = seen_of(v, x);
+        if (x->state) seen.hit = (double)v->plan->serve->match(x->state, &q->call);
+        const double score = v->plan->route->score(&seen);
+        if (score < least) {
+            least = score;
+            best = x;
+        }
+    }
+    return best;
+}
+
 /* The replica that a request goes to; NULL: none is up, or any that is free. */
 struct replica *service_route(struct service *v, const struct query *q)
 {
     const struct route_ops *ops = v->plan->route;
     if (v->n_up == 0 || ops->shared) return NULL;
+    if (ops->by_prompt) return route_by_prompt(v, q);
     if (ops->score) {
         const int64_t best = maxtree_max(&v->score);
         return v->replica[maxtree_next(&v->score, 0, best)];
     }
-    const struct route_view view = {
-        .n = v->n_up, .session = q->session, .sequence = v->routed, .rng = v->rng
-    };
-    return v->up[ops->pick(&view)];
+    const struct route_view view = { .n = v->n_up,
+                                     .session = q->session,
+                                     .sequence = v->routed,
+                                     .rng = v->rng,
+                                     .places = v->n_replicas,
+                                     .is_up = is_up,
+                                     .by_rank = by_rank,
+                                     .ctx = v };
+    return v->replica[ops->pick(&view)];
 }
 
 /* It stands in a queue; somebody who is free may take it at once. */

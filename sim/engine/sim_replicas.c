@@ -67,7 +67,7 @@ void sim_set_up_services(struct run *r)
                                          .retire = retire,
                                          .fail = service_failed };
     if (r->plan->n_services == 0) return;
-    r->services = services_create(r->plan, r->opt, r->q, r->residents, r->names, KIND_SERVICE,
+    r->services = services_create(r->plan, r->opt, r->q, r->residents, KIND_SERVICE,
                                   &calls, r, r->e);
     if (!r->services) {
         sim_fail(r, (int)r->e->code);

@@ -35,6 +35,7 @@ struct request_end {
     simtime arrival, end;
     simtime began, first;                /* of service; of output. JOB_NO_TIME: it never did */
     int64_t input_tokens, output_tokens; /* 0: no language model */
+    int64_t hit_tokens;                  /* of the input, found in a cache */
     double size_ns;
 };
 

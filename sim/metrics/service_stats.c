@@ -11,7 +11,7 @@ struct tally {
     struct dist metric[SERVICE_METRICS]; /* ms */
     uint64_t left, good;                 /* after the warm-up */
     uint64_t *within;                    /* by target */
-    double tokens, good_tokens;
+    double tokens, good_tokens, input, hit;
 };
 
 struct service_stats {
@@ -78,6 +78,8 @@ void service_stats_add(struct service_stats *s, size_t k, const struct request_e
     }
     t->good += good;
     t->tokens += (double)q->output_tokens;
+    t->input += (double)q->input_tokens;
+    t->hit += (double)q->hit_tokens;
     if (good) t->good_tokens += (double)q->output_tokens;
 }
 
@@ -138,6 +140,7 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         .goodput_per_s = NAN,
         .tokens_per_s = NAN,
         .goodput_tokens_per_s = NAN,
+        .prefix_hit = y->input > 0 ? y->hit / y->input : NAN,
         .usd_per_million_requests = NAN,
         .usd_per_million_tokens = NAN,
     };

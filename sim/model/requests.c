@@ -2,9 +2,11 @@
 
 #include "base/dec.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "model/native.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *const requests_column_names[REQUESTS_COLUMNS + 1] = {
 #define X(name) #name,
@@ -15,8 +17,11 @@ const char *const requests_column_names[REQUESTS_COLUMNS + 1] = {
 
 #define MAX_NANO ((int64_t)(SIM_MAX_S * 1e9)) /* 9.2e18 is exact in double */
 
+enum { MAX_BLOCK_TOKENS = 1000000 };
+
 struct requests_reader {
     struct native_file f;
+    int64_t block_tokens;
 };
 
 void request_row_init(struct request_row *row)
@@ -68,12 +73,34 @@ static const struct native_kind requests = {
     .refuse = refuse_jobs,
 };
 
+/* "block_tokens=N" among the words of the first line. */
+static int read_block_tokens(struct requests_reader *t, struct err *e)
+{
+    static const char key[] = "block_tokens=";
+    const char *at = t->f.comment;
+    uint64_t n = BLOCKS_TOKENS;
+    while (at && (at = strstr(at, key)) && at != t->f.comment && at[-1] != ' ') at++;
+    if (at) {
+        at += strlen(key);
+        const size_t len = strcspn(at, " ");
+        if (dec_u64(at, len, &n) != DEC_OK || n < 1 || n > MAX_BLOCK_TOKENS) {
+            const struct loc where = { .file = csv_file(t->f.csv), .line = 1 };
+            return err_set(e, ERR_INPUT, &where,
+                           "block_tokens: expected a whole number from 1 to %d, found \"%.*s\"",
+                           MAX_BLOCK_TOKENS, (int)(len < 40 ? len : 40), at);
+        }
+    }
+    t->block_tokens = (int64_t)n;
+    return 0;
+}
+
 static int open_reader(struct requests_reader **out, const char *path, bool hash,
                        struct symtab *names, struct err *e)
 {
     struct requests_reader *t = xcalloc(1, sizeof *t);
     *out = NULL;
     int rc = native_open(&t->f, &requests, path, hash, names, e);
+    if (rc == 0) rc = read_block_tokens(t, e);
     if (rc < 0) {
         requests_close(t);
         return rc;
@@ -126,6 +153,26 @@ static int read_tokens(const struct requests_reader *t, int col, const struct cs
     return st == DEC_OK ? 0 : native_bad_cell(&t->f, col, f, e, expected, dec_why(st));
 }
 
+/* Whole numbers with "|" between them. */
+static int read_blocks(const struct requests_reader *t, int col, const struct csv_field *f,
+                       sym *out, struct err *e)
+{
+    sym chain = 0;
+    for (size_t at = 0; at <= f->len;) {
+        const char *bar = memchr(f->s + at, '|', f->len - at);
+        const size_t len = bar ? (size_t)(bar - f->s) - at : f->len - at;
+        int64_t id;
+        const enum dec_status st = dec_fixed_exact(f->s + at, len, 0, &id);
+        if (st != DEC_OK)
+            return native_bad_cell(&t->f, col, f, e, "whole numbers with | between them",
+                                   dec_why(st));
+        chain = blocks_add(t->f.names, chain, id);
+        at += len + 1;
+    }
+    *out = chain;
+    return 0;
+}
+
 /* One non-empty cell. */
 static int read_cell(struct requests_reader *t, int col, const struct csv_field *f,
                      struct request_row *row, struct err *e)
@@ -138,6 +185,7 @@ static int read_cell(struct requests_reader *t, int col, const struct csv_field 
     case REQUESTS_size: return read_nano(t, col, f, "a number >= 0", &row->size_nano, e);
     case REQUESTS_service: row->service = native_name(&t->f, col, f); break;
     case REQUESTS_session: row->session = native_name(&t->f, col, f); break;
+    case REQUESTS_hash_ids: return read_blocks(t, col, f, &row->blocks, e);
     case REQUESTS_COLUMNS: break;
     }
     return 0;
@@ -189,6 +237,11 @@ unsigned requests_columns(const struct requests_reader *t)
     return t->f.columns;
 }
 
+int64_t requests_block_tokens(const struct requests_reader *t)
+{
+    return t->block_tokens;
+}
+
 const char *requests_comment(const struct requests_reader *t)
 {
     return t->f.comment;
@@ -234,6 +287,21 @@ void requests_write_header(FILE *to, unsigned columns, const char *comment)
     native_put_header(to, requests_column_names, columns, comment);
 }
 
+/* From the first block to the last: a chain is known by its end. */
+static void put_blocks(FILE *to, const struct symtab *names, sym chain)
+{
+    VEC(int64_t) ids = { 0 };
+    for (int64_t id; chain;) {
+        chain = blocks_parent(names, chain, &id);
+        vec_push(&ids, id);
+    }
+    for (size_t i = ids.n; i-- > 0;) {
+        native_put_dec(to, ids.v[i], 0);
+        if (i) putc_unlocked('|', to);
+    }
+    vec_fini(&ids);
+}
+
 void requests_write_row(FILE *to, unsigned columns, const struct request_row *row,
                         const struct symtab *names)
 {
@@ -257,6 +325,10 @@ void requests_write_row(FILE *to, unsigned columns, const struct request_row *ro
     if (columns & REQUESTS_COL(session)) {
         putc_unlocked(',', to);
         native_put_name(to, names, row->session);
+    }
+    if (columns & REQUESTS_COL(hash_ids)) {
+        putc_unlocked(',', to);
+        if (row->blocks) put_blocks(to, names, row->blocks);
     }
     putc_unlocked('\n', to);
 }

@@ -3,15 +3,17 @@
  * first line `# gpusim-trace/1 ...`. The rules are those of the job trace (model/trace.h).
  *
  * A file is of one of two kinds, told by its header: language models (arrival_s, input_tokens,
- * output_tokens) or anything else (arrival_s, size); `service` and `session` are optional. `size` is
+ * output_tokens) or anything else (arrival_s, size); `service` and `session` are optional, and for
+ * language models `hash_ids`: numbers of the blocks that the prompt begins with, "|" between them
+ * (model/blocks.h), of 512 tokens each or what the first line says as `block_tokens=N`. `size` is
  * work in the unit of the service's model (seconds of run time for imported function traces), a
  * decimal with at most nine digits behind the point.
  *
  * Numbers are exact: arrival_s becomes integer ns (digits beyond the ninth round half away from zero),
  * size integer billionths (finer is an error), tokens are whole. 0 tokens is a value.
  *
- * Streaming: memory does not grow with the file, except for distinct services and sessions, which go
- * to the caller's symbol table.
+ * Streaming: memory does not grow with the file, except for distinct services, sessions and blocks, which
+ * go to the caller's symbol table.
  * Errors: ERR_INPUT with file, line, column, what was expected and found; never a dropped row.
  * Threads: one reader, one thread; readers with their own symtab are independent. */
 #ifndef GPUSIM_MODEL_REQUESTS_H
@@ -19,7 +21,7 @@
 
 #include "base/csv.h"
 #include "base/simtime.h"
-#include "base/symtab.h"
+#include "model/blocks.h"
 
 #include <stdint.h>
 
@@ -31,6 +33,7 @@ struct request_row {
     int64_t input_tokens, output_tokens; /* both or neither REQUEST_NONE */
     int64_t size_nano;                   /* size x 10^9; REQUEST_NONE when there are tokens */
     sym service, session;                /* 0: not given */
+    sym blocks;                          /* of the prompt, a chain (model/blocks.h); 0: not given */
 };
 
 struct requests_reader;
@@ -55,7 +58,8 @@ int requests_line(const struct requests_reader *t);       /* of the row last ret
 uint64_t requests_bytes(const struct requests_reader *t); /* decompressed bytes consumed so far */
 /* Text of the row last returned or refused, as it stands in the file; lent until the next call. */
 const char *requests_text(const struct requests_reader *t, size_t *len);
-unsigned requests_columns(const struct requests_reader *t); /* REQUESTS_COL_ bits */
+unsigned requests_columns(const struct requests_reader *t);     /* REQUESTS_COL_ bits */
+int64_t requests_block_tokens(const struct requests_reader *t); /* of a block of "hash_ids" */
 const char *
 requests_comment(const struct requests_reader *t); /* after "# gpusim-trace/1", or NULL */
 const struct instream *requests_stream(const struct requests_reader *t); /* for its SHA-256 */
@@ -64,7 +68,7 @@ const struct instream *requests_stream(const struct requests_reader *t); /* for 
 int requests_sniff(const char *head, size_t len);
 
 #define REQUESTS_COLUMN_MAP(X)                                                                     \
-    X(arrival_s) X(input_tokens) X(output_tokens) X(size) X(service) X(session)
+    X(arrival_s) X(input_tokens) X(output_tokens) X(size) X(service) X(session) X(hash_ids)
 enum requests_column {
 #define X(name) REQUESTS_##name,
     REQUESTS_COLUMN_MAP(X)
@@ -82,7 +86,7 @@ void request_row_init(struct request_row *row);
 /* NULL when the reader would take the row, else what is wrong with it. */
 const char *request_row_problem(const struct request_row *row);
 
-/* Writer. `columns` is REQUESTS_LLM or REQUESTS_SIZED, with service and session if wanted. */
+/* Writer. `columns` is REQUESTS_LLM or REQUESTS_SIZED, with service, session and hash_ids if wanted. */
 void requests_write_header(FILE *to, unsigned columns,
                            const char *comment /* without "# "; may be NULL */);
 /* Requires request_row_problem(row) == NULL and a row of the kind that `columns` says. */

@@ -152,6 +152,7 @@ static const struct num_field service_nums[] = {
     NUM(struct service_result, goodput_per_s),
     NUM(struct service_result, tokens_per_s),
     NUM(struct service_result, goodput_tokens_per_s),
+    NUM(struct service_result, prefix_hit),
     NUM(struct service_result, replicas_mean),
     NUM(struct service_result, busy),
     NUM(struct service_result, gpu_hours),

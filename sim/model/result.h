@@ -139,6 +139,7 @@ struct service_result {
     double attainment; /* share of requests within all targets; NAN: no target */
     double throughput_per_s, goodput_per_s;    /* requests; within all targets */
     double tokens_per_s, goodput_tokens_per_s; /* output tokens; NAN: no language model */
+    double prefix_hit; /* share of the input tokens served that a cache held; NAN: no language model */
     double replicas_mean, busy;                /* replicas up; share of their time at work */
     uint64_t replicas_max, replicas_started, replicas_never_up;
     double gpu_hours; /* card time that its replicas held */

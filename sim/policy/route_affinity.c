@@ -1,16 +1,34 @@
-/* policy/route_affinity.c - a session stays with its replica (for its cache, or its state): sessions and
- * closed-loop users are numbered as they first come, and number k goes to replica k modulo the replicas
- * that are up. While their number stays, so does everybody; when it changes, most sessions move.
- * Requests without a session go in turn. */
+/* policy/route_affinity.c - a session stays with its replica (for its cache, or its state). Consistent: each
+ * session has a sequence of places of its own, drawn from its number (SplitMix64, Steele et al. 2014), and
+ * goes to the first of them where a replica is up. A replica that comes takes only the sessions that now meet
+ * it first, one in n; of one that goes only its own sessions move, evenly to the others; when it comes back
+ * they do too. Requests without a session go in turn.
+ * Expected cost: places / replicas up. */
 #include "engine/route.h"
+
+static uint64_t splitmix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
 
 static size_t pick(const struct route_view *v)
 {
-    return (size_t)((v->session ? v->session - 1 : v->sequence) % v->n);
+    enum { TRIES = 64 };
+    if (!v->session) return v->by_rank(v, (size_t)(v->sequence % v->n));
+    /* All of 64 draws for each place miss with a chance below e^-64. */
+    uint64_t at = v->session;
+    for (uint64_t i = 0; i < (uint64_t)v->places * TRIES; i++) {
+        at = splitmix(at);
+        if (v->is_up(v, (size_t)(at % v->places))) return (size_t)(at % v->places);
+    }
+    return v->by_rank(v, 0);
 }
 
 const struct route_ops route_affinity = {
     .name = "affinity",
-    .help = "a session stays with its replica",
+    .help = "a session stays with its replica, also when others come or go",
     .pick = pick,
 };

@@ -4,7 +4,7 @@
 
 static size_t pick(const struct route_view *v)
 {
-    return (size_t)gsl_rng_uniform_int(v->rng, (unsigned long)v->n);
+    return v->by_rank(v, (size_t)gsl_rng_uniform_int(v->rng, (unsigned long)v->n));
 }
 
 const struct route_ops route_random = {

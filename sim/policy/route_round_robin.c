@@ -3,7 +3,7 @@
 
 static size_t pick(const struct route_view *v)
 {
-    return (size_t)(v->sequence % v->n);
+    return v->by_rank(v, (size_t)(v->sequence % v->n));
 }
 
 const struct route_ops route_round_robin = {

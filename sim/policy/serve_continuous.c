@@ -7,7 +7,11 @@
  *    again later) until the rest fits; a step that evicted admits nobody.
  * 2. Prompts that are being filled in go on with what is left of the budget; then waiting requests are
  *    admitted, first come first served, while budget, `max_seqs` and blocks for their whole prompt allow.
- *    Of a prompt the share `prefix_hit` is found in the cache (at least one token is computed).
+ *    Of a prompt, what stands in the cache is not computed again (at least one token is): where the trace
+ *    numbers its blocks, those at its start that this replica still holds (policy/prefix_cache.h), else the
+ *    share `prefix_hit`. Sequences share the memory of blocks they have in common, and blocks that nobody
+ *    uses stay as long as nobody needs the memory. A prompt finds what those in front of it fill in by the
+ *    same step, as in vLLM: by then they are filled in as far as it needs, for prompts go in turn.
  * 3. The step lasts what model/llm_step.h says; a sequence whose prompt is complete emits its first token at
  *    the end of it.
  *
@@ -22,6 +26,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "model/job.h"
+#include "policy/prefix_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +36,7 @@ enum { MAX_BLOCK = 256 };
 struct continuous {
     int64_t max_seqs, max_tokens, block, kv_blocks;
     double prefix_hit, memory_share, mixed_kv;
+    bool prefix_cache;
     uint64_t reserve;
     simtime host;
     int graphs;
@@ -54,7 +60,9 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(struct continuous, reserve, CFG_BYTES, "3 GB", 0, 1e12,
               "memory for activations and graphs, per card"),
     CFG_FIELD(struct continuous, prefix_hit, CFG_RATIO, "0", 0, 1,
-              "share of a prompt that is found in the cache"),
+              "share of a prompt that is found in the cache, where its blocks are not known"),
+    CFG_FIELD(struct continuous, prefix_cache, CFG_BOOL, "true", 0, 0,
+              "blocks of prompts (\"hash_ids\" of the trace) are kept and found again"),
     CFG_FIELD(struct continuous, host, CFG_TIME, NULL, 0, 10,
               "time of the engine per step; default of the card's constants"),
     CFG_FIELD(
@@ -116,11 +124,12 @@ struct engine {
     struct serve_call *fill, *fill_last; /* being filled in, in the order of the running list */
     VEC(struct serve_call *) heap;       /* decoding, by last step */
     int64_t step;
-    double kv; /* tokens cached by decoding sequences */
-    int64_t free_blocks;
-    uint32_t phase[MAX_BLOCK]; /* decoding sequences by (cached - step) modulo the block */
-    uint64_t never_begun;      /* in the waiting list */
-    double tokens;             /* in and out, of all requests here */
+    double kv;                  /* tokens cached by decoding sequences */
+    int64_t free_blocks;        /* or held by blocks of prompts that nobody uses */
+    struct prefix_cache *cache; /* NULL: none */
+    uint32_t phase[MAX_BLOCK];  /* decoding sequences by (cached - step) modulo the block */
+    uint64_t never_begun;       /* in the waiting list */
+    double tokens;              /* in and out, of all requests here */
     /* the stretch under way */
     int64_t m;
     bool filling;
@@ -128,13 +137,15 @@ struct engine {
     bool new_head; /* another one waits first than when it began */
 };
 
-static void *create(const void *params, const struct serve_part *part, simtime timeout)
+static void *create(const void *params, const struct serve_part *part, const struct symtab *names,
+                    simtime timeout)
 {
     struct engine *e = xcalloc(1, sizeof *e);
     e->p = params;
     e->part = *part;
     e->timeout = timeout;
     e->free_blocks = (int64_t)part->kv_tokens / e->p->block;
+    if (e->p->prefix_cache) e->cache = prefix_cache_create(names, e->p->block);
     return e;
 }
 
@@ -143,6 +154,7 @@ static void destroy(void *state)
     struct engine *e = state;
     if (!e) return;
     vec_fini(&e->heap);
+    prefix_cache_destroy(e->cache);
     free(e);
 }
 
@@ -263,6 +275,45 @@ static int64_t steps_with_blocks(const struct engine *e, int64_t most)
     return rounds * e->p->block + k;
 }
 
+/* ---- blocks of prompts ---- */
+
+static struct prefix prefix_of(const struct engine *e, const struct serve_call *q)
+{
+    return (struct prefix){ e->cache ? q->blocks : 0, q->block_tokens, q->input };
+}
+
+/* Blocks that it takes of those that are free. */
+static int64_t blocks_for(const struct engine *e, const struct serve_call *q)
+{
+    const struct prefix p = prefix_of(e, q);
+    if (!p.chain) return blocks_of(e, q->target);
+    const struct prefix_need need = prefix_cache_look(e->cache, &p);
+    return need.units + blocks_of(e, q->target - need.shared);
+}
+
+static void take_blocks(struct engine *e, struct serve_call *q)
+{
+    const struct prefix p = prefix_of(e, q);
+    q->shared = 0;
+    if (p.chain) {
+        const struct prefix_need need = prefix_cache_look(e->cache, &p);
+        q->shared = need.shared;
+        q->done = need.hit < q->target ? need.hit : q->target - 1;
+        prefix_cache_use(e->cache, &p);
+        e->free_blocks -= need.units;
+    }
+    e->free_blocks -= blocks_of(e, q->target - q->shared);
+    if (e->cache) prefix_cache_trim(e->cache, e->free_blocks);
+}
+
+/* `length`: tokens it has blocks for; `done`: tokens of its prompt that are filled in. */
+static void give_blocks(struct engine *e, const struct serve_call *q, int64_t length, int64_t done)
+{
+    const struct prefix p = prefix_of(e, q);
+    e->free_blocks += blocks_of(e, length - q->shared);
+    if (p.chain) e->free_blocks += prefix_cache_release(e->cache, &p, done);
+}
+
 /* ---- sequences change their state ---- */
 
 static int64_t cached(const struct engine *e, const struct serve_call *q)
@@ -276,8 +327,8 @@ static void stop_decoding(struct engine *e, struct serve_call *q)
     heap_remove(e, q);
     q->decoding = false;
     e->kv -= (double)length;
-    --*phase_of(e, length);
-    e->free_blocks += blocks_of(e, length);
+    --*phase_of(e, length - q->shared);
+    give_blocks(e, q, length, q->input);
     if (e->heap.n == 0) e->kv = 0;
 }
 
@@ -288,7 +339,7 @@ static void start_decoding(struct engine *e, struct serve_call *q)
     q->from_step = e->step;
     q->last_step = e->step + (q->output - q->emitted);
     e->kv += (double)q->base;
-    ++*phase_of(e, q->base);
+    ++*phase_of(e, q->base - q->shared);
     vec_push(&e->heap, q);
     heap_up(e, e->heap.n - 1, q);
 }
@@ -323,7 +374,7 @@ static void evict(struct engine *e)
         q->emitted += e->step - q->from_step;
         stop_decoding(e, q);
     } else {
-        e->free_blocks += blocks_of(e, q->target);
+        give_blocks(e, q, q->target, q->done);
         fill_remove(e, q);
     }
     list_remove(&e->running, q);
@@ -384,9 +435,10 @@ static void admit(struct engine *e, struct serve_call *q, simtime now, struct se
     list_remove(&e->waiting, q);
     list_push(&e->running, q);
     fill_push(e, q);
-    e->free_blocks -= blocks_of(e, q->target);
+    take_blocks(e, q);
     if (q->began != JOB_NO_TIME) return;
     q->began = now;
+    q->hit = q->done;
     e->never_begun--;
     news->begun++;
 }
@@ -406,7 +458,7 @@ static void fill_step(struct engine *e, simtime now, bool admits, struct serve_n
     for (struct serve_call *q = e->fill; q; q = q->fill) budget -= chunk_of(q, budget);
     while (admits && budget > 0 && e->waiting.n && (int64_t)e->running.n < e->p->max_seqs) {
         struct serve_call *q = e->waiting.head;
-        if (blocks_of(e, q->target) > e->free_blocks - need) break;
+        if (blocks_for(e, q) > e->free_blocks - need) break;
         admit(e, q, now, news);
         budget -= chunk_of(q, budget);
     }
@@ -462,6 +514,7 @@ static void done(void *state, simtime now, struct serve_news *news)
     struct engine *e = state;
     struct serve_call *q, *following;
     e->free_blocks -= need_of(e, e->m);
+    if (e->cache) prefix_cache_trim(e->cache, e->free_blocks);
     e->kv += (double)e->heap.n * (double)e->m;
     e->step += e->m;
     while (e->heap.n && e->heap.v[0]->last_step <= e->step) {
@@ -480,7 +533,7 @@ static void done(void *state, simtime now, struct serve_news *news)
         if (++q->emitted < q->output) {
             start_decoding(e, q);
         } else {
-            e->free_blocks += blocks_of(e, q->target);
+            give_blocks(e, q, q->target, q->input);
             list_remove(&e->running, q);
             take_leave(e, q, news);
         }
@@ -500,7 +553,16 @@ static struct serve_call *drain(void *state)
     e->step = 0;
     for (int i = 0; i < MAX_BLOCK; i++) e->phase[i] = 0;
     e->free_blocks = (int64_t)e->part.kv_tokens / e->p->block;
+    prefix_cache_destroy(e->cache);
+    e->cache = NULL;
     return first;
+}
+
+static int64_t match(void *state, const struct serve_call *q)
+{
+    const struct engine *e = state;
+    const struct prefix p = prefix_of(e, q);
+    return p.chain ? prefix_cache_look(e->cache, &p).hit : 0;
 }
 
 static void load(const void *state, uint64_t *waiting, uint64_t *in_service, double *tokens_)
@@ -532,4 +594,5 @@ const struct serve_ops serve_continuous = {
     .done = done,
     .drain = drain,
     .load = load,
+    .match = match,
 };

@@ -68,7 +68,7 @@ static void serve(const void *params, const struct serve_part *part, const struc
 {
     const struct serve_ops *ops = continuous();
     struct serve_call *call = xcalloc(n, sizeof *call);
-    void *state = ops->create(params, part, CFG_NO_TIME);
+    void *state = ops->create(params, part, NULL, CFG_NO_TIME);
     double begin = 0, end = INFINITY, exact = 0;
     bool filling;
     for (size_t next = 0, left = 0; left < n;) {

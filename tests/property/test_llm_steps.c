@@ -1,7 +1,7 @@
 /* Continuous batching: walking through every iteration gives every request the same times as taking the
  * iterations between two changes of the batch in one stretch, to a microsecond (reference data llm, section 4):
  * with room, with a cache so small that sequences are evicted all the time, with few sequences, long prompts,
- * timeouts, several replicas and routers, on a MIG slice, and beside jobs that come and go on the same card.
+ * timeouts, prompts whose blocks are found again, several replicas and routers, on a MIG slice, and beside jobs that come and go on the same card.
  *
  * Mutants: llm-cut-at-the-arrival, llm-blocks-by-the-round. */
 #include "support/simulate.h"
@@ -39,19 +39,26 @@ struct example {
     const char *name, *serve, *service, *share, *fleet, *jobs;
     double gap_ms, input, output;
     size_t n;
+    int block_tokens; /* of the numbers of its prompts' blocks; 0: none */
 };
 
 static char *requests(const struct example *c)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    char *text = malloc(c->n * 60 + 100), *at = text;
+    char *text = malloc(c->n * 600 + 100), *at = text;
     double t = 0;
     assert_non_null(text);
-    at += sprintf(at, "arrival_s,input_tokens,output_tokens,session\n");
+    at += sprintf(
+        at, "# gpusim-trace/1 block_tokens=%d\narrival_s,input_tokens,output_tokens,session%s\n",
+        c->block_tokens ? c->block_tokens : 512, c->block_tokens ? ",hash_ids" : "");
     for (size_t i = 0; i < c->n; i++) {
         t += sim_exponential(rng, c->gap_ms / 1e3);
-        at += sprintf(at, "%.6f,%.0f,%.0f,s%d\n", t, ceil(sim_exponential(rng, c->input)),
-                      ceil(sim_exponential(rng, c->output)), (int)(i % 7));
+        const double input = ceil(sim_exponential(rng, c->input));
+        at += sprintf(at, "%.6f,%.0f,%.0f,s%d", t, input, ceil(sim_exponential(rng, c->output)),
+                      (int)(i % 7));
+        for (int k = 0; c->block_tokens && k * c->block_tokens < input; k++)
+            at += sprintf(at, "%c%d", k ? '|' : ',', (int)gsl_rng_uniform_int(rng, k < 6 ? 2 : 9));
+        at += sprintf(at, "\n");
     }
     gsl_rng_free(rng);
     return text;
@@ -92,23 +99,28 @@ static struct log run(const struct example *c, const char *rows, const char *agg
 }
 
 static const struct example examples[] = {
-    { "with room", "", "'replicas': { 'per_card': 1 }", NULL, NULL, NULL, 40, 900, 200, 3000 },
+    { "with room", "", "'replicas': { 'per_card': 1 }", NULL, NULL, NULL, 40, 900, 200, 3000, 0 },
     { "small cache", ", 'kv_blocks': 400", "'replicas': { 'min': 1 }", NULL, NULL, NULL, 120, 300,
-      250, 1500 },
+      250, 1500, 0 },
     { "tiny cache, evictions all the time", ", 'kv_blocks': 330, 'max_seqs': 64",
-      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 20, 40, 400, 1500 },
+      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 20, 40, 400, 1500, 0 },
     { "few sequences", ", 'max_seqs': 3",
       "'replicas': { 'per_card': 1 }, 'route': 'shortest_queue'", NULL, NULL, NULL, 300, 600, 150,
-      1000 },
+      1000, 0 },
     { "long prompts in small chunks", ", 'max_tokens': 256, 'max_seqs': 32, 'prefix_hit': 0.3",
-      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 300, 4000, 40, 800 },
+      "'replicas': { 'min': 1 }", NULL, NULL, NULL, 300, 4000, 40, 800, 0 },
     { "blocks of 7, sessions, timeouts", ", 'block': 7, 'max_seqs': 4",
       "'replicas': { 'min': 2 }, 'route': 'affinity', 'timeout': '2 s'", NULL, NULL, NULL, 150, 500,
-      120, 2000 },
+      120, 2000, 0 },
     { "one at a time, answers of one token", ", 'max_seqs': 1", "'replicas': { 'min': 1 }", NULL,
-      NULL, NULL, 60, 300, 1, 1000 },
+      NULL, NULL, 60, 300, 1, 1000, 0 },
+    { "blocks found again", ", 'kv_blocks': 500", "'replicas': { 'min': 1 }", NULL, NULL, NULL, 90,
+      900, 100, 2000, 128 },
+    { "blocks of 50 found again, evictions",
+      ", 'kv_blocks': 330, 'max_seqs': 64, 'max_tokens': 256", "'replicas': { 'min': 2 }", NULL,
+      NULL, NULL, 20, 300, 400, 1500, 50 },
     { "on a slice", ", 'host': '2 ms'", "'replicas': { 'min': 2 }, 'need': { 'gpu': 0.5 }",
-      "'kind': 'mig'", "'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 1", NULL, 400, 500, 100, 800 },
+      "'kind': 'mig'", "'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 1", NULL, 400, 500, 100, 800, 0 },
 };
 
 static void same_times(void **state)
@@ -151,7 +163,8 @@ static void beside_jobs(void **state)
                                       100,
                                       400,
                                       100,
-                                      400 };
+                                      400,
+                                      0 };
     char *rows = requests(&c);
     uint64_t few, many;
     (void)state;

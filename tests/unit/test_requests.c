@@ -93,6 +93,8 @@ static void sizes_are_exact(void **state)
     assert_true(r[1].input_tokens == REQUEST_NONE && r[1].output_tokens == REQUEST_NONE);
 }
 
+#define IDS "arrival_s,input_tokens,output_tokens,hash_ids\n"
+
 /* text, where, what the message and the hint hold */
 static const struct {
     const char *text, *where, *message, *hint;
@@ -126,6 +128,13 @@ static const struct {
     { "arrival_s,size\n1,0.0000000001\n", ":2:3", "finer than a billionth", "" },
     { "arrival_s,size\n1,-1\n", ":2:3", "negative", "" },
     { "arrival_s,size\n1,1e10\n", ":2:3", "9.2e9", "" },
+    { "# gpusim-trace/1 block_tokens=0\n" HEAD "1,2,3\n", ":1", "from 1 to 1000000, found \"0\"",
+      "" },
+    { "# gpusim-trace/1 a=b block_tokens=16x c=d\n" HEAD "1,2,3\n", ":1", "found \"16x\"", "" },
+    { IDS "1,2,3,4||5\n", ":2:7", "whole numbers with | between them", "" },
+    { IDS "1,2,3,4|5|\n", ":2:7", "whole numbers with | between them", "" },
+    { IDS "1,2,3,4;5\n", ":2:7", "whole numbers with | between them", "" },
+    { IDS "1,2,3,4.5\n", ":2:7", "whole numbers with | between them", "" },
 };
 
 static void errors(void **state)
@@ -176,13 +185,15 @@ static void round_trip(void **state)
     char *text = NULL;
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
-    const unsigned columns = REQUESTS_LLM | REQUESTS_COL(service) | REQUESTS_COL(session);
+    const unsigned columns =
+        REQUESTS_LLM | REQUESTS_COL(service) | REQUESTS_COL(session) | REQUESTS_COL(hash_ids);
     struct request_row copy[2], got[2];
     requests_write_header(to, columns, "gpusim-trace/1 origin=test");
     for (int i = 0; i < 2; i++) {
         copy[i] = rows[i];
         copy[i].service = i ? symtab_addz(names, "with \"quotes\"\nand lines") : 0;
         copy[i].session = symtab_addz(names, i ? "#1" : "");
+        if (i) copy[i].blocks = blocks_add(names, blocks_add(names, 0, INT64_MAX), -46080);
         assert_null(request_row_problem(&copy[i]));
         requests_write_row(to, columns, &copy[i], names);
     }
@@ -195,6 +206,7 @@ static void round_trip(void **state)
         assert_int_equal(got[i].output_tokens, copy[i].output_tokens);
         assert_int_equal(got[i].service, copy[i].service);
         assert_int_equal(got[i].session, copy[i].session);
+        assert_int_equal(got[i].blocks, copy[i].blocks);
     }
     free(text);
 }

@@ -115,7 +115,8 @@ static void requests_come_back_in_order(void **state)
     struct err e = { 0 };
     (void)state;
     for (int i = 0; i < 1000; i++) {
-        row.request = (struct request_row){ i * 37 % 100, i, 2 * i, REQUEST_NONE, 3, (sym)i };
+        row.request =
+            (struct request_row){ i * 37 % 100, i, 2 * i, REQUEST_NONE, 3, (sym)i, (sym)(i + 7) };
         rowstore_add(s, &row);
     }
     assert_int_equal(rowstore_sort(s, &e), 0);
@@ -128,6 +129,7 @@ static void requests_come_back_in_order(void **state)
         last = key;
         assert_int_equal(r->arrival, r->input_tokens * 37 % 100);
         assert_int_equal(r->output_tokens, 2 * r->input_tokens);
+        assert_int_equal(r->blocks, r->input_tokens + 7);
         assert_int_equal(r->session, r->input_tokens);
         assert_int_equal(r->service, 3);
     }

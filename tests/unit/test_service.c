@@ -123,12 +123,12 @@ static void routes(void **state)
     run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'least_work'", "", FOUR);
     left(&t, 2, 0.5, 1.5, 4.5);
     fini(&t);
-    /* Session y is the second to come: replica 2; x stays with replica 1 and waits. */
+    /* Sessions x and y belong to different replicas; x stays with its own and waits. */
     run(&t, TWO, WHOLE, "'replicas': { 'min': 2 }, 'route': 'affinity'", "",
-        "arrival_s,size,session\n0,2,x\n0.5,1,y\n1,1,x\n1.6,1,x\n");
+        "arrival_s,size,session\n0.1,2,x\n0.5,1,y\n1,1,x\n1.6,1,x\n");
     left(&t, 0, 0.5, 0.5, 1.5);
-    left(&t, 2, 1, 2, 3);
-    left(&t, 3, 1.6, 3, 4);
+    left(&t, 2, 1, 2.1, 3.1);
+    left(&t, 3, 1.6, 3.1, 4.1);
     fini(&t);
 }
 
