@@ -214,6 +214,7 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 $(B)/bin/libgpusim_intercept.so: calibrate/shim/intercept.c calibrate/shim/hooks.h
 	@mkdir -p $(@D)
 	@echo '  CC   $(@F)'
+	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -DGPUSIM_CHECK_ABI -fsyntax-only $<
 	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -Wconversion $(if $(filter 1,$(DEVELOPER)),-Werror) -O2 -g -fPIC -shared \
 	    -fvisibility=hidden -Wl,-soname,$(@F) -o $@ $< -pthread -ldl
 

@@ -1,4 +1,5 @@
 #include "calibrate/nvml.h"
+#include "calibrate/nvml_calls.h"
 
 #include "base/mem.h"
 
@@ -8,57 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct nvml_device *nvml_dev; /* opaque to us */
-typedef int nvml_ret;                 /* 0: success */
-
-struct nvml_memory {
-    unsigned long long total, free, used;
-};
-
-struct nvml_process { /* nvmlProcessInfo_t of the _v3 calls */
-    unsigned pid;
-    unsigned long long used_bytes;
-    unsigned gpu_instance, compute_instance;
-};
-
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_SENSOR_GPU = 0 };
 enum { NVML_ERROR_INSUFFICIENT_SIZE = 7 };
 
 /* Slow-downs that make a timing worthless: hardware slow-down, thermal (driver and hardware), power
  * brake. The software power cap (0x4) is how a busy card runs and is not among them. */
 enum { NVML_THROTTLE_BAD = 0x8 | 0x20 | 0x40 | 0x80 };
-
-#define NVML_CALLS(X)                                                                              \
-    X(init, "nvmlInit_v2", nvml_ret (*)(void))                                                     \
-    X(shutdown, "nvmlShutdown", nvml_ret (*)(void))                                                \
-    X(driver, "nvmlSystemGetDriverVersion", nvml_ret (*)(char *, unsigned))                        \
-    X(by_uuid, "nvmlDeviceGetHandleByUUID", nvml_ret (*)(const char *, nvml_dev *))                \
-    X(by_pci, "nvmlDeviceGetHandleByPciBusId_v2", nvml_ret (*)(const char *, nvml_dev *))          \
-    X(is_mig, "nvmlDeviceIsMigDeviceHandle", nvml_ret (*)(nvml_dev, unsigned *))                   \
-    X(mig_count, "nvmlDeviceGetMaxMigDeviceCount", nvml_ret (*)(nvml_dev, unsigned *))             \
-    X(mig_at, "nvmlDeviceGetMigDeviceHandleByIndex", nvml_ret (*)(nvml_dev, unsigned, nvml_dev *)) \
-    X(uuid, "nvmlDeviceGetUUID", nvml_ret (*)(nvml_dev, char *, unsigned))                         \
-    X(name, "nvmlDeviceGetName", nvml_ret (*)(nvml_dev, char *, unsigned))                         \
-    X(memory, "nvmlDeviceGetMemoryInfo", nvml_ret (*)(nvml_dev, struct nvml_memory *))             \
-    X(power, "nvmlDeviceGetPowerUsage", nvml_ret (*)(nvml_dev, unsigned *))                        \
-    X(power_cap, "nvmlDeviceGetEnforcedPowerLimit", nvml_ret (*)(nvml_dev, unsigned *))            \
-    X(power_default, "nvmlDeviceGetPowerManagementDefaultLimit",                                   \
-      nvml_ret (*)(nvml_dev, unsigned *))                                                          \
-    X(clock, "nvmlDeviceGetClockInfo", nvml_ret (*)(nvml_dev, int, unsigned *))                    \
-    X(temperature, "nvmlDeviceGetTemperature", nvml_ret (*)(nvml_dev, int, unsigned *))            \
-    X(throttle, "nvmlDeviceGetCurrentClocksThrottleReasons",                                       \
-      nvml_ret (*)(nvml_dev, unsigned long long *))                                                \
-    X(ecc, "nvmlDeviceGetEccMode", nvml_ret (*)(nvml_dev, int *, int *))                           \
-    X(mig, "nvmlDeviceGetMigMode", nvml_ret (*)(nvml_dev, unsigned *, unsigned *))                 \
-    X(virt, "nvmlDeviceGetVirtualizationMode", nvml_ret (*)(nvml_dev, int *))                      \
-    X(persistence, "nvmlDeviceGetPersistenceMode", nvml_ret (*)(nvml_dev, int *))                  \
-    X(compute_mode, "nvmlDeviceGetComputeMode", nvml_ret (*)(nvml_dev, int *))                     \
-    X(link_gen, "nvmlDeviceGetMaxPcieLinkGeneration", nvml_ret (*)(nvml_dev, unsigned *))          \
-    X(link_width, "nvmlDeviceGetMaxPcieLinkWidth", nvml_ret (*)(nvml_dev, unsigned *))             \
-    X(compute_procs, "nvmlDeviceGetComputeRunningProcesses_v3",                                    \
-      nvml_ret (*)(nvml_dev, unsigned *, struct nvml_process *))                                   \
-    X(graphics_procs, "nvmlDeviceGetGraphicsRunningProcesses_v3",                                  \
-      nvml_ret (*)(nvml_dev, unsigned *, struct nvml_process *))
 
 struct nvml {
     void *lib;
@@ -82,7 +38,7 @@ struct nvml *nvml_open(void)
 
     struct nvml *m = xcalloc(1, sizeof *m);
     m->lib = lib;
-#define X(member, symbol, type) load(lib, symbol, &m->member, sizeof m->member);
+#define X(member, symbol, type) load(lib, #symbol, &m->member, sizeof m->member);
     NVML_CALLS(X)
 #undef X
     if (!m->init || m->init() != 0) {
@@ -122,7 +78,7 @@ static int count_processes(const struct nvml *m)
     return (int)(compute + graphics);
 }
 
-static enum virt virt_of(int mode)
+static enum virt virt_of(unsigned mode)
 {
     switch (mode) { /* nvmlGpuVirtualizationMode_t */
     case 0: return VIRT_NONE;
@@ -134,7 +90,7 @@ static enum virt virt_of(int mode)
     }
 }
 
-static enum tri yes_no(int value)
+static enum tri yes_no(bool value)
 {
     return value ? TRI_YES : TRI_NO;
 }
@@ -142,9 +98,8 @@ static enum tri yes_no(int value)
 void nvml_describe(struct nvml *m, struct device_info *info)
 {
     nvml_dev own = NULL;
-    unsigned u = 0, v = 0;
-    int a = 0, b = 0;
-    struct nvml_memory mem;
+    unsigned u = 0, v = 0, a = 0, b = 0;
+    nvml_memory mem;
 
     if (m->driver && m->driver(info->driver, sizeof info->driver) != 0) info->driver[0] = '\0';
     /* A slice has its own handle by UUID; power, link and neighbours belong to the board behind it. */
@@ -164,10 +119,10 @@ void nvml_describe(struct nvml *m, struct device_info *info)
         m->link_width(m->board, &v) == 0)
         info->link_Bps = link_Bps(u, v);
     if (m->ecc && m->ecc(m->board, &a, &b) == 0) info->ecc = yes_no(a);
-    if (m->mig && m->mig(m->board, &u, &v) == 0) info->mig_mode = yes_no((int)u);
+    if (m->mig && m->mig(m->board, &u, &v) == 0) info->mig_mode = yes_no(u);
     if (m->virt && m->virt(m->board, &a) == 0) info->virt = virt_of(a);
     if (m->persistence && m->persistence(m->board, &a) == 0) info->persistence = yes_no(a);
-    if (m->compute_mode && m->compute_mode(m->board, &a) == 0) info->compute_mode = a;
+    if (m->compute_mode && m->compute_mode(m->board, &a) == 0) info->compute_mode = (int)a;
     info->other_processes = count_processes(m);
 }
 
@@ -183,7 +138,8 @@ void nvml_sensors(struct nvml *m, struct device_sensors *out)
     if (m->power && m->power(m->board, &u) == 0) out->power_W = u / 1e3;
     if (m->temperature && m->temperature(m->board, NVML_SENSOR_GPU, &u) == 0)
         out->temperature_C = u;
-    if (m->throttle && m->throttle(m->board, &reasons) == 0)
+    if ((m->events && m->events(m->board, &reasons) == 0) ||
+        (m->throttle && m->throttle(m->board, &reasons) == 0))
         out->throttled = yes_no((reasons & NVML_THROTTLE_BAD) != 0);
 }
 

@@ -16,9 +16,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef int result; /* CUresult */
 enum { OK = 0, OUT_OF_MEMORY = 2, NOT_FOUND = 500 };
-enum { PER_THREAD_STREAM = 2 }; /* flag of cuGetProcAddress */
+enum { PER_THREAD_STREAM = 2, RELAXED = 2 }; /* of cuGetProcAddress; CUstreamCaptureMode */
 
 typedef void any_fn(void);
 
@@ -251,18 +250,18 @@ static void leave(uint64_t at)
 
 #define REAL(h, type) ((type *)real_of(h))
 
-typedef result alloc_fn(uint64_t *, size_t);
-EXPORT result cuMemAlloc_v2(uint64_t *out, size_t bytes);
-result cuMemAlloc_v2(uint64_t *out, size_t bytes)
+typedef result alloc_fn(pointer *, size_t);
+EXPORT result cuMemAlloc_v2(pointer *out, size_t bytes);
+result cuMemAlloc_v2(pointer *out, size_t bytes)
 {
     alloc_fn *f = REAL(HOOK_cuMemAlloc_v2, alloc_fn);
     if (!f) return NOT_FOUND;
     ALLOCATE(HOOK_cuMemAlloc_v2, out, bytes, f(out, bytes));
 }
 
-typedef result alloc_managed_fn(uint64_t *, size_t, unsigned);
-EXPORT result cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags);
-result cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
+typedef result alloc_managed_fn(pointer *, size_t, unsigned);
+EXPORT result cuMemAllocManaged(pointer *out, size_t bytes, unsigned flags);
+result cuMemAllocManaged(pointer *out, size_t bytes, unsigned flags)
 {
     alloc_managed_fn *f = REAL(HOOK_cuMemAllocManaged, alloc_managed_fn);
     if (!f) return NOT_FOUND;
@@ -270,10 +269,10 @@ result cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
 }
 
 /* The pitch is the driver's to choose; rows are counted in steps of 512 bytes, its usual one. */
-typedef result alloc_pitch_fn(uint64_t *, size_t *, size_t, size_t, unsigned);
-EXPORT result cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
+typedef result alloc_pitch_fn(pointer *, size_t *, size_t, size_t, unsigned);
+EXPORT result cuMemAllocPitch_v2(pointer *out, size_t *pitch, size_t width, size_t height,
                                  unsigned element);
-result cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
+result cuMemAllocPitch_v2(pointer *out, size_t *pitch, size_t width, size_t height,
                           unsigned element)
 {
     alloc_pitch_fn *f = REAL(HOOK_cuMemAllocPitch_v2, alloc_pitch_fn);
@@ -282,10 +281,10 @@ result cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t hei
     ALLOCATE(HOOK_cuMemAllocPitch_v2, out, bytes, f(out, pitch, width, height, element));
 }
 
-typedef result alloc_async_fn(uint64_t *, size_t, void *);
+typedef result alloc_async_fn(pointer *, size_t, stream_handle);
 #define ALLOC_ASYNC(symbol)                                                                        \
-    EXPORT result symbol(uint64_t *out, size_t bytes, void *stream);                               \
-    result symbol(uint64_t *out, size_t bytes, void *stream)                                       \
+    EXPORT result symbol(pointer *out, size_t bytes, stream_handle stream);                        \
+    result symbol(pointer *out, size_t bytes, stream_handle stream)                                \
     {                                                                                              \
         alloc_async_fn *f = REAL(HOOK_##symbol, alloc_async_fn);                                   \
         if (!f) return NOT_FOUND;                                                                  \
@@ -295,9 +294,9 @@ ALLOC_ASYNC(cuMemAllocAsync)
 ALLOC_ASYNC(cuMemAllocAsync_ptsz)
 
 /* Taken off the books before the driver frees: afterwards another thread may get the same address. */
-typedef result free_fn(uint64_t);
-EXPORT result cuMemFree_v2(uint64_t p);
-result cuMemFree_v2(uint64_t p)
+typedef result free_fn(pointer);
+EXPORT result cuMemFree_v2(pointer p);
+result cuMemFree_v2(pointer p)
 {
     free_fn *f = REAL(HOOK_cuMemFree_v2, free_fn);
     count(HOOK_cuMemFree_v2);
@@ -306,10 +305,10 @@ result cuMemFree_v2(uint64_t p)
     return f(p);
 }
 
-typedef result free_async_fn(uint64_t, void *);
+typedef result free_async_fn(pointer, stream_handle);
 #define FREE_ASYNC(symbol)                                                                         \
-    EXPORT result symbol(uint64_t p, void *stream);                                                \
-    result symbol(uint64_t p, void *stream)                                                        \
+    EXPORT result symbol(pointer p, stream_handle stream);                                         \
+    result symbol(pointer p, stream_handle stream)                                                 \
     {                                                                                              \
         free_async_fn *f = REAL(HOOK_##symbol, free_async_fn);                                     \
         count(HOOK_##symbol);                                                                      \
@@ -336,13 +335,13 @@ result cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return r;
 }
 
-typedef result total_fn(size_t *, int);
-EXPORT result cuDeviceTotalMem_v2(size_t *total, int device);
-result cuDeviceTotalMem_v2(size_t *total, int device)
+typedef result total_fn(size_t *, device);
+EXPORT result cuDeviceTotalMem_v2(size_t *total, device d);
+result cuDeviceTotalMem_v2(size_t *total, device d)
 {
     total_fn *f = REAL(HOOK_cuDeviceTotalMem_v2, total_fn);
     count(HOOK_cuDeviceTotalMem_v2);
-    const result r = f ? f(total, device) : NOT_FOUND;
+    const result r = f ? f(total, d) : NOT_FOUND;
     if (r == OK && limit.memory && limit.memory < *total) *total = limit.memory;
     return r;
 }
@@ -355,28 +354,49 @@ static const uint64_t batch_ns = 5000000, burst_ns = 100000000;
 static struct {
     pthread_mutex_t lock;
     bool ready, usable; /* events exist; the driver has all that is needed */
-    result (*event_create)(void **, unsigned);
-    result (*event_record)(void *, void *);
-    result (*event_sync)(void *);
-    result (*event_elapsed)(float *, void *, void *);
-    result (*capturing)(void *, int *);
-    void *from, *to;
+    result (*event_create)(event_handle *, unsigned);
+    result (*event_record)(event_handle, stream_handle);
+    result (*event_sync)(event_handle);
+    result (*event_elapsed)(float *, event_handle, event_handle);
+    result (*capturing)(stream_handle, capture_status *);
+    result (*exchange_mode)(capture_mode *); /* may be missing */
+    event_handle from, to;
     double tokens; /* ns of kernel time; negative: debt */
     uint64_t filled_ns, begun_ns;
     unsigned launches; /* in the batch; 0: none is open */
-    void *stream;
+    stream_handle stream;
 } bucket = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+#ifdef GPUSIM_CHECK_ABI
+#define SAME(member, symbol)                                                                       \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(bucket.member), __typeof__(&symbol)),   \
+                   #symbol)
+SAME(event_create, cuEventCreate);
+SAME(event_record, cuEventRecord);
+SAME(event_sync, cuEventSynchronize);
+SAME(event_elapsed, cuEventElapsedTime);
+SAME(capturing, cuStreamIsCapturing);
+SAME(exchange_mode, cuThreadExchangeStreamCaptureMode);
+_Static_assert(CUDA_SUCCESS == OK && CUDA_ERROR_OUT_OF_MEMORY == OUT_OF_MEMORY &&
+                   CUDA_ERROR_NOT_FOUND == NOT_FOUND,
+               "CUresult");
+_Static_assert(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM == PER_THREAD_STREAM, "flag");
+_Static_assert(CU_STREAM_CAPTURE_MODE_RELAXED == RELAXED, "CUstreamCaptureMode");
+#endif
 
 static void bucket_open(void)
 {
-    any_fn *f[5] = { driver_call("cuEventCreate"), driver_call("cuEventRecord"),
-                     driver_call("cuEventSynchronize"), driver_call("cuEventElapsedTime"),
-                     driver_call("cuStreamIsCapturing") };
+    any_fn *f[6] = {
+        driver_call("cuEventCreate"),       driver_call("cuEventRecord"),
+        driver_call("cuEventSynchronize"),  driver_call("cuEventElapsedTime"),
+        driver_call("cuStreamIsCapturing"), driver_call("cuThreadExchangeStreamCaptureMode")
+    };
     memcpy(&bucket.event_create, &f[0], sizeof f[0]);
     memcpy(&bucket.event_record, &f[1], sizeof f[1]);
     memcpy(&bucket.event_sync, &f[2], sizeof f[2]);
     memcpy(&bucket.event_elapsed, &f[3], sizeof f[3]);
     memcpy(&bucket.capturing, &f[4], sizeof f[4]);
+    memcpy(&bucket.exchange_mode, &f[5], sizeof f[5]);
     bucket.ready = true;
     bucket.usable = f[0] && f[1] && f[2] && f[3] && bucket.event_create(&bucket.from, 0) == OK &&
                     bucket.event_create(&bucket.to, 0) == OK;
@@ -413,13 +433,16 @@ static void wait_for_tokens(void)
     }
 }
 
-/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays later. */
-static void pay(void *stream)
+/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays later. While any
+ * thread captures, the driver forbids waiting for events to all that have not said that they know what they do. */
+static void pay(stream_handle stream)
 {
-    int captured = 0;
+    capture_status captured = 0;
+    capture_mode mode = RELAXED;
     if (limit.core <= 0) return;
     pthread_mutex_lock(&bucket.lock);
     if (!bucket.ready) bucket_open();
+    if (bucket.exchange_mode) bucket.exchange_mode(&mode);
     if (bucket.usable && bucket.capturing) bucket.capturing(stream, &captured);
     if (bucket.usable && !captured) {
         if (bucket.launches &&
@@ -433,10 +456,21 @@ static void pay(void *stream)
         }
         bucket.launches++;
     }
+    if (bucket.exchange_mode) bucket.exchange_mode(&mode); /* the thread's own again */
     pthread_mutex_unlock(&bucket.lock);
 }
 
-static void before_launch(enum hook h, void *stream)
+/* No stream is the legacy default stream to a plain call and the thread's own to one of the _ptsz kind; events
+ * are recorded by plain calls. */
+static stream_handle plain(stream_handle stream, const char *symbol)
+{
+    const uintptr_t per_thread = 2; /* CU_STREAM_PER_THREAD */
+    const size_t n = strlen(symbol);
+    if (stream || strcmp(symbol + n - 5, "_ptsz") != 0) return stream;
+    return (stream_handle)per_thread;
+}
+
+static void before_launch(enum hook h, stream_handle stream)
 {
     count(h);
     if (limit.delay_ns)
@@ -444,60 +478,57 @@ static void before_launch(enum hook h, void *stream)
     pay(stream);
 }
 
-typedef result launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                         unsigned, void *, void **, void **);
+typedef result launch_fn(function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, stream_handle, void **, void **);
 #define LAUNCH(symbol)                                                                             \
-    EXPORT result symbol(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                         unsigned bz, unsigned shared, void *stream, void **args, void **extra);   \
-    result symbol(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,        \
-                  unsigned bz, unsigned shared, void *stream, void **args, void **extra)           \
+    EXPORT result symbol(function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,           \
+                         unsigned by, unsigned bz, unsigned shared, stream_handle stream,          \
+                         void **args, void **extra);                                               \
+    result symbol(function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
+                  unsigned bz, unsigned shared, stream_handle stream, void **args, void **extra)   \
     {                                                                                              \
         launch_fn *call = REAL(HOOK_##symbol, launch_fn);                                          \
-        before_launch(HOOK_##symbol, stream);                                                      \
+        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
         return call ? call(f, gx, gy, gz, bx, by, bz, shared, stream, args, extra) : NOT_FOUND;    \
     }
 LAUNCH(cuLaunchKernel)
 LAUNCH(cuLaunchKernel_ptsz)
 
-typedef result launch_cooperative_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                     unsigned, unsigned, void *, void **);
+typedef result launch_cooperative_fn(function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, stream_handle, void **);
 #define LAUNCH_COOPERATIVE(symbol)                                                                 \
-    EXPORT result symbol(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
-                         unsigned bz, unsigned shared, void *stream, void **args);                 \
-    result symbol(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,        \
-                  unsigned bz, unsigned shared, void *stream, void **args)                         \
+    EXPORT result symbol(function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,           \
+                         unsigned by, unsigned bz, unsigned shared, stream_handle stream,          \
+                         void **args);                                                             \
+    result symbol(function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
+                  unsigned bz, unsigned shared, stream_handle stream, void **args)                 \
     {                                                                                              \
         launch_cooperative_fn *call = REAL(HOOK_##symbol, launch_cooperative_fn);                  \
-        before_launch(HOOK_##symbol, stream);                                                      \
+        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
         return call ? call(f, gx, gy, gz, bx, by, bz, shared, stream, args) : NOT_FOUND;           \
     }
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 
-/* CUlaunchConfig begins with grid and block, three numbers each, shared bytes, then the stream. */
-struct launch_config {
-    unsigned grid[3], block[3], shared;
-    void *stream;
-};
-typedef result launch_ex_fn(const struct launch_config *, void *, void **, void **);
+typedef result launch_ex_fn(const launch_config *, function, void **, void **);
 #define LAUNCH_EX(symbol)                                                                          \
-    EXPORT result symbol(const struct launch_config *c, void *f, void **args, void **extra);       \
-    result symbol(const struct launch_config *c, void *f, void **args, void **extra)               \
+    EXPORT result symbol(const launch_config *c, function f, void **args, void **extra);           \
+    result symbol(const launch_config *c, function f, void **args, void **extra)                   \
     {                                                                                              \
         launch_ex_fn *call = REAL(HOOK_##symbol, launch_ex_fn);                                    \
-        before_launch(HOOK_##symbol, c->stream);                                                   \
+        before_launch(HOOK_##symbol, plain(c->hStream, #symbol));                                  \
         return call ? call(c, f, args, extra) : NOT_FOUND;                                         \
     }
 LAUNCH_EX(cuLaunchKernelEx)
 LAUNCH_EX(cuLaunchKernelEx_ptsz)
 
-typedef result graph_launch_fn(void *, void *);
+typedef result graph_launch_fn(graph_handle, stream_handle);
 #define GRAPH_LAUNCH(symbol)                                                                       \
-    EXPORT result symbol(void *graph, void *stream);                                               \
-    result symbol(void *graph, void *stream)                                                       \
+    EXPORT result symbol(graph_handle graph, stream_handle stream);                                \
+    result symbol(graph_handle graph, stream_handle stream)                                        \
     {                                                                                              \
         graph_launch_fn *call = REAL(HOOK_##symbol, graph_launch_fn);                              \
-        before_launch(HOOK_##symbol, stream);                                                      \
+        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
         return call ? call(graph, stream) : NOT_FOUND;                                             \
     }
 GRAPH_LAUNCH(cuGraphLaunch)
@@ -541,10 +572,11 @@ result cuGetProcAddress(const char *name, void **out, int version, uint64_t flag
     return r;
 }
 
-typedef result proc_v2_fn(const char *, void **, int, uint64_t, int *);
+typedef result proc_v2_fn(const char *, void **, int, uint64_t, proc_status *);
 EXPORT result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
-                                  int *status);
-result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
+                                  proc_status *status);
+result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
+                           proc_status *status)
 {
     proc_v2_fn *f = REAL(HOOK_cuGetProcAddress_v2, proc_v2_fn);
     count(HOOK_cuGetProcAddress_v2);

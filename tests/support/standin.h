@@ -29,7 +29,8 @@ struct measured {
     char *said;
 };
 
-static bool real_time; /* for what the machine itself takes; else the stand-in's clock, which waits for nobody */
+static bool
+    real_time; /* for what the machine itself takes; else the stand-in's clock, which waits for nobody */
 
 static inline int run(const char *plan, const char *args)
 {
