@@ -30,7 +30,6 @@
     X(host_free, cuMemFreeHost, CUresult (*)(void *))                                              \
     X(copy_in, cuMemcpyHtoDAsync_v2, CUresult (*)(CUdeviceptr, const void *, size_t, CUstream))    \
     X(copy_out, cuMemcpyDtoHAsync_v2, CUresult (*)(void *, CUdeviceptr, size_t, CUstream))         \
-    X(memset8, cuMemsetD8Async, CUresult (*)(CUdeviceptr, unsigned char, size_t, CUstream))        \
     X(module_load, cuModuleLoadData, CUresult (*)(CUmodule *, const void *))                       \
     X(module_function, cuModuleGetFunction, CUresult (*)(CUfunction *, CUmodule, const char *))    \
     X(launch, cuLaunchKernel,                                                                      \

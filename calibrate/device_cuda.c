@@ -117,17 +117,49 @@ static int api_load(struct cuda_api *c, struct err *e)
     return err_set(e, ERR_IO, NULL, "the NVIDIA driver is too old: it lacks %s", missing);
 }
 
+/* What to do about a driver that does not start; NULL: nothing is known about this one. */
+static const char *why_no_start(CUresult r)
+{
+    switch ((int)r) { /* by number: old headers lack the later names */
+    case 34: return "libcuda.so.1 is the toolkit's stub: take its folder out of LD_LIBRARY_PATH";
+    case 100:
+        return getenv("CUDA_VISIBLE_DEVICES")
+                   ? "CUDA_VISIBLE_DEVICES hides every device"
+                   : "no card in this machine or container, or MIG mode is on and has no instance";
+    case 304:
+    case 999: return "may this user open /dev/nvidia*, and is the kernel module loaded?";
+    case 802: return "the NVLink fabric is not up: is nvidia-fabricmanager running?";
+    case 803: return "kernel module and libcuda.so.1 are of different versions";
+    case 804: return "libcuda.so.1 is a compatibility package that does not serve this card";
+    case 805: return "the MPS daemon of CUDA_MPS_PIPE_DIRECTORY does not answer";
+    default: return NULL;
+    }
+}
+
+static int start_driver(const struct cuda_api *c, struct err *e)
+{
+    const CUresult r = c->init(0);
+    const char *name = NULL, *why = why_no_start(r);
+    if (!why) return check(c, r, "the NVIDIA driver does not start: cuInit", e);
+    if (c->error_name(r, &name) != CUDA_SUCCESS || !name) name = "unknown error";
+    return err_set(e, ERR_IO, NULL, "the NVIDIA driver does not start: %s (cuInit: %s, %d)", why,
+                   name, (int)r);
+}
+
 /* Load the driver and find device `index`. */
 static int find_device(struct cuda_api *c, int index, CUdevice *dev, struct err *e)
 {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     int n = 0;
     int rc = api_load(c, e);
-    if (!rc) rc = check(c, c->init(0), "the NVIDIA driver does not start: cuInit", e);
+    if (!rc) rc = start_driver(c, e);
     if (!rc) rc = check(c, c->count(&n), "cuDeviceGetCount", e);
     if (!rc && n == 0)
-        rc = err_set(e, ERR_IO, NULL, "the NVIDIA driver is here but sees no device");
+        rc = err_set(e, ERR_IO, NULL, "the NVIDIA driver sees no device: %s",
+                     why_no_start(CUDA_ERROR_NO_DEVICE));
     if (!rc && index >= n)
-        rc = err_set(e, ERR_IO, NULL, "no device %d: the driver sees %d, counted from 0", index, n);
+        rc = err_set(e, ERR_IO, NULL, "no device %d: the driver sees %d, counted from 0%s%s", index,
+                     n, visible ? ", of CUDA_VISIBLE_DEVICES=" : "", visible ? visible : "");
     if (!rc) rc = check(c, c->get(dev, index), "cuDeviceGet", e);
     return rc;
 }
@@ -244,10 +276,29 @@ static void sensors(struct device *dev, struct device_sensors *out)
     nvml_sensors(of(dev)->nvml, out);
 }
 
+/* A card older than the toolkit's oldest target, or a driver older than the toolkit. */
+static int no_kernels(const struct cuda_device *d, CUresult r, struct err *e)
+{
+    int driver = 0;
+    d->api.driver_version(&driver);
+    return err_set(
+        e, ERR_IO, NULL,
+        "the kernels do not load (error %d): they were compiled by CUDA %d.%d, the driver "
+        "is for CUDA %d.%d and the card has compute capability %d.%d; build calibrate with "
+        "a toolkit that is not newer than the driver and still knows the card",
+        (int)r, CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10, driver / 1000, driver % 1000 / 10,
+        attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+}
+
 static int load_kernels(struct cuda_device *d, struct err *e)
 {
     const struct cuda_api *c = &d->api;
-    int rc = check(c, c->module_load(&d->module, kernels_base_fatbin), "cuModuleLoadData", e);
+    const CUresult r = c->module_load(&d->module, kernels_base_fatbin);
+    if (r == CUDA_ERROR_INVALID_IMAGE || r == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+        r == CUDA_ERROR_INVALID_PTX || (int)r == 222 /* CUDA_ERROR_UNSUPPORTED_PTX_VERSION */)
+        return no_kernels(d, r, e);
+    int rc = check(c, r, "cuModuleLoadData", e);
     for (int k = 0; !rc && k < DEV_KERNELS; k++)
         rc =
             check(c, c->module_function(&d->fn[k], d->module, kernel_names[k]), kernel_names[k], e);
@@ -482,6 +533,40 @@ static int gemm_choose(struct blas *b, struct product *p, struct err *e)
     return rc;
 }
 
+/* Random signs and mantissas around one: the same number everywhere would draw less power, and a card at its power
+ * cap would look faster than it is with data. A MiB of them, over and over. */
+static int fill_operands(struct cuda_device *d, enum dev_gemm kind, size_t bytes, struct err *e)
+{
+    static const struct {
+        uint64_t random, fixed; /* bits: taken from the generator; set */
+    } form[GEMM_KINDS] = {
+        [GEMM_FP64] = { UINT64_C(0x800fffffffffffff), UINT64_C(0x3ff0000000000000) },
+        [GEMM_FP32] = { UINT64_C(0x807fffff807fffff), UINT64_C(0x3f8000003f800000) },
+        [GEMM_TF32] = { UINT64_C(0x807fffff807fffff), UINT64_C(0x3f8000003f800000) },
+        [GEMM_FP16] = { UINT64_C(0x83ff83ff83ff83ff), UINT64_C(0x3c003c003c003c00) },
+        [GEMM_BF16] = { UINT64_C(0x807f807f807f807f), UINT64_C(0x3f803f803f803f80) },
+        [GEMM_FP8] = { UINT64_C(0x8787878787878787), UINT64_C(0x3838383838383838) }, /* E4M3 */
+        [GEMM_INT8] = { UINT64_MAX, 0 },
+    };
+    const size_t piece = bytes < (1 << 20) ? bytes : 1 << 20;
+    uint64_t x = 20261130, *v = xcalloc(piece / sizeof *v + 1, sizeof *v);
+    int rc = 0;
+    for (size_t i = 0; i < piece / sizeof *v + 1; i++) {
+        x ^= x << 13; /* xorshift64, Marsaglia 2003 */
+        x ^= x >> 7;
+        x ^= x << 17;
+        v[i] = (x & form[kind].random) | form[kind].fixed;
+    }
+    for (size_t at = 0; !rc && at < bytes; at += piece) {
+        const size_t n = bytes - at < piece ? bytes - at : piece;
+        rc = copy_in(&d->base, d->product.a + at, v, n, e);
+        if (!rc) rc = copy_in(&d->base, d->product.b + at, v, n, e);
+    }
+    if (!rc) rc = sync_stream(&d->base, e); /* before the buffer goes */
+    free(v);
+    return rc;
+}
+
 static int gemm_open(struct device *dev, enum dev_gemm kind, unsigned n, struct err *e)
 {
     struct cuda_device *d = of(dev);
@@ -509,10 +594,7 @@ static int gemm_open(struct device *dev, enum dev_gemm kind, unsigned n, struct 
     if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->b, in), "cuMemAlloc", e);
     if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->d, out), "cuMemAlloc", e);
     if (!rc) rc = check(&d->api, d->api.mem_alloc(&p->work, WORKSPACE), "cuMemAlloc", e);
-    /* 0x25 repeated is a small positive number in every one of the types: no zeros, no NaN, so the
-     * card draws what it draws in earnest. */
-    if (!rc) rc = check(&d->api, d->api.memset8(p->a, 0x25, in, d->stream), "cuMemsetD8Async", e);
-    if (!rc) rc = check(&d->api, d->api.memset8(p->b, 0x25, in, d->stream), "cuMemsetD8Async", e);
+    if (!rc) rc = fill_operands(d, kind, in, e);
     p->fp64 = kind == GEMM_FP64;
     p->int32 = kind == GEMM_INT8;
     if (rc) gemm_close(dev);

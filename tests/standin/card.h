@@ -44,6 +44,9 @@
     X(quantum_us, 1500)                                                                            \
     X(switch_us, 150)                                                                              \
     X(power_W, 61)                                                                                 \
+    X(devices, 1)                                                                                  \
+    X(init_error, 0)                                                                               \
+    X(module_error, 0)                                                                             \
     X(mig, 0)                                                                                      \
     X(noise, 0.005)
 

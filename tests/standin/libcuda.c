@@ -98,7 +98,7 @@ EXPORT CUresult cuInit(unsigned flags)
     (void)flags;
     pthread_once(&once, watch_forks);
     card_open();
-    return CUDA_SUCCESS;
+    return (CUresult)card_plan()->init_error;
 }
 
 EXPORT CUresult cuGetErrorName(CUresult r, const char **out)
@@ -121,7 +121,7 @@ EXPORT CUresult cuDriverGetVersion(int *v)
 
 EXPORT CUresult cuDeviceGetCount(int *n)
 {
-    *n = 1;
+    *n = (int)card_plan()->devices;
     return CUDA_SUCCESS;
 }
 
@@ -359,21 +359,12 @@ EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, C
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t n, CUstream s)
-{
-    (void)p;
-    (void)v;
-    (void)s;
-    card_add(context, (double)n / card_plan()->mem_GBps);
-    return CUDA_SUCCESS;
-}
-
 /* ---- kernels ------------------------------------------------------------------------------------ */
 
 EXPORT CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
     *out = (CUmodule)(uintptr_t)image;
-    return CUDA_SUCCESS;
+    return (CUresult)card_plan()->module_error;
 }
 
 EXPORT CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name)
