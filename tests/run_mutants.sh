@@ -143,8 +143,10 @@ mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'
+mutant promises-count-units oracle/test_second_engine sim/engine/places.c \
+    's/if \(!shared && !limits && most_nodes <= 1\)/if (most_nodes > 0)/'
 mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster_prefer.c \
-    's/== \(room == 1\)/== (room == 0)/'
+    's/prefer\(c, other, r, false, p\)/prefer(c, other, r, true, p)/'
 mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
 mutant service-idle-neighbour-felt unit/test_service sim/engine/residents.c \

@@ -154,14 +154,13 @@ void cluster_destroy(struct cluster *c)
 
 /* ---- queries ---- */
 
-/* CPU cores and host memory of a job, for `on_node` of its `cards` (rounded up). */
-static int64_t cpus_for(const struct place_request *r, int64_t on_node, int64_t cards)
+int64_t cluster_cpus_for(const struct place_request *r, int64_t on_node, int64_t cards)
 {
     if (r->cpus_milli == JOB_NO_INT) return 0;
     return ((int64_t)r->cpus_milli * on_node + cards - 1) / cards;
 }
 
-static uint64_t host_bytes_for(const struct place_request *r, int64_t on_node, int64_t cards)
+uint64_t cluster_host_bytes_for(const struct place_request *r, int64_t on_node, int64_t cards)
 {
     if (r->host_bytes == JOB_NO_BYTES) return 0;
     const uint64_t per_card = r->host_bytes / (uint64_t)cards,
@@ -173,8 +172,8 @@ static uint64_t host_bytes_for(const struct place_request *r, int64_t on_node, i
 static bool node_holds(const struct node *n, const struct place_request *r, int64_t on_node)
 {
     const int64_t cards = r->demand->cards ? r->demand->cards : 1;
-    return !n->out && n->free_cpus_milli >= cpus_for(r, on_node, cards) &&
-           n->free_host_bytes >= host_bytes_for(r, on_node, cards);
+    return !n->out && n->free_cpus_milli >= cluster_cpus_for(r, on_node, cards) &&
+           n->free_host_bytes >= cluster_host_bytes_for(r, on_node, cards);
 }
 
 bool cluster_node_holds(const struct cluster *c, int32_t node, const struct place_request *r,
@@ -459,9 +458,10 @@ static void node_change(struct cluster *c, int32_t index, const struct place_req
     struct node *n = &c->node[index];
     const struct plan_group *pg = &c->plan->group[n->group];
     const int64_t cards = r->demand->cards ? r->demand->cards : 1;
-    if (pg->node_cpus_milli != INT64_MAX) n->free_cpus_milli -= sign * cpus_for(r, on_node, cards);
+    if (pg->node_cpus_milli != INT64_MAX)
+        n->free_cpus_milli -= sign * cluster_cpus_for(r, on_node, cards);
     if (pg->node_host_bytes == UINT64_MAX) return;
-    const uint64_t bytes = host_bytes_for(r, on_node, cards);
+    const uint64_t bytes = cluster_host_bytes_for(r, on_node, cards);
     n->free_host_bytes = sign > 0 ? n->free_host_bytes - bytes : n->free_host_bytes + bytes;
 }
 

@@ -147,6 +147,9 @@ bool cluster_holds(const struct cluster *c, const struct place_request *r, const
 /* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job without)? */
 bool cluster_node_holds(const struct cluster *c, int32_t node, const struct place_request *r,
                         int64_t on_node);
+/* CPU cores (thousandths) and bytes of the host of a job, for `on_node` of its `cards`; rounded up. */
+int64_t cluster_cpus_for(const struct place_request *r, int64_t on_node, int64_t cards);
+uint64_t cluster_host_bytes_for(const struct place_request *r, int64_t on_node, int64_t cards);
 /* Would the demand fit on this card now (node limits aside)? */
 bool cluster_card_fits(const struct cluster *c, uint32_t card, const struct demand *d);
 

@@ -213,6 +213,7 @@ void sched_enqueue(struct sched *s, struct job *j)
     if (new_lane) rank_account(s, j->account);
     if (l->held && l->first == j) waitlist_release(&s->queue, l);
     s->waiting++;
+    s->waiting_without_cards += j->row.gpus_milli == 0;
     if (!may_overtake(s, j)) return;
     s->candidates++;
     if (j->shape->candidates++ == 0) s->shapes++;
@@ -222,6 +223,7 @@ void sched_leave(struct sched *s, struct job *j)
 {
     waitlist_remove(&s->queue, lane_of(s, j), j);
     s->waiting--;
+    s->waiting_without_cards -= j->row.gpus_milli == 0;
     if (!may_overtake(s, j)) return;
     s->candidates--;
     if (--j->queued_as->candidates == 0) s->shapes--;

@@ -8,7 +8,7 @@
  * The queue is looked at when somebody came or gave back. A limit that passes while its job runs on is no such
  * moment: that its end may now come at any time is seen at the next one.
  * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
- * depth, gets the earliest time that delays nobody before it (engine/sched_reserve.c).
+ * depth, gets the earliest time and place that delay nobody before it (engine/sched_reserve.c).
  * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
  * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
  * Orders that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the first job that has no

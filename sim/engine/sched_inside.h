@@ -33,6 +33,7 @@ struct sched {
     struct accounts *accounts; /* NULL: neither quotas nor an order that ranks accounts */
     struct releases running;   /* by the end that limits promise; kept only for who looks at it */
     uint64_t waiting;
+    uint64_t waiting_without_cards;
     uint64_t candidates; /* those of them that may overtake */
     bool needs_run;
     simtime reordered; /* orders with a period: when accounts were ranked */

@@ -4,17 +4,21 @@
  *
  * The reservations are made anew at every instant, so that with exact limits, order fifo and one flat group
  * everybody starts at the time it was promised when it came (tests/property/test_conservative.c); when jobs
- * end early, one ahead may move into what one behind was promised. They count free capacity by group and time, not
- * places: where a gang must sit on one node or fractions leave crumbs, a promised job may find no
- * place at its time, and is promised the next one. A job without a limit holds its cards for ever;
- * once a job can be promised nothing, nobody behind it may overtake.
+ * end early, one ahead may move into what one behind was promised. A promise is for a time and a place
+ * (engine/places.h), the tightest there is then; who starts now goes where the policy puts it, if that is
+ * promised to nobody for as long as it lasts, else to the tightest such place. Instances, gangs on any
+ * cards and in NVLink domains are promised by units, of a group and time: exact on a flat pool of whole cards;
+ * elsewhere a promised job may find no place at its time, and is promised the next one. A job without a
+ * limit holds its cards for ever; once a job can be promised nothing, nobody behind it may overtake.
  *
  * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
  * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
  * one: as long as they do)? With one group of cards, gangs anywhere, whole cards, no faults and no start-up
  * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
  *
- * Complexity: one pass costs depth x (running jobs + depth), and nothing when no card has room. */
+ * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or cards where they
+ * are shared) x the times that units allow and places do not; nothing when no card has room. */
+#include "engine/places.h"
 #include "engine/sched_inside.h"
 
 #include "base/err.h"
@@ -32,6 +36,9 @@ struct line {
 struct profile {
     struct line *group;
     size_t n_groups;
+    struct places *known;    /* NULL: units say it all, or all there is to say */
+    struct places *places;   /* `known` while promises are made; admission counts units */
+    struct pick place, spot; /* of the best promise; scratch */
 };
 
 static int64_t units_of(const struct job *j, int group)
@@ -114,24 +121,51 @@ static void hold(struct line *l, int64_t units, simtime from, simtime until)
     for (; i < end; i++) l->step.v[i].free -= units;
 }
 
+/* The next time after `at` at which something changes. */
+static simtime next_step(const struct line *l, simtime at)
+{
+    size_t i = l->step.n;
+    simtime next = SIM_NEVER;
+    while (i > 0 && l->step.v[i - 1].at > at) next = l->step.v[--i].at;
+    return next;
+}
+
+/* As earliest(), with a place: into p->spot where places are known. */
+static simtime earliest_place(struct sched *s, struct profile *p, const struct job *j, size_t group,
+                              simtime length, simtime from)
+{
+    const struct line *l = &p->group[group];
+    const struct place_request r = sched_request(s->plan, j, (int)group);
+    const int64_t units = units_of(j, (int)group);
+    for (simtime at = from;; at = next_step(l, at)) {
+        if (at != SIM_NEVER) at = earliest(l, units, length, at);
+        if (at == SIM_NEVER || !p->places ||
+            places_find(p->places, &r, at, after(at, length), &p->spot))
+            return at;
+    }
+}
+
 /* The best promise for the job from `from` on, for so long; the groups that can keep it are s->allowed. */
-static simtime promise_for(struct sched *s, const struct profile *p, const struct job *j,
-                           simtime length, simtime from, int *group)
+static simtime promise_for(struct sched *s, struct profile *p, const struct job *j, simtime length,
+                           simtime from, int *group)
 {
     simtime best = SIM_NEVER;
     for (size_t g = 0; g < p->n_groups; g++) {
         s->allowed[g] = false;
         if (!j->shape->fit[g].feasible) continue;
-        const simtime at = earliest(&p->group[g], units_of(j, (int)g), length, from);
+        const simtime at = earliest_place(s, p, j, g, length, from);
         s->allowed[g] = at == from;
         if (at >= best) continue;
         best = at;
         *group = (int)g;
+        const struct pick scratch = p->place;
+        p->place = p->spot;
+        p->spot = scratch;
     }
     return best;
 }
 
-static simtime promise(struct sched *s, const struct profile *p, const struct job *j, simtime from,
+static simtime promise(struct sched *s, struct profile *p, const struct job *j, simtime from,
                        int *group)
 {
     return promise_for(s, p, j, j->row.walltime, from, group);
@@ -152,8 +186,9 @@ static bool is_short(const struct sched *s)
     return out > 0;
 }
 
-static bool any_room(const struct profile *p)
+static bool any_room(const struct sched *s, const struct profile *p)
 {
+    if (s->waiting_without_cards > 0) return true;
     for (size_t g = 0; g < p->n_groups; g++)
         if (p->group[g].step.v[0].free > 0) return true;
     return false;
@@ -165,8 +200,54 @@ static struct profile *profile_of(struct sched *s)
         s->profile = xcalloc(1, sizeof *s->profile);
         s->profile->n_groups = s->plan->n_groups;
         s->profile->group = xcalloc(s->plan->n_groups, sizeof *s->profile->group);
+        if (s->plan->backfill == BACKFILL_CONSERVATIVE)
+            s->profile->known = places_create(s->plan, s->cluster);
     }
     return s->profile;
+}
+
+/* The job has this place from `from` until `until`, in a group that has the units. */
+static void book(struct sched *s, struct profile *p, const struct job *j, int group,
+                 const struct pick *pick, simtime from, simtime until)
+{
+    const struct place_request r = sched_request(s->plan, j, group);
+    hold(&p->group[group], units_of(j, group), from, until);
+    if (p->places) places_hold(p->places, &r, pick, from, until);
+}
+
+/* Where the policy puts it, if that is nobody else's soon; else where the promise is. Into s->pick. */
+static bool place_now(struct sched *s, struct profile *p, const struct job *j, int *group)
+{
+    const simtime now = s->view.now, until = after(now, j->row.walltime);
+    int where = *group;
+    const bool placed = sched_place(s, s->cluster, j, s->allowed, &where, &s->pick);
+    struct place_request r = sched_request(s->plan, j, where);
+    if (placed && (!p->places || places_free(p->places, &r, &s->pick, now, until))) {
+        *group = where;
+        return true;
+    }
+    r = sched_request(s->plan, j, *group);
+    if (!p->places || !cluster_holds(s->cluster, &r, &p->place)) return false;
+    const struct pick scratch = s->pick;
+    s->pick = p->place;
+    p->place = scratch;
+    return true;
+}
+
+/* Where the running jobs are, and until when. */
+static void draw_places(struct sched *s, struct profile *p)
+{
+    struct job *j;
+    p->places = p->known;
+    if (!p->places) return;
+    places_draw(p->places, s->view.now);
+    RB_FOREACH(j, releases, &s->running)
+    {
+        const simtime end = j->limit_end > s->view.now ? j->limit_end : s->view.now + 1;
+        const struct place_request r = sched_request(s->plan, j, j->group);
+        sched_pick_of(j, &p->spot);
+        places_hold(p->places, &r, &p->spot, s->view.now, end);
+    }
 }
 
 void sched_reserve(struct sched *s)
@@ -176,7 +257,8 @@ void sched_reserve(struct sched *s)
     struct job *j;
     struct profile *p = profile_of(s);
     draw(s, p);
-    if (!any_room(p)) return;
+    if (!any_room(s, p)) return;
+    draw_places(s, p);
     waitlist_walk(&s->queue);
     for (; looked < s->plan->backfill_depth && (j = waitlist_step(&s->queue)); looked++) {
         int group = 0;
@@ -185,9 +267,9 @@ void sched_reserve(struct sched *s)
             continue;
         }
         simtime at = promise(s, p, j, now, &group);
-        if (at == now && sched_place(s, s->cluster, j, s->allowed, &group, &s->pick)) {
+        if (at == now && place_now(s, p, j, &group)) {
             const simtime length = j->row.walltime;
-            hold(&p->group[group], units_of(j, group), now,
+            book(s, p, j, group, &s->pick, now,
                  length == JOB_NO_TIME ? SIM_NEVER : after(after(now, s->pick.prepare), length));
             sched_start_at(s, j, group);
             continue;
@@ -196,7 +278,7 @@ void sched_reserve(struct sched *s)
             at = first_end(s) < SIM_NEVER ? promise(s, p, j, first_end(s), &group) : SIM_NEVER;
         if (at == SIM_NEVER && is_short(s)) continue; /* it waits for cards to come back */
         if (at == SIM_NEVER) return;
-        hold(&p->group[group], units_of(j, group), at, after(at, j->row.walltime));
+        book(s, p, j, group, &p->place, at, after(at, j->row.walltime));
     }
 }
 
@@ -250,6 +332,7 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
     s->view.now = now;
     newcomer->rank = s->plan->order->rank(&s->view, newcomer);
     draw_estimates(s, p);
+    p->places = NULL;
     waitlist_walk(&s->queue);
     while ((j = waitlist_step(&s->queue)) && j->row.deadline != JOB_NO_TIME) {
         if (!placed && waitlist_compare(newcomer, j) < 0) {
@@ -270,6 +353,9 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
 void sched_reserve_fini(struct sched *s)
 {
     if (!s->profile) return;
+    places_destroy(s->profile->known);
+    vec_fini(&s->profile->place.card);
+    vec_fini(&s->profile->spot.card);
     for (size_t g = 0; g < s->profile->n_groups; g++) vec_fini(&s->profile->group[g].step);
     free(s->profile->group);
     free(s->profile);

@@ -239,7 +239,9 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
 static void one(uint64_t seed, struct tally *tally)
 {
     static const char *const orders[] = { "fifo", "sjf", "priority", NULL };
-    static const char *const backfills[] = { "none", "easy", "easy", "greedy", NULL };
+    static const char *const reserved[] = { "none", "easy", "easy", "greedy", NULL };
+    static const char *const backfills[] = { "none",         "easy",         "easy", "greedy",
+                                             "conservative", "conservative", NULL };
     static const char *const places[] = { "first_fit", "best_fit", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed };
@@ -274,8 +276,8 @@ static void one(uint64_t seed, struct tally *tally)
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s'}, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, any(&s, orders), any(&s, backfills), any(&s, places),
-        any(&s, walltimes));
+        s.fleet.s, s.share.s, any(&s, orders), any(&s, s.kind == KIND_MIG ? reserved : backfills),
+        any(&s, places), any(&s, walltimes));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);

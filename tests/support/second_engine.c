@@ -173,6 +173,8 @@ static void schedule(struct engine *e)
     while ((head = next_waiting(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->first, &at))
         start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
+    if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE)
+        second_conservative(e, next_waiting, start);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
     for (int j = head; j >= 0; j = next_waiting(e, j))
         if (second_find(e, &e->now, NULL, j, e->first, &at)) start(e, j, &at);

@@ -9,7 +9,7 @@
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
  * It knows: kinds whole, timeslice, mps, intercept, mig with a static layout; orders fifo, sjf, priority;
- * backfill none, easy and greedy; first_fit and best_fit; gangs on nodes; CPU cores; several groups of cards.
+ * backfill none, easy, conservative (not of instances) and greedy; first_fit and best_fit; gangs on nodes; CPU cores; several groups of cards.
  * Not: services, faults, preemption, elastic jobs, moves, accounts, horizons, layouts made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H

@@ -1,5 +1,6 @@
-/* tests/support/second_inside.h - the second engine's own state, shared by its two files: second_room.c (what is
- * free, where a job would go) and second_engine.c (who starts, progress, time). */
+/* tests/support/second_inside.h - the second engine's own state, shared by its files: second_room.c (what is
+ * free, where a job would go), second_promises.c (conservative backfill) and second_engine.c (who starts, progress,
+ * time). */
 #ifndef GPUSIM_TESTS_SECOND_INSIDE_H
 #define GPUSIM_TESTS_SECOND_INSIDE_H
 
@@ -78,5 +79,10 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
 void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
                          int job, struct place *at);
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
+
+/* Conservative backfill: promises to all who wait, in the order that `next` steps through from -1 on; who is
+ * promised "now" starts. */
+void second_conservative(struct engine *e, int (*next)(const struct engine *, int),
+                         void (*start)(struct engine *, int, const struct place *));
 
 #endif
