@@ -141,3 +141,31 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
     strbuf_fini(&out);
     return 0;
 }
+
+/* Cash paid by the end of each month of the term; only where something is rented, for there is nothing to
+ * break even with otherwise. */
+int data_months(const struct source *s, const char *path, struct err *e)
+{
+    const struct result *r = s->r;
+    struct strbuf out = { 0 };
+    size_t paybacks = 0;
+    for (size_t i = 0; i < r->n_policies; i++) paybacks += r->policy[i].tco.n_paybacks;
+    if (paybacks == 0) return 0;
+    for (size_t i = 0; i < r->n_policies; i++) {
+        const struct tco_result *t = &r->policy[i].tco;
+        if (i) strbuf_addz(&out, "\n\n");
+        data_name(&out, r->policy[i].name);
+        strbuf_addz(&out, "\tusd\tpaid_back\n");
+        if (t->n_months == 0) strbuf_addz(&out, "0\tNaN\tNaN\n");
+        for (size_t m = 0; m < t->n_months; m++) {
+            bool paid = false;
+            for (size_t k = 0; k < t->n_paybacks; k++)
+                paid = paid || t->payback[k].month == (double)m;
+            strbuf_addf(&out, "%zu", m);
+            data_number(&out, t->paid_by_month_usd[m]);
+            data_number(&out, paid ? t->paid_by_month_usd[m] : NAN);
+            strbuf_addc(&out, '\n');
+        }
+    }
+    return data_write(&out, path, e);
+}

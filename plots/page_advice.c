@@ -2,6 +2,10 @@
  * those of the result. Nothing for results of before decisions were kept. */
 #include "plots/page.h"
 
+#include "base/str.h"
+#include "plots/html.h"
+
+#include <math.h>
 #include <string.h>
 
 /* "12 x l40s, 4 x t4" */
@@ -47,7 +51,8 @@ const char *page_reason(struct page *p, const struct advice_reason *x)
         double scale;
     } known[] = { { "stable", W_Z_STABLE, 1 }, { "attainment", W_Z_ATTAINMENT, 100 },
                   { "lost", W_Z_LOST, 1 },     { "slowdown_p95", W_Z_SLOWDOWN, 1 },
-                  { "cost", W_Z_COST, 1 },     { "wait_p95_s", W_Z_WAIT, 1 } };
+                  { "cost", W_Z_COST, 1 },     { "wait_p95_s", W_Z_WAIT, 1 },
+                  { "p_cheapest", W_Z_CHEAPEST, 100 } };
     if (p->lang == LANG_EN || !x->metric) return x->text;
     if (!x->against) return page_word(p, W_Z_ONLY);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -68,8 +73,15 @@ const char *page_flip(struct page *p, const struct advice_flip *x)
     } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1 },
                   { "cost_share", W_Z_IF_COST, 100 },
                   { "usd_per_card_year", W_Z_IF_LICENCE, 1 },
+                  { "lost", W_Z_IF_LOST, 100 },
+                  { "attainment", W_Z_IF_ATTAINMENT, 100 },
                   { "fit", W_Z_NONE_FIT, 1 } };
     if (p->lang == LANG_EN || !x->input) return x->text;
+    if (str_starts(x->input, "price: ")) {
+        const char *const arg[] = { x->input + strlen("price: "), figure(p, x->at),
+                                    x->to ? x->to : "" };
+        return filled(p, W_Z_IF_PRICE, arg, 3);
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].input, x->input) != 0) continue;
         const char *const arg[] = { figure(p, known[i].scale * x->at), x->to ? x->to : "" };
@@ -78,13 +90,68 @@ const char *page_flip(struct page *p, const struct advice_flip *x)
     return x->text;
 }
 
+static const struct decision_option *option_of(const struct decision *d, const char *policy)
+{
+    for (size_t i = 0; i < d->n_options; i++)
+        if (strcmp(d->option[i].policy, policy) == 0) return &d->option[i];
+    return NULL;
+}
+
+static size_t eligible(const struct decision *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_options; i++) n += d->option[i].eligible;
+    return n;
+}
+
+/* Chance that the recommended policy, or one that is as good, is the cheapest of those eligible; NAN. */
+static double chance(const struct decision *d)
+{
+    const struct decision_option *o = d->policy ? option_of(d, d->policy) : NULL;
+    double p = o ? o->p_cheapest : NAN;
+    for (size_t i = 0; i < d->n_ties; i++)
+        if ((o = option_of(d, d->tie[i])) && isfinite(o->p_cheapest)) p += o->p_cheapest;
+    return p;
+}
+
+/* A money figure to what its range supports: "4.70", "512,000". */
+static const char *amount(struct page *p, double x, const struct decision_option *o)
+{
+    struct strbuf b = { 0 };
+    page_within(&b, x, o->cost_p10, o->cost_p90, FIGURE);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
+}
+
+/* "between 4.2 and 5.3 USD per useful GPU-hour in 80 of 100 draws of the prices" and how often it is the
+ * cheapest; with the recommendation, one sentence. */
 const char *page_recommendation(struct page *p)
 {
     if (p->r->n_decisions == 0 || p->r->n_policies < 2) return NULL;
     const struct decision *d = &p->r->decision[0];
     if (!d->policy) return page_word(p, W_RECOMMEND_NONE);
-    const char *const arg[] = { choice_of(p, d), fleet_of(p, d) };
-    return filled(p, W_RECOMMEND, arg, 2);
+    const struct decision_option *o = option_of(d, d->policy);
+    const double c = chance(d);
+    if (!o || !isfinite(o->cost_p10) || !isfinite(c)) {
+        const char *const arg[] = { choice_of(p, d), fleet_of(p, d) };
+        return filled(p, W_RECOMMEND, arg, 2);
+    }
+    const char *const arg[] = { choice_of(p, d),
+                                fleet_of(p, d),
+                                amount(p, o->cost_p50, o),
+                                d->cost_unit ? word_of(p->lang, d->cost_unit) : "",
+                                amount(p, o->cost_p10, o),
+                                amount(p, o->cost_p90, o),
+                                arena_printf(p->a, "%zu", eligible(d)),
+                                arena_printf(p->a, "%.0f", 100 * fmin(c, 1)),
+                                arena_printf(p->a, "%zu", d->n_options) };
+    const bool alone = eligible(d) == 1;
+    return filled(p,
+                  alone           ? W_RECOMMEND_ALONE
+                  : d->n_ties > 0 ? W_RECOMMEND_SURE_TIE
+                                  : W_RECOMMEND_SURE,
+                  arg, 9);
 }
 
 static const char *joined(struct page *p, const char *so_far, const char *text)
@@ -119,6 +186,42 @@ static void decisions(struct page *p)
     grid_close(&t);
 }
 
+/* The same question with the prices drawn from their ranges: how sure the order of the policies is. */
+static void chances(struct page *p)
+{
+    const struct decision *d = &p->r->decision[0];
+    struct grid t;
+    if (p->r->advice_draws == 0 || d->n_options == 0) return;
+    page_subheading(p, "how-sure", W_HOW_SURE);
+    strbuf_addz(p->out, "<p class=\"note\">");
+    SAY(p, W_HOW_SURE_NOTE, html_of_count(p, p->r->advice_draws),
+        html_of(p, d->cost_unit ? word_of(p->lang, d->cost_unit) : ""));
+    strbuf_addz(p->out, "</p>\n");
+    grid_open(&t, p, "chances", W_HOW_SURE);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    grid_column(&t, page_word(p, W_ELIGIBLE), NULL, true);
+    grid_column(&t, page_word(p, W_AT_MODES), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_P10), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_P50), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_P90), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_CHEAPEST), page_word(p, W_PERCENT_OF_DRAWS), false);
+    grid_column(&t, page_word(p, W_MORE_P5), page_word(p, W_USD), false);
+    grid_column(&t, page_word(p, W_MORE_P95), page_word(p, W_USD), false);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct decision_option *o = option_of(d, p->r->policy[i].name);
+        if (!o) continue;
+        grid_row(&t, false);
+        grid_policy(&t, i);
+        grid_text(&t, page_word(p, o->eligible ? W_YES : W_NO));
+        const double usd[] = { o->cost, o->cost_p10, o->cost_p50, o->cost_p90 };
+        for (size_t k = 0; k < 4; k++) grid_number(&t, usd[k], FIGURE);
+        grid_number(&t, o->p_cheapest, PERCENT);
+        grid_number(&t, o->difference_p5, FIGURE);
+        grid_number(&t, o->difference_p95, FIGURE);
+    }
+    grid_close(&t);
+}
+
 static void qualities(struct page *p)
 {
     struct grid t;
@@ -144,6 +247,7 @@ void page_decisions(struct page *p)
     page_heading(p, "which-policy", W_WHICH_POLICY);
     page_note(p, W_DECISION_RULE);
     decisions(p);
+    chances(p);
 }
 
 void page_qualities(struct page *p)

@@ -121,7 +121,7 @@ void page_money(struct page *p)
                       sizeof columns / sizeof *columns);
     items(p);
     page_picture(p, "tornado");
-    page_picture(p, "breakeven");
+    page_rent(p);
     page_charges(p);
 }
 

@@ -41,6 +41,7 @@ static const struct page_spec {
     { "cost", W_H_COST, W_C_COST, W_A_NO_PRICES, false, data_cost },
     { "tornado", W_H_TORNADO, W_C_TORNADO, W_NONE, true, data_tornado },
     { "breakeven", W_H_BREAKEVEN, W_C_BREAKEVEN, W_NONE, true, data_breakeven },
+    { "months", W_H_MONTHS, W_C_MONTHS, W_NONE, true, data_months },
     { "payers", W_H_PAYERS, W_C_PAYERS, W_NONE, true, data_payers },
     { "power", W_H_POWER, W_C_POWER, W_NONE, true, data_power },
     { "effects", W_H_EFFECTS, W_C_EFFECTS, W_NONE, true, data_effects },

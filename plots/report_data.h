@@ -99,6 +99,7 @@ int data_payers(const struct source *s, const char *path, struct err *e);
 int data_tornado(const struct source *s, const char *path, struct err *e);
 int data_effects(const struct source *s, const char *path, struct err *e); /* effects.c */
 int data_breakeven(const struct source *s, const char *path, struct err *e);
+int data_months(const struct source *s, const char *path, struct err *e);
 /* The policy recommended for all work; the first one where there is no recommendation. */
 const char *data_recommended(const struct result *r);
 int data_power(const struct source *s, const char *path, struct err *e);

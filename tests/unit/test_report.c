@@ -147,13 +147,13 @@ static void page_has_everything(void **state)
         if (strstr(page, never[i])) fail_msg("the page holds %s", never[i]);
     size_t pictures = 0;
     for (const char *p = page; (p = strstr(p, "<svg role=\"img\"")); p++) pictures++;
-    assert_int_equal(pictures, 13);
+    assert_int_equal(pictures, 14);
     assert_null(strstr(page, dir));
     free(page);
 
     static const char *const names[] = {
         "card_time", "card_time_series", "use",   "pareto",    "wait_cdf", "turnaround_cdf", "load",
-        "cost",      "payers",           "power", "precision", "latency",  "breakeven"
+        "cost",      "payers",           "power", "precision", "latency",  "breakeven", "months"
     };
     static const char *const ends[] = { ".svg", ".gp", ".tsv" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

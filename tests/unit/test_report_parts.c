@@ -2,9 +2,12 @@
 #include "support/support.h"
 
 #include "plots/report.h"
+#include "plots/report_data.h"
 #include "support/fake_result.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char *page_of(const struct result *r, enum lang lang, json_t *effects)
@@ -125,11 +128,91 @@ static void what_each_parameter_does(void **state)
     arena_destroy(a);
 }
 
+static char *answer_of(const struct result *r, enum lang lang)
+{
+    char *text = page_of(r, lang, NULL), *at = strstr(text, "<p class=\"answer\">");
+    assert_non_null(at);
+    at += strlen("<p class=\"answer\">");
+    *strchr(at, '<') = '\0';
+    char *copy = strdup(at);
+    free(text);
+    return copy;
+}
+
+/* Choice, cost to what the range supports, and how often it is the cheapest, in one sentence. */
+static void how_sure_the_answer_is(void **state)
+{
+    struct arena *a = arena_create();
+    struct result r;
+    struct decision_option o[3];
+    (void)state;
+    fake_result(&r, a);
+    struct decision d = r.decision[0];
+    memcpy(o, d.option, sizeof o);
+    d.option = o;
+    r.decision = &d;
+    r.n_decisions = 1;
+    char *text = answer_of(&r, LANG_EN); /* with one that is as good: both chances */
+    assert_contains(text, "at 0.420 USD per useful GPU-hour, 0.400 to 0.430 in 80 of 100 draws");
+    assert_contains(text, "of the 2 policies that are fit and fast enough one of these is the "
+                          "cheapest in 100 of 100 draws");
+    free(text);
+    d.n_ties = 0;
+    text = answer_of(&r, LANG_EN);
+    assert_contains(text, "it is the cheapest in 94 of 100 draws");
+    free(text);
+    text = answer_of(&r, LANG_ZH);
+    assert_contains(text, "0.420 美元/有效 GPU 小时");
+    assert_contains(text, "100 次抽样有 94 次成本最低");
+    free(text);
+    o[0].eligible = false;
+    text = answer_of(&r, LANG_EN);
+    assert_contains(text, "the only one of 3 policies that is fit and fast enough");
+    free(text);
+    o[2].cost_p10 = NAN; /* nothing to draw from */
+    text = answer_of(&r, LANG_EN);
+    assert_contains(text, "Recommended for all work: ");
+    assert_null(strstr(text, "draws"));
+    free(text);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+static void when_buying_has_paid(void **state)
+{
+    static const double own[] = { 100, 110, 120 }, rent[] = { 0, 60, 120 };
+    static const struct payback back = { "cloud", 2, NAN, 720, rent };
+    struct policy_result p[2] = {
+        { .name = "own",
+          .tco = { .priced = true,
+                   .paid_by_month_usd = own,
+                   .n_months = 3,
+                   .payback = &back,
+                   .n_paybacks = 1 } },
+        { .name = "cloud", .tco = { .priced = true, .paid_by_month_usd = rent, .n_months = 3 } }
+    };
+    const struct result r = { .policy = p, .n_policies = 2 };
+    const struct source s = { .r = &r };
+    struct err e = { 0 };
+    char out[4096];
+    (void)state;
+    snprintf(out, sizeof out, "%s/months.tsv", temp_dir());
+    assert_int_equal(data_months(&s, out, &e), 1);
+    char *text = read_file(out);
+    assert_string_equal(text, "own\tusd\tpaid_back\n0\t100\tNaN\n1\t110\tNaN\n2\t120\t120\n\n\n"
+                              "cloud\tusd\tpaid_back\n0\t0\tNaN\n1\t60\tNaN\n2\t120\tNaN\n");
+    free(text);
+    p[0].tco.n_paybacks = 0; /* nothing to break even with */
+    assert_int_equal(data_months(&s, out, &e), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_pays_by_class_and_group),
         cmocka_unit_test(faults_where_there_are_any),
+        cmocka_unit_test(how_sure_the_answer_is),
+        cmocka_unit_test(when_buying_has_paid),
         cmocka_unit_test(what_each_parameter_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
