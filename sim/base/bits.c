@@ -59,3 +59,19 @@ size_t bits_next(const struct bits *b, size_t from)
     }
     return BITS_NONE;
 }
+
+size_t bits_prev(const struct bits *b, size_t from)
+{
+    for (int l = 0; l < b->levels; l++) {
+        const size_t word = from / 64;
+        const uint64_t here = b->level[l][word] << (63 - from % 64);
+        if (here) {
+            size_t i = from - (size_t)__builtin_clzll(here);
+            while (l-- > 0) i = i * 64 + 63 - (size_t)__builtin_clzll(b->level[l][i]);
+            return i;
+        }
+        if (word == 0) return BITS_NONE;
+        from = word - 1;
+    }
+    return BITS_NONE;
+}

@@ -1,5 +1,5 @@
 /* base/bits.h - a set of small integers that finds its next member in a few steps: one bit each,
- * with a summary bit per 64 below. set, clear, next: O(log64 n). Memory: n/8 bytes.
+ * with a summary bit per 64 below. set, clear, next, prev: O(log64 n). Memory: n/8 bytes.
  * Threads: one set, one writer. */
 #ifndef GPUSIM_BASE_BITS_H
 #define GPUSIM_BASE_BITS_H
@@ -26,5 +26,7 @@ void bits_clear(struct bits *b, size_t i);
 bool bits_has(const struct bits *b, size_t i);
 /* The smallest member >= from, or BITS_NONE. */
 size_t bits_next(const struct bits *b, size_t from);
+/* The largest member <= from, or BITS_NONE. Requires from < n. */
+size_t bits_prev(const struct bits *b, size_t from);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 TREE_GENERATE(room, card, by_room, room_compare)
-TREE_GENERATE(free_nodes, node, by_free, free_compare)
 
 const struct plan *cluster_plan(const struct cluster *c)
 {
@@ -42,13 +41,11 @@ static bool is_eligible(const struct cluster *c, const struct card *card)
 static void node_eligible(struct cluster *c, const struct card *card, int delta)
 {
     struct node *node = &c->node[card->node];
-    struct free_nodes *tree = &c->group[card->group].nodes;
-    RB_REMOVE(free_nodes, tree, node);
+    struct group *g = &c->group[card->group];
+    const size_t at = (size_t)(node->index - c->plan->group[card->group].first_node);
+    cluster_nodes_move(&g->nodes, at, node->eligible, node->eligible + delta);
     node->eligible += delta;
-    RB_INSERT(free_nodes, tree, node);
-    if (c->plan->place->by_number)
-        maxtree_set(&c->group[card->group].eligible_on,
-                    (size_t)(node->index - c->plan->group[card->group].first_node), node->eligible);
+    if (c->plan->place->by_number) maxtree_set(&g->eligible_on, at, node->eligible);
 }
 
 void cluster_unlist(struct cluster *c, struct card *card)
@@ -69,7 +66,7 @@ void cluster_list(struct cluster *c, struct card *card)
     const bool was = bits_has(&g->eligible, at), is = is_eligible(c, card);
     if (card->mig && !card->out) {
         cluster_mig_list(c, card, true);
-    } else if (card->free_units > 0 && !card->out) {
+    } else if (g->shared && card->free_units > 0 && !card->out) {
         RB_INSERT(room, &g->room, card);
         card->listed = true;
     }
@@ -89,7 +86,8 @@ static void group_init(struct cluster *c, size_t index)
     struct group *g = &c->group[index];
     const size_t cards = (size_t)pg->cards;
     RB_INIT(&g->room);
-    RB_INIT(&g->nodes);
+    cluster_nodes_init(&g->nodes, pg);
+    g->shared = pg->capacity > 1;
     bits_init(&g->eligible, cards);
     if (p->place->by_number) {
         maxtree_init(&g->units_of, cards);
@@ -107,7 +105,6 @@ static void group_init(struct cluster *c, size_t index)
                                .group = (int16_t)index,
                                .free_cpus_milli = pg->node_cpus_milli,
                                .free_host_bytes = pg->node_host_bytes };
-        RB_INSERT(free_nodes, &g->nodes, node);
     }
     for (int64_t k = 0; k < pg->cards; k++) {
         struct card *card = &c->card[pg->first_card + k];
@@ -140,6 +137,7 @@ void cluster_destroy(struct cluster *c)
     for (size_t i = 0; i < c->plan->n_groups; i++) {
         struct group *g = &c->group[i];
         bits_fini(&g->eligible);
+        cluster_nodes_fini(&g->nodes, &c->plan->group[i]);
         maxtree_fini(&g->units_of);
         maxtree_fini(&g->eligible_on);
         cluster_zones_fini(&g->zones);
@@ -306,45 +304,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nodes with at least `want` eligible cards in the order of the preference: the one after `n`,
- * or the first for NULL. */
-static struct node *next_node(const struct cluster *c, int group, enum prefer prefer, int64_t want,
-                              struct node *n)
-{
-    struct group *g = &c->group[group];
-    const int64_t first = c->plan->group[group].first_node;
-    struct node wanted = { .eligible = (int32_t)want, .index = -1 };
-    switch (prefer) {
-    case PREFER_TIGHTEST:
-        return n ? RB_NEXT(free_nodes, &g->nodes, n) : RB_NFIND(free_nodes, &g->nodes, &wanted);
-    case PREFER_LOOSEST:
-        if (n) { /* equals in order of number, then the next fewer */
-            struct node *next = RB_NEXT(free_nodes, &g->nodes, n);
-            if (next && next->eligible == n->eligible) return next;
-            wanted.eligible = n->eligible;
-            n = RB_PREV(free_nodes, &g->nodes, RB_NFIND(free_nodes, &g->nodes, &wanted));
-        } else {
-            n = RB_MAX(free_nodes, &g->nodes);
-        }
-        if (!n || n->eligible < want) return NULL;
-        wanted.eligible = n->eligible;
-        return RB_NFIND(free_nodes, &g->nodes, &wanted);
-    case PREFER_FIRST: {
-        const size_t from = n ? (size_t)(n->index - first) + 1 : 0;
-        const size_t at = maxtree_next(&g->eligible_on, from, want);
-        return at == MAXTREE_NONE ? NULL : &c->node[first + (int64_t)at];
-    }
-    }
-    BUG("no such preference");
-}
-
 /* `taken` (NULL: none): whole nodes that are spoken for, cards ascending. */
 static bool on_one_node(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                         int64_t want, const struct pick *taken, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
-    for (struct node *n = next_node(c, r->group, prefer, want, NULL); n;
-         n = next_node(c, r->group, prefer, want, n)) {
+    for (struct node *n = cluster_next_node(c, r->group, prefer, want, NULL); n;
+         n = cluster_next_node(c, r->group, prefer, want, n)) {
         const uint32_t first =
             (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
         const bool used = taken && taken->card.n &&
@@ -364,15 +330,15 @@ static bool on_whole_nodes(const struct cluster *c, enum prefer prefer,
     if (c->plan->racks != RACKS_ANY &&
         c->plan->group[r->group].spec->nodes_per_rack != CFG_NO_INT) {
         VEC(struct node *) list = { 0 };
-        for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n;
-             n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
+        for (struct node *n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n;
+             n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
             vec_push(&list, n);
         if (cluster_nodes_by_rack(c, r, whole, list.v, list.n, out)) whole = 0;
         vec_fini(&list);
         if (whole > 0) return false;
     }
-    for (struct node *n = next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n && whole > 0;
-         n = next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
+    for (struct node *n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n && whole > 0;
+         n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
         if (cluster_cards_of_node(c, n, r, per_node, out)) whole--;
     if (whole > 0) return false;
     return rest == 0 || on_one_node(c, prefer, r, rest, out, out);
@@ -418,8 +384,8 @@ bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const stru
     if (!found && r->any_node) found = anywhere(c, r, out);
     if (!found && !r->any_node && want > pg->per_node) found = on_whole_nodes(c, prefer, r, out);
     if (!found) return false;
-    qsort(out->card.v, out->card.n, sizeof *out->card.v, by_number);
-    out->prepare = cluster_mig_off_delay(c, out);
+    if (out->card.n > 1) qsort(out->card.v, out->card.n, sizeof *out->card.v, by_number);
+    if (g->mig) out->prepare = cluster_mig_off_delay(c, out);
     return true;
 }
 

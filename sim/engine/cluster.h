@@ -57,7 +57,6 @@ struct card {
 };
 
 struct node {
-    RB_ENTRY(node) by_free;
     int32_t index; /* in the fleet */
     int16_t group;
     int32_t eligible; /* cards that could take part in a gang */

@@ -1,5 +1,5 @@
 /* engine/cluster_inside.h - the fleet's own state, shared by its parts: cluster.c (plain cards, nodes,
- * gangs) and cluster_mig.c (cards that are divided into instances). For these files only. */
+ * gangs), cluster_nodes.c (the index of nodes) and cluster_mig.c (cards that are divided into instances). For these files only. */
 #ifndef GPUSIM_ENGINE_CLUSTER_INSIDE_H
 #define GPUSIM_ENGINE_CLUSTER_INSIDE_H
 
@@ -16,12 +16,13 @@ static inline int room_compare(const struct card *a, const struct card *b)
 }
 RB_HEAD(room, card);
 
-static inline int free_compare(const struct node *a, const struct node *b)
-{
-    if (a->eligible != b->eligible) return a->eligible < b->eligible ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-RB_HEAD(free_nodes, node);
+/* Nodes of a group by how many of their cards are eligible: one set for each number, and the numbers that
+ * some node has. A set is made when its number first comes up. */
+struct nodes_by_free {
+    size_t n;
+    struct bits *with;
+    struct bits numbers;
+};
 
 /* NVLink domains of a group, where gangs must keep to one: runs of `size` cards. n 0: no such index. */
 struct zones {
@@ -32,8 +33,9 @@ struct zones {
 };
 
 struct group {
-    struct room room; /* plain units: every card with free units */
-    struct free_nodes nodes;
+    struct room room; /* cards with free units, where jobs may take less than a card */
+    bool shared;      /* they may */
+    struct nodes_by_free nodes;
     struct bits eligible; /* cards (within the group) that could take part in a gang */
     int32_t gang_units;   /* free units a card needs for that */
     struct zones zones;
@@ -84,6 +86,16 @@ void cluster_list(struct cluster *c, struct card *card);
 bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
                            const struct place_request *r, int64_t want, struct pick *out);
 bool cluster_beside_holds(const struct place_request *r, uint32_t card, int64_t on_node);
+
+/* cluster_nodes.c: nodes by how many of their cards are eligible. All nodes start with none. */
+void cluster_nodes_init(struct nodes_by_free *x, const struct plan_group *pg);
+void cluster_nodes_fini(struct nodes_by_free *x, const struct plan_group *pg);
+/* Node `node` of the group had `old` eligible cards and has `now`. */
+void cluster_nodes_move(struct nodes_by_free *x, size_t node, int32_t old, int32_t now);
+/* The nodes with at least `want` eligible cards in the order of the preference: the one after `n`, or the
+ * first for NULL. */
+struct node *cluster_next_node(const struct cluster *c, int group, enum prefer prefer, int64_t want,
+                               const struct node *n);
 
 /* cluster_zone.c: NVLink domains and racks. */
 void cluster_zones_init(struct zones *z, const struct plan *p, const struct plan_group *pg);

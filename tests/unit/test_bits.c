@@ -16,6 +16,7 @@ static void agrees_with_an_array(void **state)
         char *want = calloc(n, 1);
         bits_init(&b, n);
         assert_int_equal(bits_next(&b, 0), BITS_NONE);
+        assert_int_equal(bits_prev(&b, n - 1), BITS_NONE);
         for (int step = 0; step < 4000; step++) {
             const size_t i = (size_t)rand() % n;
             if (rand() % 3) {
@@ -29,6 +30,10 @@ static void agrees_with_an_array(void **state)
             const size_t from = (size_t)rand() % (n + 1);
             const char *at = from < n ? memchr(want + from, 1, n - from) : NULL;
             assert_int_equal(bits_next(&b, from), at ? (size_t)(at - want) : BITS_NONE);
+            size_t last = from < n ? from : n - 1;
+            const size_t prev = bits_prev(&b, last);
+            while (last > 0 && !want[last]) last--;
+            assert_int_equal(prev, want[last] ? last : BITS_NONE);
         }
         size_t count = 0;
         for (size_t i = 0; i < n; i++) count += (size_t)want[i];
