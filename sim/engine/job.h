@@ -96,6 +96,11 @@ struct job {
     double bill_s;           /* card-seconds by the larger of its shares, charged so far */
 };
 
+struct job_list { /* for base/vec.h */
+    struct job **v;
+    size_t n, cap;
+};
+
 struct job_pool;
 
 struct job_pool *job_pool_create(void);

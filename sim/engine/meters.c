@@ -31,5 +31,7 @@ double meter_card_s(wide integral)
 
 int64_t meter_share(double share)
 {
+    if (share == 0) return 0; /* the usual ones */
+    if (share == 1) return METER_CARD;
     return llround(share * (double)METER_CARD);
 }

@@ -29,7 +29,7 @@ struct outages {
     struct cluster
         *final; /* the fleet without what never comes back; NULL: it will change, or is whole */
     struct pick pick;
-    struct job **list; /* scratch */
+    struct job_list list; /* scratch */
     struct outage_totals totals;
 };
 
@@ -119,9 +119,9 @@ static void strike(struct outages *o, struct job **list, size_t n)
 
 static void strike_card(struct outages *o, uint32_t card)
 {
-    size_t n = 0;
-    residents_of(o->env.residents, card, &o->list, &n);
-    strike(o, o->list, n);
+    o->list.n = 0;
+    residents_of(o->env.residents, card, &o->list);
+    strike(o, o->list.v, o->list.n);
 }
 
 static void service_card(struct outages *o, uint32_t card, unsigned set, unsigned clear, bool hits,
@@ -376,7 +376,7 @@ void outages_destroy(struct outages *o)
     cluster_destroy(o->final);
     vec_fini(&o->pick.card);
     vec_fini(&o->change);
-    free(o->list);
+    vec_fini(&o->list);
     free(o->group);
     free(o->flips);
     free(o);

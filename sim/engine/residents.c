@@ -302,29 +302,50 @@ static void set_bills(struct live_card *c, const struct plan_group *g)
     for (uint16_t i = 0; sum > 1 && i < c->n; i++) c->resident[i].bill_rate /= sum;
 }
 
-/* What the card is doing, in shares of it, and what each resident is charged. `at`: its first busy
+/* The card goes to other shares. */
+static void set_shares(struct residents *r, struct live_card *c, const struct card *card,
+                       const int64_t share[METERS])
+{
+    meters_move(&r->meters[card->group], c->share, share, c->settled);
+    memcpy(c->share, share, sizeof c->share);
+}
+
+/* Of a card that nobody is on: what is free on it may be stranded, or out of service. */
+static void measure_empty(struct residents *r, uint32_t index, const struct plan_group *g)
+{
+    const struct card *card = cluster_card(r->cluster, index);
+    int64_t share[METERS] = { 0 };
+    if (card->out)
+        share[card->out & OUT_ABSENT ? METER_ABSENT : METER_DOWN] = METER_CARD;
+    else if (card->mig)
+        share[METER_STRANDED] =
+            meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
+    set_shares(r, &r->card[index], card, share);
+}
+
+/* What a card that somebody is on is doing, in shares of it, and what each resident is charged. `at`: its first busy
  * resident among those asked about. */
 static void measure(struct residents *r, uint32_t index, const struct plan_group *g, size_t at,
                     double duty)
 {
     struct live_card *c = &r->card[index];
+    const struct card *card = cluster_card(r->cluster, index);
     const struct gpu_spec *gpu = g->type.gpu;
     int64_t share[METERS] = { 0 };
     double weight = 0, sm_sum = 0;
     size_t active = 0, busy = 0;
-    const double used = (double)cluster_used_units(r->cluster, index) / g->capacity;
+    double allocated = (double)(g->capacity - card->free_units) / g->capacity;
     /* Interception sells compute and memory: the larger of the two shares is held. */
-    const uint64_t free_bytes = cluster_card(r->cluster, index)->free_bytes;
     const bool two_sided = g->capacity > 1 && !r->plan->share->instances &&
-                           free_bytes < gpu->usable_bytes && r->plan->share->bills_memory;
-    const double reserved = 1.0 - (double)free_bytes / (double)gpu->usable_bytes;
-    const double allocated = two_sided ? fmax(used, reserved) : used;
+                           card->free_bytes < gpu->usable_bytes && r->plan->share->bills_memory;
+    if (two_sided)
+        allocated = fmax(allocated, 1.0 - (double)card->free_bytes / (double)gpu->usable_bytes);
     for (uint16_t i = 0; i < c->n; i++) {
         const struct demand *d = &c->resident[i].job->shape->fit[c->resident[i].job->group].demand;
-        const double units = (double)d->units / g->capacity;
-        const double bytes = (double)d->reserve_bytes / (double)gpu->usable_bytes;
-        c->resident[i].card_rate = two_sided ? fmax(units, bytes) : units;
-        weight += c->resident[i].card_rate;
+        double held = (double)d->units / g->capacity;
+        if (two_sided) held = fmax(held, (double)d->reserve_bytes / (double)gpu->usable_bytes);
+        c->resident[i].card_rate = held;
+        weight += held;
     }
     set_bills(c, g);
     for (uint16_t i = 0; i < c->n; i++) {
@@ -348,21 +369,18 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
         if (c->resident[i].active) c->resident[i].power_W += gpu->idle_context_W / (double)active;
     if (sm_sum > 1.0 + 1e-6) BUG("card %u: SM activity %g of a whole card", index, sm_sum);
     share[METER_ALLOCATED] = meter_share(allocated);
-    const uint8_t out = cluster_card(r->cluster, index)->out;
-    if (out && c->n == 0)
-        share[out & OUT_ABSENT ? METER_ABSENT : METER_DOWN] = METER_CARD;
-    else
+    if (card->out)
+        share[METER_STRANDED] = METER_CARD - share[METER_ALLOCATED];
+    else if (card->mig)
         share[METER_STRANDED] =
-            out ? METER_CARD - share[METER_ALLOCATED]
-                : meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
+            meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
     share[METER_DUTY] = meter_share(fmin(duty, 1.0));
     share[METER_SM] = meter_share(sm_sum);
     /* what is swapped out lies on the host */
     share[METER_MEMORY] = meter_share(fmin(1.0, (double)c->used_bytes / (double)gpu->usable_bytes));
     share[METER_CONTEXT] = active > 0 ? METER_CARD : 0;
-    share[METER_OCCUPIED] = c->n > 0 ? METER_CARD : 0;
-    meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, share, c->settled);
-    memcpy(c->share, share, sizeof share);
+    share[METER_OCCUPIED] = METER_CARD;
+    set_shares(r, c, card, share);
 }
 
 /* New speeds of the busy residents of a card, from `at` on; how many they are. `changed` is set when one
@@ -397,9 +415,14 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
     struct live_card *c = &r->card[index];
     double duty;
     size_t at = 0;
-    ask(r, reach, g, &duty);
     if (c->memo)
         memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
+    if (c->n == 0) measure_empty(r, index, g);
+    if (c->n == 0 && reach.end - reach.first == 1) {
+        next_finish(r, index);
+        return;
+    }
+    ask(r, reach, g, &duty);
     for (uint32_t i = reach.first; i < reach.end; i++) {
         bool changed = i == index;
         if (i != index) card_settle(r, i, now); /* at the old rates */
@@ -408,7 +431,7 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
             const struct share_view v = { &g->type, r->view + at, busy };
             duty = r->plan->share->duty(g->params, &v, r->speed + at);
         }
-        if (changed) measure(r, i, g, at, duty);
+        if (changed && r->card[i].n > 0) measure(r, i, g, at, duty);
         if (changed) next_finish(r, i);
         at += busy;
     }
@@ -477,8 +500,7 @@ static void card_turn(struct residents *r, uint32_t index, simtime now)
         job_retime(x->job, now);
         if (home(x->job) != index) next_finish(r, home(x->job));
     }
-    meters_move(&r->meters[cluster_card(r->cluster, index)->group], c->share, m->share, c->settled);
-    memcpy(c->share, m->share, sizeof c->share);
+    set_shares(r, c, cluster_card(r->cluster, index), m->share);
 }
 
 void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
@@ -625,14 +647,12 @@ void residents_look(struct residents *r, uint32_t card, simtime now)
     card_refresh(r, card, now, NULL);
 }
 
-void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n)
+void residents_done(const struct residents *r, uint32_t card, simtime now, struct job_list *out)
 {
     const struct live_card *c = &r->card[card];
     for (uint16_t i = 0; i < c->n; i++) {
         struct job *j = c->resident[i].job;
-        if (home(j) != card || j->finish > now) continue;
-        *list = xreallocarray(*list, *n + 1, sizeof **list);
-        (*list)[(*n)++] = j;
+        if (home(j) == card && j->finish <= now) vec_push(out, j);
     }
 }
 
@@ -642,11 +662,10 @@ void residents_service(struct residents *r, uint32_t card, simtime now)
     card_refresh(r, card, now, NULL);
 }
 
-void residents_of(struct residents *r, uint32_t card, struct job ***list, size_t *n)
+void residents_of(const struct residents *r, uint32_t card, struct job_list *out)
 {
     const struct live_card *c = &r->card[card];
-    *list = xreallocarray(*list, *n + c->n + 1, sizeof **list);
-    for (uint16_t i = 0; i < c->n; i++) (*list)[(*n)++] = c->resident[i].job;
+    for (uint16_t i = 0; i < c->n; i++) vec_push(out, c->resident[i].job);
 }
 
 /* ---- totals ---- */

@@ -44,13 +44,13 @@ double residents_alone(struct residents *r, const struct job *j, const struct sh
 /* The card's instances have changed: what is stranded there may be another amount. */
 void residents_look(struct residents *r, uint32_t card, simtime now);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
-void residents_done(struct residents *r, uint32_t card, simtime now, struct job ***list, size_t *n);
+void residents_done(const struct residents *r, uint32_t card, simtime now, struct job_list *out);
 
 /* The card went out of service or came back: what is free on it is stranded while jobs run on, and down
  * once it is empty. */
 void residents_service(struct residents *r, uint32_t card, simtime now);
 /* Everyone who holds a part of the card, appended. */
-void residents_of(struct residents *r, uint32_t card, struct job ***list, size_t *n);
+void residents_of(const struct residents *r, uint32_t card, struct job_list *out);
 
 /* Credit everything up to now; drop integrals and charges (end of warm-up). */
 void residents_settle_all(struct residents *r, simtime now);

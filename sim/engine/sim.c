@@ -38,13 +38,14 @@ static void carved(struct run *r, uint32_t card)
 
 static void card_finished(struct run *r, uint32_t card)
 {
-    size_t n = 0;
-    residents_done(r->residents, card, r->now, &r->done, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (r->done[i]->replica)
-            services_done(r->services, r->done[i], r->now);
+    r->done.n = 0;
+    residents_done(r->residents, card, r->now, &r->done);
+    for (size_t i = 0; i < r->done.n; i++) {
+        struct job *j = r->done.v[i];
+        if (j->replica)
+            services_done(r->services, j, r->now);
         else
-            sim_finish(r, r->done[i]);
+            sim_finish(r, j);
     }
 }
 
@@ -201,7 +202,7 @@ static void tear_down(struct run *r)
     vec_fini(&r->ended);
     vec_fini(&r->preempted);
     vec_fini(&r->pick.card);
-    free(r->done);
+    vec_fini(&r->done);
     free(r->before);
 }
 

@@ -54,7 +54,7 @@ struct run {
     struct pick pick;            /* scratch */
     VEC(struct job *) ended;     /* at this instant, for the sinks */
     VEC(struct job *) preempted; /* at this instant, where cards can leave for good */
-    struct job **done;           /* scratch: jobs a card has finished */
+    struct job_list done;        /* scratch: jobs a card has finished */
     bool stopped, warm, warned;
     simtime now;
     uint64_t order;

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#include <float.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,22 +131,32 @@ static void sum_add(struct dist *d, double x)
     d->sum = t;
 }
 
-void dist_add(struct dist *d, double x)
+/* A sample that is not 0, by whatever form holds the others. */
+static void add_slowly(struct dist *d, double x)
 {
-    BUG_ON(!isfinite(x) || x < 0);
-    if (x == 0) {
-        d->n++;
-        d->zeros++;
-        return;
-    }
-    bool first = d->n == d->zeros;
     if (!d->bin && !exact_reserve(d)) to_histogram(d);
     if (d->bin)
         bins_add(d, x);
     else
         d->sample[d->n - d->zeros] = x;
-    if (first || x < d->min) d->min = x;
-    if (first || x > d->max) d->max = x;
+}
+
+void dist_add(struct dist *d, double x)
+{
+    BUG_ON(!(x >= 0 && x <= DBL_MAX));
+    if (x == 0) {
+        d->n++;
+        d->zeros++;
+        return;
+    }
+    const size_t held = (size_t)(d->n - d->zeros);
+    if (held < d->cap)
+        d->sample[held] = x;
+    else
+        add_slowly(d, x);
+    if (held == 0) d->min = d->max = x;
+    if (x < d->min) d->min = x;
+    if (x > d->max) d->max = x;
     sum_add(d, x);
     d->n++;
 }
