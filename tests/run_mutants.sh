@@ -122,7 +122,7 @@ mutant stranded-slices-forgotten oracle/test_scenarios sim/engine/cluster_mig.c 
 mutant slots-counted-once property/test_runs sim/policy/share_timeslice.c 's/units = request->slots;/units = 1;/'
 mutant percentile-off-by-one property/test_runs sim/metrics/dist.c 's/\(uint64_t\)ceil\(exact - slip\)/1 + (uint64_t)ceil(exact - slip)/'
 mutant warm-up-ignored property/test_runs sim/metrics/collect.c \
-    's/const bool covered = j->row\.submit >= warmup;/const bool covered = warmup >= 0;/'
+    's/\.covered = j->row\.submit >= warmup/.covered = warmup >= 0/'
 mutant pack-and-spread-swapped unit/test_place sim/policy/place_pack.c 's/1 - \(double\)slot_free_units/0 + (double)slot_free_units/'
 mutant change-of-a-node-unnoticed unit/test_place sim/policy/nodescore.c 's/s->changes\+\+ & /s->changes & /'
 mutant fragments-without-cpus unit/test_place sim/policy/place_fgd.c 's/demands_within\(f, cpus\);/demands_within(f, cpus + 64000);/'

@@ -129,13 +129,13 @@ static bool fixed_fast(const char *s, size_t len, int digits, int64_t *out)
 {
     const char *const end = s + len;
 
-    if (len == 0 || len + (size_t)digits > 18) return false;
+    if (len == 0) return false;
     const bool neg = *s == '-';
     s += neg;
     const char *const int_dig = s;
     uint64_t v = 0;
     for (; s < end && is_digit(*s); s++) v = 10 * v + (unsigned)(*s - '0');
-    if (s == int_dig) return false;
+    if (s == int_dig || s - int_dig + digits > 18) return false; /* 18 digits fit */
     int left = digits;
     if (s < end && *s == '.')
         for (s++; s < end && left > 0 && is_digit(*s); s++, left--)

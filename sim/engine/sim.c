@@ -137,7 +137,7 @@ static void loop(struct run *r)
                 sim_settle_preempted(r);
                 look_ahead(r);
             }
-        while (!r->stopped && evq_peek(r->q) > r->now && sim_services_make_way(r));
+        while (r->services && !r->stopped && evq_peek(r->q) > r->now && sim_services_make_way(r));
     }
     if (r->services && r->rc == 0 && sim_horizon(r) == SIM_NEVER && !r->out->interrupted)
         services_stop(r->services, r->now);

@@ -72,6 +72,10 @@ static void list(struct waitlist *w, struct lane *l)
 static void set_first(struct waitlist *w, struct lane *l, struct job *first)
 {
     if (l->first == first) return;
+    if (w->lane.n == 1 && l->listed && first) { /* alone it stands where it stood */
+        l->first = first;
+        return;
+    }
     unlist(w, l);
     l->first = first;
     list(w, l);

@@ -117,36 +117,52 @@ static void count_state(struct job_counts *n, const struct job *j)
     }
 }
 
-/* Design section 7: slowdown = turnaround / max(duration, 1 s). */
-static double slowdown_of(const struct job *j)
-{
-    const simtime d = j->row.duration > SIM_SECOND ? j->row.duration : SIM_SECOND;
-    return (double)(j->end - j->row.submit) / (double)d;
-}
-
 /* Card time inside the window, so that the lines add up to the card time of all. */
 static double window_card_s(const struct job *j, simtime warmup)
 {
     return j->end != JOB_NO_TIME && j->end <= warmup ? 0 : j->card_s - j->card_s_before;
 }
 
-static void tally_job(struct tally *t, const struct job *j, simtime warmup)
+/* What a job adds to each line it is in. */
+struct figures {
+    bool covered; /* by the statistics: it was submitted after the warm-up and not rejected */
+    bool started, completed;
+    double wait_s, turnaround_s, slowdown, useful_s, card_s;
+};
+
+static struct figures figures_of(const struct job *j, simtime warmup)
 {
-    const bool covered = j->row.submit >= warmup;
+    struct figures f = { .card_s = window_card_s(j, warmup),
+                         .covered = j->row.submit >= warmup && j->state != JOB_REJECTED,
+                         .started = j->start != JOB_NO_TIME,
+                         .completed = j->state == JOB_COMPLETED };
+    if (f.started) f.wait_s = (double)(j->start - j->row.submit) / 1e9;
+    if (!f.completed) return f;
+    const simtime turnaround = j->end - j->row.submit;
+    /* Design section 7: slowdown = turnaround / max(duration, 1 s). */
+    const simtime d = j->row.duration > SIM_SECOND ? j->row.duration : SIM_SECOND;
+    f.turnaround_s = (double)turnaround / 1e9;
+    f.slowdown = (double)turnaround / (double)d;
+    f.useful_s = simtime_s(j->row.duration) * j->row.gpus_milli / 1000.0;
+    return f;
+}
+
+static void tally_job(struct tally *t, const struct job *j, const struct figures *f)
+{
     count_state(&t->count, j);
-    t->card_s += window_card_s(j, warmup);
-    if (!covered || j->state == JOB_REJECTED) return;
-    if (j->start == JOB_NO_TIME)
-        t->wait_censored++;
+    t->card_s += f->card_s;
+    if (!f->covered) return;
+    if (f->started)
+        dist_add(&t->wait, f->wait_s);
     else
-        dist_add_ns(&t->wait, j->start - j->row.submit);
-    if (j->state == JOB_COMPLETED) {
-        dist_add_ns(&t->turnaround, j->end - j->row.submit);
-        dist_add(&t->slowdown, slowdown_of(j));
-        t->useful_s += simtime_s(j->row.duration) * j->row.gpus_milli / 1000.0;
-    } else {
+        t->wait_censored++;
+    if (!f->completed) {
         t->end_censored++;
+        return;
     }
+    dist_add(&t->turnaround, f->turnaround_s);
+    dist_add(&t->slowdown, f->slowdown);
+    t->useful_s += f->useful_s;
 }
 
 static void note_rejection(struct collect *c, const char *why)
@@ -162,9 +178,8 @@ static void note_rejection(struct collect *c, const char *why)
 }
 
 /* What it held inside the window, each step begun counted as a whole one. */
-static void round_up_to_steps(struct collect *c, const struct job *j, simtime warmup)
+static void round_up_to_steps(struct collect *c, const struct job *j, double held_s)
 {
-    const double held_s = window_card_s(j, warmup);
     if (j->group < 0 || !(held_s > 0) || j->allocated == JOB_NO_TIME || j->end == JOB_NO_TIME)
         return;
     const double ran_s = simtime_s(j->held + (j->end - j->allocated));
@@ -189,14 +204,13 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
                   const struct job *j, struct err *e)
 {
     struct collect *c = self;
-    const simtime warmup = plan->scenario->warmup;
+    const struct figures f = figures_of(j, plan->scenario->warmup);
     (void)names, (void)e;
-    tally_job(&c->all, j, warmup);
-    if (j->start != JOB_NO_TIME)
-        steady_add(&c->steady, j->row.submit, simtime_s(j->start - j->row.submit));
-    tally_job(&c->by_class[j->row.klass], j, warmup);
-    tally_job(user_tally(c, j->row.user), j, warmup);
-    round_up_to_steps(c, j, warmup);
+    tally_job(&c->all, j, &f);
+    if (f.started) steady_add(&c->steady, j->row.submit, f.wait_s);
+    tally_job(&c->by_class[j->row.klass], j, &f);
+    tally_job(user_tally(c, j->row.user), j, &f);
+    round_up_to_steps(c, j, f.card_s);
     count_team(c, j->row.group);
     if (j->state == JOB_REJECTED && j->reason) note_rejection(c, j->reason);
     return 0;
