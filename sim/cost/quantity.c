@@ -151,6 +151,25 @@ static double capital(const struct scope *s)
     return usd;
 }
 
+bool quantity_by_hour(enum price_driver d)
+{
+    return d == PRICE_gpu_hour || d == PRICE_allocated_gpu_hour || d == PRICE_occupied_gpu_hour ||
+           d == PRICE_committed_gpu_hour || d == PRICE_overflow_gpu_hour;
+}
+
+/* What is paid by the card-hour in the window. */
+static double rent(const struct scope *s)
+{
+    double usd = 0;
+    for (size_t i = 0; i < s->book->n_items; i++) {
+        struct scope one = *s;
+        one.item = &s->book->item[i];
+        if (quantity_by_hour(one.item->driver))
+            usd += quantity_window_usd(one.item, quantity_of(&one), s->u->hours);
+    }
+    return usd;
+}
+
 double quantity_of(const struct scope *s)
 {
     const struct price_item *it = s->item;
@@ -158,6 +177,8 @@ double quantity_of(const struct scope *s)
     if (it->share && s->share && strcmp(it->share, s->share) != 0) return 0;
     if (it->driver == PRICE_constant) return s->constants ? 1 : 0;
     if (it->driver == PRICE_capital) return capital(s);
+    if (it->driver == PRICE_rent) return rent(s);
+    if (it->driver == PRICE_gb) return s->constants ? it->gb : 0;
     for (size_t i = 0; i < s->u->n_groups; i++) {
         const struct part p = { s, &s->u->group[i], &s->base[i] };
         if (price_item_applies(it, p.g->gpu, s->share)) q += driver[it->driver](&p);
@@ -184,11 +205,14 @@ bool quantity_has_base(const struct price_book *b)
 static double hourly_price(const struct usage_group *g, const char *share,
                            const struct price_book *b, enum price_driver d)
 {
-    double usd = 0;
-    for (size_t i = 0; i < b->n_items; i++)
-        if (b->item[i].driver == d && price_item_applies(&b->item[i], g->gpu, share))
-            usd += b->item[i].amount.mode * (1 + b->item[i].lost_work);
-    return usd;
+    double usd = 0, more = 0; /* egress and storage follow the rent */
+    for (size_t i = 0; i < b->n_items; i++) {
+        const struct price_item *it = &b->item[i];
+        if (!price_item_applies(it, g->gpu, share)) continue;
+        if (it->driver == d) usd += it->amount.mode * (1 + it->lost_work);
+        if (it->driver == PRICE_rent) more += it->amount.mode;
+    }
+    return usd * (1 + more);
 }
 
 /* Straight-line cost of owning one card of the group for an hour, without its energy and without costs

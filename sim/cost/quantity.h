@@ -37,6 +37,8 @@ void quantity_bases(const struct usage *u, const char *share, const struct price
                     struct base *base);
 /* Units of s->item. */
 double quantity_of(const struct scope *s);
+/* Whether the driver is rent, paid by the card-hour. */
+bool quantity_by_hour(enum price_driver d);
 /* Straight-line cost of `q` units over `hours`. */
 double quantity_window_usd(const struct price_item *it, double q, double hours);
 /* Spare cards of a group, rounded up with it to whole nodes if the item says so; -1: no number reaches the target. */

@@ -41,7 +41,16 @@ static double opex_npv(double usd, const struct price_book *b)
 struct totals {
     struct bill bill;
     double npv_usd;
+    double rent_usd, rent_share_usd; /* by the card-hour; what follows it */
 };
+
+/* What follows the rent is charged as the rent is. */
+static void spread_rent_share(struct totals *t)
+{
+    if (!(t->rent_usd > 0)) return;
+    t->bill.held_usd *= 1 + t->rent_share_usd / t->rent_usd;
+    t->bill.occupied_usd *= 1 + t->rent_share_usd / t->rent_usd;
+}
 
 static void add_item(struct totals *t, const struct scope *s, double q, double usd)
 {
@@ -51,6 +60,8 @@ static void add_item(struct totals *t, const struct scope *s, double q, double u
     if (it->driver == PRICE_allocated_gpu_hour) t->bill.held_usd += usd;
     if (it->driver == PRICE_occupied_gpu_hour || it->driver == PRICE_overflow_gpu_hour)
         t->bill.occupied_usd += usd;
+    if (quantity_by_hour(it->driver)) t->rent_usd += usd;
+    if (it->driver == PRICE_rent) t->rent_share_usd += usd;
     if (it->period == PER_ONCE)
         t->npv_usd += capital_npv(it, it->amount.mode * q, s->book);
     else if (s->u->hours > 0)
@@ -89,6 +100,7 @@ static struct totals price_items(struct tco_result *out, const struct usage *u, 
             it->name, price_driver_names[it->driver], it->source, it->date, it->confidence, q, usd
         };
     }
+    spread_rent_share(&t);
     return t;
 }
 
@@ -261,7 +273,8 @@ int tco_check(const struct usage *fleet, const char *share_kind, const struct pr
 static bool known_before(const struct price_item *it)
 {
     return it->step_s == 0 && it->driver != PRICE_occupied_gpu_hour &&
-           it->driver != PRICE_committed_gpu_hour && it->driver != PRICE_overflow_gpu_hour;
+           it->driver != PRICE_committed_gpu_hour && it->driver != PRICE_overflow_gpu_hour &&
+           it->driver != PRICE_rent;
 }
 
 /* One hour in which every card is held and no energy is drawn, per card: what is paid for the cards, and

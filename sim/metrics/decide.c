@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double MOST_LOST = 0.01, TIE = 0.02, GUARD = 4, NEAR_BEST = 0.02;
+/* ABSURD: a slowdown that nobody accepts for a lower price; a flip to it would say nothing */
+static const double ABSURD = 100, MOST_LOST = 0.01, TIE = 0.02, GUARD = 4, NEAR_BEST = 0.02;
 
 /* One policy as the work in question sees it. */
 struct view {
@@ -244,7 +245,7 @@ static void against(struct question *q, struct decision *d, const struct view *b
                arena_printf(
                    a, "95 %% of the jobs take at most %s times their time alone; under %s %s times",
                    times(best->slowdown, a), name, times(v->slowdown, a)));
-        if (v->cost < best->cost * (1 - TIE))
+        if (v->cost < best->cost * (1 - TIE) && v->slowdown <= ABSURD)
             flip(d, "slowdown_p95", v->slowdown, name,
                  arena_printf(
                      a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %s against %s %s",

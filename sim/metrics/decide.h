@@ -11,7 +11,7 @@
  *        within 2 % costs are equal, and the least slowdown decides. Without prices slowdown decides.
  * A class is charged its part of idle and stranded cards in proportion to what it is charged itself.
  * Costs are those with prices at their modes; whatif/chances.h adds what their ranges make of it.
- * Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not
+ * Slowdowns above 100 are no flip: nobody accepts them for a lower price. Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not
  * show, from a table with sources. Pure; memory from the arena. */
 #ifndef GPUSIM_METRICS_DECIDE_H
 #define GPUSIM_METRICS_DECIDE_H

@@ -81,7 +81,7 @@ struct item_keys {
     int driver, period, confidence;
     json_t *amount;
     simtime life, step, redo, repair;
-    double retention, per, lost_work, interrupts, availability, failure_rate;
+    double retention, gb, per, lost_work, interrupts, availability, failure_rate;
     bool whole_nodes;
 };
 
@@ -103,6 +103,7 @@ static const struct cfg_field item_fields[] = {
     CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
               "useful life of capital; default: the term"),
     CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
+    CFG_FIELD(struct item_keys, gb, CFG_REAL, NULL, 0, 1e15, "GB kept, or moved, in a year"),
     CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9,
               "cards one employee looks after, or of a rack"),
     CFG_FIELD(struct item_keys, lost_work, CFG_REAL, "0", 0, 10,
@@ -138,7 +139,7 @@ static bool per_hour(enum price_driver d)
 
 static bool is_share(enum price_driver d)
 {
-    return d == PRICE_capital || d == PRICE_spares;
+    return d == PRICE_capital || d == PRICE_spares || d == PRICE_rent;
 }
 
 static enum unit_dim amount_unit(enum price_driver driver, enum price_period period)
@@ -167,7 +168,9 @@ static double read_price(const void *ctx, const json_t *v, const char *at, struc
         x = NAN;
     if (x >= 0 && x < 1e15) return x;
     json_problem(d, p->doc, at, "expected a price >= 0 (a number, or %s), found %s",
-                 is_share(it->driver) ? "a share of capital" : unit_expected(dim),
+                 it->driver == PRICE_rent ? "a share of the rent"
+                 : is_share(it->driver)   ? "a share of capital"
+                                          : unit_expected(dim),
                  json_found(found, sizeof found, v));
     return NAN;
 }
@@ -243,6 +246,13 @@ static void check_item(const struct json_doc *doc, const char *at, const struct 
                      it->driver == PRICE_fte ? "one employee looks after" : "of a rack");
     if (!counted && !isnan(k->per))
         json_problem(d, doc, at, "\"per\" goes with drivers \"fte\" and \"rack\" only");
+    if (it->driver == PRICE_gb && isnan(k->gb))
+        json_problem(d, doc, at,
+                     "driver \"gb\" needs \"gb\": how many are kept, or moved, in a year");
+    only_with(doc, at, "gb", it->driver != PRICE_gb && !isnan(k->gb), "\"gb\"", d);
+    if ((it->driver == PRICE_gb || it->driver == PRICE_rent) && k->gpu)
+        json_problem(d, doc, json_pointer_key(here, sizeof here, at, "gpu"),
+                     "driver \"%s\" is about all cards", price_driver_names[it->driver]);
     check_terms(doc, at, k, it->driver, d);
 }
 
@@ -323,6 +333,7 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
         .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,
         .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
         .retention = k.retention,
+        .gb = k.gb,
         .per = k.per,
         .lost_work = isnan(k.interrupts) || k.redo == CFG_NO_TIME
                          ? k.lost_work

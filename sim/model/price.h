@@ -40,7 +40,9 @@
     X(licence, YEAR, "a card that needs the licence")                                              \
     X(fte, YEAR, "a full-time employee: cards / per")                                              \
     X(constant, YEAR, "the whole fleet")                                                           \
-    X(capital, YEAR, "a USD of capital bought; the amount is a share of it")
+    X(capital, YEAR, "a USD of capital bought; the amount is a share of it")                       \
+    X(rent, USE, "a USD paid by the card-hour; the amount is a share of it (egress, storage)")     \
+    X(gb, YEAR, "a GB of the item's \"gb\", kept or moved in a year")
 enum price_driver {
 #define X(name, period, help) PRICE_##name,
     PRICE_DRIVER_MAP(X)
@@ -62,6 +64,7 @@ struct price_item {
     struct amount amount;
     double life_y;    /* capital only: useful life in years; default: the book's term */
     double retention; /* capital only: share of value kept per year; 0: worth nothing at the end */
+    double gb;        /* gb: how many, kept or moved in a year (once: in all) */
     double per;       /* fte: cards one employee looks after; rack: cards in it */
     double lost_work; /* hours to be paid again per hour held (spot), else 0 */
     double step_s;    /* allocated_gpu_hour: each job is billed in whole steps; 0: as used */

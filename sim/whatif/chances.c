@@ -142,15 +142,17 @@ static void say_chance(struct decision *d, struct arena *a)
     }
     if (!best || !most) return;
     for (size_t i = 0; i < d->n_reasons; i++) list[i] = d->reason[i];
+    const char *others = most->p_cheapest > 0 ? arena_printf(a, "; %s in %.3g %%", most->policy,
+                                                             100 * most->p_cheapest)
+                                              : "";
     list[d->n_reasons++] = (struct advice_reason){
         arena_printf(
-            a,
-            "with prices drawn from their ranges it is the cheapest in %.3g %% of %d draws; %s in "
-            "%.3g %%%s",
-            100 * best->p_cheapest, (int)CHANCES_DRAWS, most->policy, 100 * most->p_cheapest,
-            most->p_cheapest > best->p_cheapest
-                ? ": the ranges are not even about the prices used, get quotes first"
-                : ""),
+            a, "with prices drawn from their ranges it is the cheapest in %.3g %% of %d draws%s%s",
+            100 * best->p_cheapest, (int)CHANCES_DRAWS, others,
+            !(most->p_cheapest > best->p_cheapest) ? ""
+            : most->cost < best->cost
+                ? ", which costs as much and is slower"
+                : ": the ranges are not even about the prices used, get quotes first"),
         "p_cheapest", most->policy, best->p_cheapest, most->p_cheapest
     };
     d->reason = list;

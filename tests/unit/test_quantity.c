@@ -74,6 +74,38 @@ static void commitment(void **state)
     arena_destroy(a);
 }
 
+/* Egress and storage follow the rent: 7.5 % of 50,000 held hours at 2 USD and of 100,000 provisioned ones at
+ * 0.1; kept data is a matter of the fleet: 3,000 GB at 0.25 USD a year, of which the window is 1000/8760. Who
+ * holds cards pays the part that follows his rent. */
+static void egress_and_storage(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_item items[] = { item("rent", PRICE_allocated_gpu_hour, PER_USE, 2),
+                                  item("seat", PRICE_gpu_hour, PER_USE, 0.1),
+                                  item("egress", PRICE_rent, PER_USE, 0.075),
+                                  item("data", PRICE_gb, PER_YEAR, 0.25) };
+    items[3].gb = 3000;
+    const struct price_book b = book_of(items, 4);
+    const struct usage_group g = uniform_demand();
+    const struct usage_tenant all = { .name = "u", .allocated_h = 50000, .billed_h = 50000 };
+    const struct usage u = {
+        .hours = 1000, .group = &g, .n_groups = 1, .tenant = &all, .n_tenants = 1
+    };
+    const struct tco_result t = tco_price(&u, "whole", &b, a);
+    assert_close(t.item[2].quantity, 110000, 1e-12);
+    assert_close(t.item[2].usd, 8250, 1e-12);
+    assert_close(t.item[3].usd, 750 * 1000 / 8760.0, 1e-12);
+    /* half of all hours are his: half of what is fixed, all of the rent for holding with its 7.5 % */
+    assert_close(t.charge[0].usd, 100000 * 1.075 + (10000 * 1.075 + t.item[3].usd) / 2, 1e-9);
+    const struct tco_rates r = tco_rates(&b, "whole", &u);
+    assert_false(r.known); /* what follows the rent is known at the end */
+    assert_close(50000 * (tco_rates_after(&u, "whole", &b).card_usd +
+                          tco_rates_after(&u, "whole", &b).held_usd),
+                 t.charge[0].usd, 1e-9);
+    arena_destroy(a);
+}
+
 /* Owned: 43,800 USD over 4 years are 1.25 an hour; 1.25 / 3.125 = 0.4 again, in nodes of four. */
 static void owned_base(void **state)
 {
@@ -351,16 +383,17 @@ static void doubling(void **state)
     struct price_item items[PRICE_DRIVERS];
     size_t n = 0;
     for (int d = 0; d < PRICE_DRIVERS; d++) {
-        const bool share = d == PRICE_capital || d == PRICE_spares;
+        const bool share = d == PRICE_capital || d == PRICE_spares || d == PRICE_rent;
         const bool once =
             d == PRICE_card || d == PRICE_node || d == PRICE_rack || d == PRICE_spares;
-        const bool use = strstr(price_driver_names[d], "hour") || d == PRICE_kwh;
+        const bool use = strstr(price_driver_names[d], "hour") || d == PRICE_kwh || d == PRICE_rent;
         items[n] = item(price_driver_names[d], (enum price_driver)d,
                         once  ? PER_ONCE
                         : use ? PER_USE
                               : PER_YEAR,
                         share ? 0.05 : 1.7 + d);
         items[n].per = 34;
+        items[n].gb = 1234;
         items[n].availability = 0.999;
         items[n++].unavailability = 0.00345;
     }
@@ -376,7 +409,8 @@ static void doubling(void **state)
     struct price_book b = book_of(items, n);
     const struct tco_result one = tco_price(&u, NULL, &b, a);
     for (size_t i = 0; i < n; i++)
-        if (items[i].driver != PRICE_capital && items[i].driver != PRICE_spares)
+        if (items[i].driver != PRICE_capital && items[i].driver != PRICE_spares &&
+            items[i].driver != PRICE_rent)
             amount_scale(&items[i].amount, 2);
     const struct tco_result two = tco_price(&u, NULL, &b, a);
     assert_close(two.total_usd, 2 * one.total_usd, 1e-12);
@@ -394,11 +428,17 @@ static void doubling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commitment),       cmocka_unit_test(owned_base),
-        cmocka_unit_test(rent_by_the_hour), cmocka_unit_test(spares_racks_network),
-        cmocka_unit_test(carbon),           cmocka_unit_test(classes_and_teams),
-        cmocka_unit_test(refused),          cmocka_unit_test(doubling),
-        cmocka_unit_test(buy_or_rent),      cmocka_unit_test(replications),
+        cmocka_unit_test(commitment),
+        cmocka_unit_test(egress_and_storage),
+        cmocka_unit_test(owned_base),
+        cmocka_unit_test(rent_by_the_hour),
+        cmocka_unit_test(spares_racks_network),
+        cmocka_unit_test(carbon),
+        cmocka_unit_test(classes_and_teams),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(doubling),
+        cmocka_unit_test(buy_or_rent),
+        cmocka_unit_test(replications),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
