@@ -240,37 +240,30 @@ int data_service_load(const struct source *s, const char *path, struct err *e)
 
 /* ---- slots ---- */
 
-static int by_name(const struct digest *d, int card)
-{
-    int before = 0;
-    for (int i = 0; i < d->n_cards; i++) {
-        const size_t a = strlen(d->map_card[i]), b = strlen(d->map_card[card]);
-        before += a < b || (a == b && strcmp(d->map_card[i], d->map_card[card]) < 0);
-    }
-    return before;
-}
-
 /* First block: names of the cards; second: one row a job: from and to in hours, lower and upper edge
- * in memory slices, compute slices (0: the whole card with MIG off). */
+ * in memory slices, compute slices (0: the whole card with MIG off); third: the same of replicas of services. */
 int data_mig_map(const struct source *s, const char *path, struct err *e)
 {
     const struct digest *d = s->d;
     struct strbuf out = { 0 };
-    double last = 0;
     if (d->n_boxes == 0) return 0;
-    /* Rows come by their end; when there were more than are kept, later jobs are not complete. */
-    bool cut = d->n_boxes == MAP_BOXES;
-    for (size_t i = 0; i < d->n_boxes; i++) last = fmax(last, d->box[i].to_s);
     strbuf_addf(&out, "card\tunits\tend\tcut\n");
     for (int i = 0; i < d->n_cards; i++)
-        strbuf_addf(&out, "%s\t%d\t%.9g\t%d\t%d\n", d->map_card[i], d->map_units, last / 3600, cut,
-                    by_name(d, i));
-    strbuf_addz(&out, "\n\nfrom\tto\tlow\thigh\tslices\n");
-    for (size_t i = 0; i < d->n_boxes; i++) {
-        const struct map_box *b = &d->box[i];
-        const int at = by_name(d, b->card) * (d->map_units + 1) + b->start;
-        strbuf_addf(&out, "%.9g\t%.9g\t%d\t%d\t%d\n", b->from_s / 3600, b->to_s / 3600, at,
-                    at + (b->units ? b->units : d->map_units), b->slices);
+        strbuf_addf(&out, "%s\t%d\t%.9g\t%d\t%d\n", d->map_card[i], d->map_units,
+                    d->map_end_s / 3600, d->map_cut, i);
+    for (int replicas = 0; replicas < 2; replicas++) {
+        strbuf_addz(&out, "\n\nfrom\tto\tlow\thigh\tslices\n");
+        size_t rows = 0;
+        for (size_t i = 0; i < d->n_boxes; i++) {
+            const struct map_box *b = &d->box[i];
+            const int at = b->card * (d->map_units + 1) + b->start;
+            if (b->replica != (replicas == 1)) continue;
+            strbuf_addf(&out, "%.9g\t%.9g\t%d\t%d\t%d\n", b->from_s / 3600,
+                        fmin(b->to_s, d->map_end_s) / 3600, at,
+                        at + (b->units ? b->units : d->map_units), b->slices);
+            rows++;
+        }
+        if (rows == 0) strbuf_addz(&out, "NaN\tNaN\tNaN\tNaN\tNaN\n");
     }
     return data_write(&out, path, e);
 }

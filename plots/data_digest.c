@@ -164,65 +164,63 @@ static int map_card(struct digest *d, const char *s, size_t len)
     return d->n_cards++;
 }
 
-static const struct mig_profile *profile(const struct mig_geometry *g, const char *s, size_t len)
+/* Boxes of slots.csv: those of the map's policy. */
+static int read_slots(struct digest *d, const char *path, struct err *e)
 {
-    for (int i = 0; i < g->n_profiles; i++)
-        if (strlen(g->profile[i].name) == len && memcmp(g->profile[i].name, s, len) == 0)
-            return &g->profile[i];
-    return NULL;
-}
-
-/* The cards of one job: "a100.0.2:3g.40gb@4" or several without slices, a space between. */
-static void map_add(struct digest *d, const struct mig_geometry *g, const struct csv_field *cards,
-                    double from, double to)
-{
-    for (size_t at = 0; at < cards->len && d->n_boxes < MAP_BOXES;) {
-        const char *s = cards->s + at, *space = memchr(s, ' ', cards->len - at);
-        size_t len = space ? (size_t)(space - s) : cards->len - at;
-        const char *colon = memchr(s, ':', len), *sign = memchr(s, '@', len);
-        struct map_box b = { .from_s = from, .to_s = to };
-        b.card = map_card(d, s, colon ? (size_t)(colon - s) : len);
-        const struct mig_profile *p =
-            colon && sign ? profile(g, colon + 1, (size_t)(sign - colon - 1)) : NULL;
-        if (p) {
-            b.units = p->memory_units;
-            b.slices = p->compute_slices;
-            b.start = atoi(sign + 1);
-        }
-        if (b.card >= 0 && (p || !colon)) d->box[d->n_boxes++] = b;
-        at += len + 1;
+    static const char *const names[] = { "policy", "start",  "units", "slices",
+                                         "from_s", "to_s", "card",  "kind" };
+    enum { START, UNITS, SLICES, FROM, TO, NUMBERS };
+    struct gpu_catalogue *all = NULL;
+    const struct gpu_spec *gpu = NULL;
+    struct err unheard = { 0 };
+    struct rows t;
+    double x[NUMBERS];
+    int rc = rows_open(&t, path, names, 8, 8, e);
+    if (rc != 0) return rc;
+    if (d->map_policy < d->r->n_policies && gpu_catalogue_load(&all, NULL, &unheard) == 0)
+        gpu = map_gpu(d, all);
+    if (gpu) d->map_units = gpu->mig->memory_units;
+    while (gpu && (rc = rows_next(&t, e)) > 0) {
+        if (policy_of(&t, d->r) != d->map_policy) continue;
+        if ((rc = numbers(&t, 1, NUMBERS, x, e)) != 0) break;
+        const struct csv_field *card = field(&t, 6);
+        const int at = map_card(d, card->s, card->len);
+        bool sound = at >= 0 && d->n_boxes < MAP_ROWS;
+        for (int i = 0; i < NUMBERS; i++) sound = sound && isfinite(x[i]) && x[i] >= 0;
+        if (!sound || x[START] + x[UNITS] > d->map_units) continue;
+        d->box[d->n_boxes++] = (struct map_box){ .from_s = x[FROM],
+                                                 .to_s = x[TO],
+                                                 .card = at,
+                                                 .start = (int)x[START],
+                                                 .units = (int)x[UNITS],
+                                                 .slices = (int)x[SLICES],
+                                                 .replica = csv_is(field(&t, 7), "service") };
     }
+    gpu_catalogue_destroy(all);
+    csv_close(t.csv);
+    return rc < 0 ? rc : 0;
 }
 
 static int read_jobs(struct digest *d, const char *path, struct err *e)
 {
     static const char *const names[] = { "policy",       "submit_s", "wait_s", "start_s", "end_s",
-                                         "turnaround_s", "state",    "class",  "cards" };
+                                         "turnaround_s", "state",    "class" };
     enum { SUBMIT, WAIT, START, END, TURNAROUND, NUMBERS };
-    struct gpu_catalogue *all = NULL;
-    const struct gpu_spec *gpu = NULL;
-    struct err unheard = { 0 };
     struct rows t;
     double from = warmup_s(d->r), x[NUMBERS];
-    int rc = rows_open(&t, path, names, 3, 9, e);
+    int rc = rows_open(&t, path, names, 3, 8, e);
     if (rc != 0) return rc;
-    if (d->map_policy < d->r->n_policies && gpu_catalogue_load(&all, NULL, &unheard) == 0)
-        gpu = map_gpu(d, all);
-    if (gpu) d->map_units = gpu->mig->memory_units;
     while ((rc = rows_next(&t, e)) > 0) {
         size_t p = policy_of(&t, d->r);
         if (p == d->r->n_policies) continue;
         if ((rc = numbers(&t, 1, NUMBERS, x, e)) != 0) break;
-        const struct csv_field *state = field(&t, 6), *cards = field(&t, 8);
-        if (gpu && p == d->map_policy && cards && isfinite(x[START]) && isfinite(x[END]))
-            map_add(d, gpu->mig, cards, x[START], x[END]);
+        const struct csv_field *state = field(&t, 6);
         if (x[SUBMIT] < from) continue;
         if (state && !csv_is(state, "completed")) x[TURNAROUND] = NAN;
         if (isfinite(x[WAIT])) spread_add(&d->wait[p], x[WAIT]);
         if (isfinite(x[TURNAROUND])) spread_add(&d->turnaround[p], x[TURNAROUND]);
         add_to_class(d, field(&t, 7), p, x[WAIT], x[TURNAROUND]);
     }
-    gpu_catalogue_destroy(all);
     csv_close(t.csv);
     return rc;
 }
@@ -312,6 +310,53 @@ static int read_services(struct digest *d, const char *path, struct err *e)
     return rc;
 }
 
+static int by_card_and_time(const void *a, const void *b)
+{
+    const struct map_box *x = a, *y = b;
+    if (x->card != y->card) return x->card < y->card ? -1 : 1;
+    if (x->from_s != y->from_s) return x->from_s < y->from_s ? -1 : 1;
+    return x->start - y->start;
+}
+
+static int place_of(const struct digest *d, int card)
+{
+    int before = 0;
+    for (int i = 0; i < d->n_cards; i++) {
+        const size_t a = strlen(d->map_card[i]), b = strlen(d->map_card[card]);
+        before += a < b || (a == b && strcmp(d->map_card[i], d->map_card[card]) < 0);
+    }
+    return before;
+}
+
+/* As many cards in order of their names as fit whole into the picture; of one that does not, its beginning. */
+static void map_choose(struct digest *d)
+{
+    const char *name[MAP_CARDS];
+    size_t n = 0, cards = 0;
+    d->map_end_s = d->end_s;
+    d->map_cut = d->n_boxes == MAP_ROWS;
+    if (d->n_boxes == 0) return;
+    for (size_t i = 0; i < d->n_boxes; i++) d->box[i].card = place_of(d, d->box[i].card);
+    for (int i = 0; i < d->n_cards; i++) name[place_of(d, i)] = d->map_card[i];
+    memcpy(d->map_card, name, (size_t)d->n_cards * sizeof *name);
+    qsort(d->box, d->n_boxes, sizeof *d->box, by_card_and_time);
+    while (n < d->n_boxes) {
+        size_t next = n;
+        while (next < d->n_boxes && d->box[next].card == d->box[n].card) next++;
+        if (next > MAP_BOXES && cards > 0) break;
+        if (next > MAP_BOXES) { /* one card is too much: up to a time */
+            next = MAP_BOXES;
+            d->map_end_s = d->box[next].from_s;
+            d->map_cut = true;
+        }
+        cards = (size_t)d->box[n].card + 1;
+        n = next;
+        if (n == MAP_BOXES) break;
+    }
+    d->n_boxes = n;
+    d->n_cards = (int)cards;
+}
+
 static int read_one(struct digest *d, const char *dir, const char *name, bool *there,
                     int (*read)(struct digest *, const char *, struct err *), struct err *e)
 {
@@ -330,7 +375,7 @@ int digest_read(struct digest *d, const struct result *r, const char *dir, struc
     d->wait = xcalloc(n + 1, sizeof *d->wait);
     d->turnaround = xcalloc(n + 1, sizeof *d->turnaround);
     d->time = xcalloc(n * BUCKETS + 1, sizeof *d->time);
-    d->box = xcalloc(MAP_BOXES, sizeof *d->box);
+    d->box = xcalloc(MAP_ROWS, sizeof *d->box);
     d->n_services = n ? r->policy[0].n_services : 0;
     d->service = xcalloc(d->n_services * n * BUCKETS + 1, sizeof *d->service);
     choose_classes(d);
@@ -342,6 +387,8 @@ int digest_read(struct digest *d, const struct result *r, const char *dir, struc
     if (n == 0) return 0;
     int rc = read_one(d, dir, "jobs.csv", &d->jobs, read_jobs, e);
     if (rc == 0 && d->end_s > 0) rc = read_one(d, dir, "series.csv", &d->series, read_series, e);
+    if (rc == 0) rc = read_one(d, dir, "slots.csv", &d->slots, read_slots, e);
+    if (rc == 0) map_choose(d);
     if (rc == 0 && d->end_s > 0 && d->n_services)
         rc = read_one(d, dir, "services.csv", &d->services, read_services, e);
     return rc;

@@ -18,7 +18,8 @@ enum {
     BINS = DECADES * PER_DECADE,
     BUCKETS = 200,     /* intervals over time: about two pixels each; finer ones blur */
     SHOWN_CLASSES = 6, /* more panels nobody reads: those with most jobs */
-    MAP_BOXES = 1200,  /* jobs in a map of slots: more are thinner than a pixel */
+    MAP_BOXES = 2000,  /* stays in a map of slots: more are thinner than a pixel */
+    MAP_ROWS = 20000,  /* read of slots.csv, to choose from */
     MAP_CARDS = 8,
 };
 
@@ -40,14 +41,15 @@ struct service_bucket {
     double seconds, arrivals, replicas, p99_ms;
 };
 
-/* A job on a slot of a card. */
+/* A job or a replica on a slot of a card. */
 struct map_box {
+    bool replica;
     double from_s, to_s;
     int card, start, units, slices; /* card: among those shown; units 0: the whole card */
 };
 
 struct digest {
-    bool jobs, series, services; /* the file is there */
+    bool jobs, series, services, slots; /* the file is there */
     const struct result *r;
     struct spread *wait, *turnaround; /* by policy */
     const char *klass[SHOWN_CLASSES];
@@ -59,6 +61,8 @@ struct digest {
     size_t n_services;
     /* Slots of the first cards under the first policy of kind mig. */
     size_t map_policy; /* n_policies: none */
+    double map_end_s;  /* shown up to here */
+    bool map_cut;      /* before the end of the run, or for want of rows */
     int map_units;     /* of a card */
     const char *map_card[MAP_CARDS];
     int n_cards;
@@ -67,7 +71,7 @@ struct digest {
     struct arena *a;
 };
 
-/* DIR's jobs.csv, series.csv and services.csv, each where it is there. 0 or an error; digest_fini()
+/* DIR's jobs.csv, series.csv, services.csv and slots.csv, each where it is there. 0 or an error; digest_fini()
  * in any case. O(rows). */
 int digest_read(struct digest *d, const struct result *r, const char *dir, struct err *e);
 void digest_fini(struct digest *d);

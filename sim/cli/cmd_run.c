@@ -10,6 +10,7 @@
 #include "cli/problems.h"
 #include "cli/risk.h"
 #include "metrics/sink_csv.h"
+#include "metrics/sink_slots.h"
 #include "metrics/table.h"
 #include "whatif/runner.h"
 #include "whatif/sensitivity.h"
@@ -259,6 +260,9 @@ static int write_result(struct runner *r, const struct asked *asked, const char 
     if (rc == 0 && r->services)
         rc = write_rows(in_dir(r, dir, "services.csv"), services_csv_header, r->services, r->n,
                         NULL, e);
+    unlink(in_dir(r, dir, "slots.csv"));
+    if (rc == 0 && r->slots)
+        rc = write_rows(in_dir(r, dir, "slots.csv"), slots_csv_header, r->slots, r->n, NULL, e);
     unlink(in_dir(r, dir, "timeline.json"));
     if (rc == 0 && r->timeline)
         rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n,

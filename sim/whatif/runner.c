@@ -13,6 +13,7 @@
 #include "metrics/decide.h"
 #include "metrics/service_stats.h"
 #include "metrics/sink_csv.h"
+#include "metrics/sink_slots.h"
 #include "metrics/sink_timeline.h"
 #include "whatif/chances.h"
 
@@ -296,7 +297,7 @@ static int run_one(void *ctx, size_t i)
     const struct task *t = ctx;
     struct runner *r = t->r;
     struct plan *plan = &r->plan[i];
-    struct sink sinks[5];
+    struct sink sinks[6];
     struct sim_totals totals = { 0 };
     struct collect *collect = collect_create(plan);
     struct jobs_csv jobs = jobs_csv_of(plan);
@@ -313,6 +314,8 @@ static int run_one(void *ctx, size_t i)
         services = services_csv_init(r->services[i], plan);
         sinks[n++] = services_csv_sink(&services);
     }
+    struct slots_csv slots = { .to = r->slots ? r->slots[i] : NULL };
+    if (slots.to && slots_csv_has(plan)) sinks[n++] = slots_csv_sink(&slots);
     struct timeline_sink timeline = { 0 };
     if (r->timeline) {
         timeline = timeline_init(r->timeline[i], plan, (int)i);
@@ -348,11 +351,14 @@ static int open_scratch(struct runner *r, const char *dir, struct err *e)
     if (!dir) return 0;
     if (r->scenario.write_jobs) r->jobs = xcalloc(r->n, sizeof *r->jobs);
     r->series = xcalloc(r->n, sizeof *r->series);
+    for (size_t i = 0; i < r->n && !r->slots; i++)
+        if (slots_csv_has(&r->plan[i])) r->slots = xcalloc(r->n, sizeof *r->slots);
     if (r->scenario.timeline.on) r->timeline = xcalloc(r->n, sizeof *r->timeline);
     if (r->scenario.n_services) r->services = xcalloc(r->n, sizeof *r->services);
     for (size_t i = 0; i < r->n; i++) {
         if (r->jobs && !(r->jobs[i] = scratch(dir, e))) return ERR_IO;
         if (!(r->series[i] = scratch(dir, e))) return ERR_IO;
+        if (r->slots && !(r->slots[i] = scratch(dir, e))) return ERR_IO;
         if (r->timeline && !(r->timeline[i] = scratch(dir, e))) return ERR_IO;
         if (r->services && !(r->services[i] = scratch(dir, e))) return ERR_IO;
     }
@@ -450,6 +456,7 @@ void runner_fini(struct runner *r)
     close_all(r->jobs, r->n);
     close_all(r->series, r->n);
     close_all(r->services, r->n);
+    close_all(r->slots, r->n);
     close_all(r->timeline, r->n);
     for (size_t i = 0; i < r->n; i++) plan_fini(&r->plan[i]);
     free(r->plan);

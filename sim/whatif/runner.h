@@ -17,7 +17,7 @@ struct runner {
     struct arena *arena;
     struct result result;
     json_t *resolved;
-    FILE **jobs, **series, **services,
+    FILE **jobs, **series, **services, **slots,
         **timeline;        /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
     bool silent;           /* no line of progress: many runs at a time */
