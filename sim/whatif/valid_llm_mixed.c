@@ -1,13 +1,22 @@
 /* Time of one step that may carry a prompt's chunk beside decoding sequences, Llama 3.1 8B on an RTX
- * 4090: model/llm_step.h with the card's constants that ship, and with constants fitted to every other
- * row. */
+ * 4090, and where its file lies beside it Qwen3 32B on two RTX PRO 6000: model/llm_step.h with the card's
+ * constants that ship, and with constants fitted to every other row. */
 #include "whatif/fit.h"
 #include "whatif/llm_rows.h"
 
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
-#define CARD  "rtx4090"
-#define MODEL "llama-3.1-8b"
+/* Their rows look alike: files are told by their names. */
+static const struct server {
+    const char *file, *card, *model, *groups;
+    int tp;
+} servers[] = {
+    { "step_rtx4090_llama31_8b.csv", "rtx4090", "llama-3.1-8b", "", 1 },
+    { "step_rtxpro6000_qwen3_32b_tp2.csv", "rtxpro6000bw-ws", "qwen3-32b", "two RTX PRO 6000, ",
+      2 },
+};
 
 enum { N_CONSTANTS = 7, LEAST_ROWS = 30 };
 
@@ -28,12 +37,13 @@ struct data {
     struct llm_shape shape;
     struct llm_card card;
     struct llm_constants shipped;
+    const struct server *server;
     size_t half; /* rows a fit may see: those with this remainder by 2 */
 };
 
 static double step_ms(const struct data *d, const struct row *r, const struct llm_constants *c)
 {
-    const struct llm_cost cost = llm_cost_of(&d->shape, &d->card, c, 1);
+    const struct llm_cost cost = llm_cost_of(&d->shape, &d->card, c, d->server->tp);
     const struct llm_step step = { r->chunk + r->seqs, r->seqs, r->kv, r->pairs };
     return llm_step_ms(&cost, &step);
 }
@@ -69,7 +79,7 @@ static void add(const struct data *d, struct arena *a, valid_rows *out, const st
 {
     static const struct llm_constants sheet = { 1, 1, 1, 1, 0, 0, 0, 1, 0, 0 };
     const struct valid_row row = {
-        .group = group,
+        .group = arena_printf(a, "%s%s", d->server->groups, group),
         .label = arena_printf(a, "chunk %g after %g beside %g sequences, KV %g", r->chunk,
                               r->history, r->seqs, r->kv),
         .measured = r->ms,
@@ -87,23 +97,24 @@ static int read_rows(struct data *d, const struct world *w, const char *path, st
     struct llm_steps steps;
     struct row row;
     int rc = llm_rows_steps(&steps, a, e);
-    if (rc == 0) rc = llm_rows_shape(&d->shape, MODEL, a, e);
-    if (rc == 0) rc = llm_rows_sheet(&d->card, w, CARD, PREC_bf16, a, e);
+    if (rc == 0) rc = llm_rows_shape(&d->shape, d->server->model, a, e);
+    if (rc == 0) rc = llm_rows_sheet(&d->card, w, d->server->card, PREC_bf16, a, e);
     if (rc == 0) rc = measured_open(&m, path, columns, sizeof columns / sizeof *columns, a, e);
     while (rc == 0 && (rc = measured_next(m, &row, e)) > 0) {
         rc = 0;
         vec_push(&d->rows, row);
     }
     measured_close(m);
-    if (rc == 0) d->shipped = llm_rows_constants(&steps, CARD);
-    d->shipped.host_ms = 0; /* the rows are GPU time */
+    if (rc == 0) d->shipped = llm_rows_constants(&steps, d->server->card);
+    /* The rows are GPU time of layers. */
+    d->shipped.host_ms = d->shipped.allreduce_us = d->shipped.allreduce_ns_k = 0;
     return rc;
 }
 
-static int predict(const struct world *w, const char *path, struct arena *a, valid_rows *out,
-                   struct err *e)
+static int predict_one(const struct server *server, const struct world *w, const char *path,
+                       struct arena *a, valid_rows *out, struct err *e)
 {
-    struct data d = { 0 };
+    struct data d = { .server = server };
     const int rc = read_rows(&d, w, path, a, e);
     for (size_t i = 0; rc == 0 && i < d.rows.n; i++)
         add(&d, a, out, &d.rows.v[i], d.rows.v[i].chunk > 0 ? "with a prompt" : "decode only",
@@ -119,15 +130,31 @@ static int predict(const struct world *w, const char *path, struct arena *a, val
     return rc;
 }
 
+static int predict(const struct world *w, const char *path, struct arena *a, valid_rows *out,
+                   struct err *e)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const bool second = strcmp(name, servers[1].file) == 0;
+    const char *beside = arena_printf(a, "%.*s%s", (int)(name - path), path, servers[1].file);
+    int rc = predict_one(&servers[second], w, path, a, out, e);
+    if (rc == 0 && strcmp(name, servers[0].file) == 0 && access(beside, R_OK) == 0)
+        rc = predict_one(&servers[1], w, beside, a, out, e);
+    return rc;
+}
+
 static const struct valid_bar bars[] = {
     { NULL, VALID_MAPE, 0.09 },
     { "decode only", VALID_MAPE, 0.06 },
     { "fitted to every other row", VALID_MAPE, 0.09 },
+    { "two RTX PRO 6000, decode only", VALID_MAPE, 0.06 },
+    { "two RTX PRO 6000, with a prompt", VALID_MAPE, 0.09 },
+    { "two RTX PRO 6000, fitted to every other row", VALID_MAPE, 0.09 },
 };
 
 const struct valid_set valid_llm_mixed = {
     .name = "llm_mixed",
-    .help = "steps of a language model that carry a prompt beside decoding, RTX 4090",
+    .help =
+        "steps of a language model that carry a prompt beside decoding, RTX 4090 and RTX PRO 6000",
     .reference = "llm/step_rtx4090_llama31_8b.csv",
     .naive = "the sheet: bandwidth and peak reached in full, nothing else costs time",
     .unit = "ms",
@@ -136,8 +163,8 @@ const struct valid_set valid_llm_mixed = {
     .bars = bars,
     .n_bars = sizeof bars / sizeof *bars,
     .note =
-        "seven constants; decode alone and mixed steps weigh the same in the fit, for a server "
-        "spends most of its time on the former. Fitted to all rows alike the total is 5.7 % and "
+        "seven constants a card; decode alone and mixed steps weigh the same in the fit, for a server "
+        "spends most of its time on the former. Fitted to all rows of the RTX 4090 alike the total is 5.7 % and "
         "decode 12.7 %: one price for KV in mixed steps is too simple where the chunk is small",
     .predict = predict,
 };
