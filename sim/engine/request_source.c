@@ -10,10 +10,13 @@
 
 struct request_source {
     const struct service_spec *spec;
-    struct symtab *names; /* its own: numbers of sessions do not depend on the policy */
-    sym only;
-    int64_t left; /* requests that may still come */
+    struct symtab *own;         /* numbers of sessions do not depend on the policy */
+    const struct symtab *names; /* `own`, or those of `rows` */
+    sym only;                   /* 0: that name has not come yet */
+    int64_t left;               /* requests that may still come */
     struct requests_reader *trace;
+    const struct request_rows *rows; /* in place of it; lent */
+    size_t at;                       /* rows given */
     struct synth_requests *synth;
     struct arena *arena; /* of the generator's specification */
     struct synth_arrival *arrivals;
@@ -42,7 +45,7 @@ static int open_spec(struct request_source *r, uint64_t seed, uint64_t replicati
         json_problem(&d, &doc, "/classes",
                      "expected services with requests, found classes of jobs");
     rc = diag_result(&d, e);
-    if (rc == 0) r->synth = synth_requests_create(spec, seed, replication, r->names);
+    if (rc == 0) r->synth = synth_requests_create(spec, seed, replication, r->own);
     diag_fini(&d);
     json_doc_fini(&doc);
     return rc;
@@ -59,21 +62,30 @@ static int wrong_kind(const char *file, bool wants_tokens, struct err *e)
                          "serves");
 }
 
+/* Of a trace that the way of serving can use? */
+static int check_kind(unsigned columns, const char *file, bool wants_tokens, struct err *e)
+{
+    const bool sized = (columns & REQUESTS_COL(size)) != 0;
+    return sized == wants_tokens ? wrong_kind(file, wants_tokens, e) : 0;
+}
+
 int request_source_open(struct request_source **out, const struct service_spec *s,
-                        bool wants_tokens, uint64_t seed, uint64_t replication, struct err *e)
+                        const struct request_rows *rows, bool wants_tokens, uint64_t seed,
+                        uint64_t replication, struct err *e)
 {
     struct request_source *r = xcalloc(1, sizeof *r);
     char purpose[200];
     int rc = 0;
     r->spec = s;
-    r->names = symtab_create();
+    r->own = symtab_create();
+    r->rows = rows;
+    r->names = rows ? rows->names : r->own;
     r->left = s->count == CFG_NO_INT ? INT64_MAX : s->count;
-    r->only = s->only ? symtab_addz(r->names, s->only) : 0;
-    if (s->requests) {
-        rc = requests_open(&r->trace, s->requests, r->names, e);
-        if (rc == 0 && (requests_columns(r->trace) & REQUESTS_COL(size)) ==
-                           (wants_tokens ? REQUESTS_COL(size) : 0))
-            rc = wrong_kind(s->requests, wants_tokens, e);
+    if (rows) {
+        rc = check_kind(rows->columns, s->requests, wants_tokens, e);
+    } else if (s->requests) {
+        rc = requests_open(&r->trace, s->requests, r->own, e);
+        if (rc == 0) rc = check_kind(requests_columns(r->trace), s->requests, wants_tokens, e);
     } else if (s->spec) {
         rc = wants_tokens ? open_spec(r, seed, replication, e) : wrong_kind(s->spec, false, e);
     } else if (s->arrivals_json) {
@@ -99,7 +111,7 @@ void request_source_close(struct request_source *s)
     synth_requests_close(s->synth);
     synth_arrival_destroy(s->arrivals);
     arena_destroy(s->arena);
-    symtab_destroy(s->names);
+    symtab_destroy(s->own);
     gsl_rng_free(s->size);
     gsl_rng_free(s->input);
     gsl_rng_free(s->output);
@@ -114,7 +126,9 @@ const struct symtab *request_source_names(const struct request_source *s)
 
 int64_t request_source_block_tokens(const struct request_source *s)
 {
-    return s->trace ? requests_block_tokens(s->trace) : BLOCKS_TOKENS;
+    return s->rows    ? s->rows->block_tokens
+           : s->trace ? requests_block_tokens(s->trace)
+                      : BLOCKS_TOKENS;
 }
 
 static simtime to_ns(double seconds)
@@ -145,6 +159,11 @@ simtime request_source_think(struct request_source *s)
 
 static int take(struct request_source *s, struct request_row *row, struct err *e)
 {
+    if (s->rows) {
+        if (s->at == s->rows->n) return 0;
+        *row = s->rows->row[s->at++];
+        return 1;
+    }
     if (s->trace) return requests_next(s->trace, row, e);
     if (s->synth) return synth_requests_next(s->synth, row);
     const double t = synth_arrival_next(s->arrivals, SIM_MAX_S, NULL);
@@ -154,18 +173,28 @@ static int take(struct request_source *s, struct request_row *row, struct err *e
     return 1;
 }
 
+/* The name is looked for, not added: numbers are those of the file, whoever else reads it. */
+static bool is_wanted(struct request_source *s, const struct request_row *row)
+{
+    if (!s->spec->only) return true;
+    if (!s->only) s->only = symtab_find(s->names, s->spec->only);
+    return s->only && row->service == s->only;
+}
+
 int request_source_next(struct request_source *s, struct request_row *row, struct err *e)
 {
     int rc = 0;
     if (s->left == 0) return 0;
-    while ((rc = take(s, row, e)) > 0 && s->only && row->service != s->only) continue;
+    while ((rc = take(s, row, e)) > 0 && !is_wanted(s, row)) continue;
     if (rc <= 0) return rc;
     s->left--;
     if (s->spec->load == 1.0) return 1;
     const double arrival = (double)row->arrival / s->spec->load;
     if (arrival > SIM_MAX_S * 1e9) {
         const struct loc at = { .file = s->spec->requests ? s->spec->requests : s->spec->spec,
-                                .line = s->trace ? requests_line(s->trace) : 0 };
+                                .line = s->trace  ? requests_line(s->trace)
+                                        : s->rows ? request_rows_line(s->rows, s->at - 1)
+                                                  : 0 };
         return err_set(e, ERR_INPUT, &at, "arrival_s / load is beyond 9.2e9 s");
     }
     row->arrival = (simtime)llround(arrival);

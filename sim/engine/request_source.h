@@ -8,14 +8,16 @@
 #ifndef GPUSIM_ENGINE_REQUEST_SOURCE_H
 #define GPUSIM_ENGINE_REQUEST_SOURCE_H
 
-#include "model/requests.h"
+#include "model/request_rows.h"
 #include "model/service.h"
 
 struct request_source;
 
-/* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. */
+/* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. `rows`: the trace in
+ * memory, lent, to be read in place of the file, with the same outcome; NULL: none. */
 int request_source_open(struct request_source **out, const struct service_spec *s,
-                        bool wants_tokens, uint64_t seed, uint64_t replication, struct err *e);
+                        const struct request_rows *rows, bool wants_tokens, uint64_t seed,
+                        uint64_t replication, struct err *e);
 /* Names of sessions and blocks in its rows; lent. */
 const struct symtab *request_source_names(const struct request_source *s);
 /* Tokens of a block of its prompts. */

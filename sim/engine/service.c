@@ -109,6 +109,14 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
 
 /* ---- the run ---- */
 
+/* The request trace of a service where it is in memory; NULL. */
+static const struct request_rows *rows_of(const struct scenario *s, const struct service_spec *v)
+{
+    for (size_t i = 0; s->request_rows && i < s->n_work; i++)
+        if (s->work[i].service == v) return s->request_rows[i];
+    return NULL;
+}
+
 static int service_init(struct services *s, size_t k, struct err *e)
 {
     struct service *v = &s->service[k];
@@ -128,8 +136,8 @@ static int service_init(struct services *s, size_t k, struct err *e)
     if (v->spec->users != CFG_NO_INT) s->n_users += v->spec->users;
     snprintf(purpose, sizeof purpose, "service/%.100s/route", v->spec->name);
     v->rng = rng_create((uint64_t)sc->seed, s->opt->replication, purpose);
-    return request_source_open(&v->source, v->spec, v->plan->serve->tokens, (uint64_t)sc->seed,
-                               s->opt->replication, e);
+    return request_source_open(&v->source, v->spec, rows_of(sc, v->spec), v->plan->serve->tokens,
+                               (uint64_t)sc->seed, s->opt->replication, e);
 }
 
 struct services *services_create(const struct plan *plan, const struct sim_options *opt,

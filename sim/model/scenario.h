@@ -34,6 +34,7 @@ struct fleet_group {
 enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
 
 struct trace_rows;
+struct request_rows;
 struct work_item {
     const char *name;
     int kind;                           /* enum work_kind */
@@ -94,6 +95,7 @@ struct scenario {
     size_t n_services; /* of them */
     const struct trace_rows *const
         *rows; /* lent, by work item: read these, not the file; NULL: none */
+    const struct request_rows *const *request_rows; /* the same for services */
     const struct policy_spec *policy;
     size_t n_policies;
     const struct named_signature *signature;

@@ -152,9 +152,15 @@ static void lend_rows(struct runner *r, struct trace_shelf *shelf)
 {
     struct scenario *s = &r->scenario;
     const struct trace_rows **rows = arena_array(r->arena, s->n_work + 1, sizeof *rows);
-    for (size_t i = 0; i < s->n_work; i++)
-        rows[i] = s->work[i].kind == WORK_JOBS ? trace_shelf_get(shelf, s->work[i].trace) : NULL;
+    const struct request_rows **requests = arena_array(r->arena, s->n_work + 1, sizeof *requests);
+    for (size_t i = 0; i < s->n_work; i++) {
+        const struct work_item *w = &s->work[i];
+        if (w->kind == WORK_JOBS) rows[i] = trace_shelf_get(shelf, w->trace);
+        if (w->service && w->service->requests)
+            requests[i] = trace_shelf_requests(shelf, w->service->requests);
+    }
     s->rows = rows;
+    s->request_rows = requests;
 }
 
 /* Is there enough of the scenario to look further, although something is wrong with it? */

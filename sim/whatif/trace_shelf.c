@@ -12,7 +12,9 @@ struct trace_shelf {
     size_t left;
     VEC(struct shelved {
         char *path;
-        struct trace_rows *rows;
+        bool requests;
+        struct trace_rows *rows; /* one of the two; NULL: not kept */
+        struct request_rows *request_rows;
     })
     trace;
 };
@@ -31,26 +33,44 @@ void trace_shelf_destroy(struct trace_shelf *s)
     for (size_t i = 0; i < s->trace.n; i++) {
         free(s->trace.v[i].path);
         trace_rows_free(s->trace.v[i].rows);
+        request_rows_free(s->trace.v[i].request_rows);
     }
     vec_fini(&s->trace);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
 
+/* The place of a trace of that kind; a new one at the end. */
+static struct shelved *find(struct trace_shelf *s, const char *path, bool requests)
+{
+    for (size_t i = 0; i < s->trace.n; i++)
+        if (s->trace.v[i].requests == requests && strcmp(s->trace.v[i].path, path) == 0)
+            return &s->trace.v[i];
+    const struct shelved one = { .path = xstrdup(path), .requests = requests };
+    vec_push(&s->trace, one);
+    struct shelved *x = &s->trace.v[s->trace.n - 1];
+    if (requests) {
+        x->request_rows = request_rows_load(path, s->left);
+        s->left -= x->request_rows ? request_rows_bytes(x->request_rows) : 0;
+    } else {
+        x->rows = trace_rows_load(path, s->left);
+        s->left -= x->rows ? trace_rows_bytes(x->rows) : 0;
+    }
+    return x;
+}
+
 const struct trace_rows *trace_shelf_get(struct trace_shelf *s, const char *path)
 {
-    struct trace_rows *rows = NULL;
-    size_t i = 0;
     pthread_mutex_lock(&s->lock); /* held while parsing: all want the same trace */
-    while (i < s->trace.n && strcmp(s->trace.v[i].path, path) != 0) i++;
-    if (i < s->trace.n) {
-        rows = s->trace.v[i].rows;
-    } else {
-        rows = trace_rows_load(path, s->left);
-        if (rows) s->left -= trace_rows_bytes(rows);
-        const struct shelved one = { xstrdup(path), rows };
-        vec_push(&s->trace, one);
-    }
+    const struct trace_rows *rows = find(s, path, false)->rows;
+    pthread_mutex_unlock(&s->lock);
+    return rows;
+}
+
+const struct request_rows *trace_shelf_requests(struct trace_shelf *s, const char *path)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct request_rows *rows = find(s, path, true)->request_rows;
     pthread_mutex_unlock(&s->lock);
     return rows;
 }

@@ -1,4 +1,4 @@
-/* whatif/trace_shelf.h - the traces of a sweep, each parsed once and lent to all runs.
+/* whatif/trace_shelf.h - the traces of a sweep, of jobs and of requests, each parsed once and lent to all runs.
  *
  * A trace is parsed when the first run asks for it; the others wait for that. Traces that do not fit into the
  * budget, or cannot be read, are not kept: each run streams those itself, with its own error.
@@ -6,6 +6,7 @@
 #ifndef GPUSIM_WHATIF_TRACE_SHELF_H
 #define GPUSIM_WHATIF_TRACE_SHELF_H
 
+#include "model/request_rows.h"
 #include "model/trace_rows.h"
 
 struct trace_shelf;
@@ -14,7 +15,8 @@ struct trace_shelf;
 struct trace_shelf *trace_shelf_create(size_t max_bytes);
 #define TRACE_SHELF_BYTES ((size_t)256 << 20)
 void trace_shelf_destroy(struct trace_shelf *s); /* accepts NULL */
-const struct trace_rows *trace_shelf_get(struct trace_shelf *s,
-                                         const char *path); /* NULL: not kept */
+/* NULL: not kept. */
+const struct trace_rows *trace_shelf_get(struct trace_shelf *s, const char *path);
+const struct request_rows *trace_shelf_requests(struct trace_shelf *s, const char *path);
 
 #endif

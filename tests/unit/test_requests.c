@@ -1,4 +1,4 @@
-#include "model/requests.h"
+#include "model/request_rows.h"
 #include "tests/support/textfile.h"
 
 #include <setjmp.h>
@@ -260,13 +260,71 @@ static void hashes(void **state)
     textfile_close(&f);
 }
 
+/* ---- in memory ---- */
+
+static const char tagged[] = "# gpusim-trace/1 block_tokens=16\n"
+                             "session,arrival_s,input_tokens,output_tokens,service,hash_ids\n"
+                             "s1,0,50,7,chat,3|4\ns2,0.25,60,8,code,3|5\n"
+                             "s1,3,70,9,code,\n,3,80,10,chat,3|4|6\n";
+
+/* What memory holds is what the file gives: rows, names and their order, and the line of a row. */
+static void rows_in_memory(void **state)
+{
+    struct textfile f = textfile_bytes(tagged, strlen(tagged));
+    struct symtab *own = symtab_create();
+    struct requests_reader *reader;
+    struct request_row a;
+    struct err e = { 0 };
+    (void)state;
+    struct request_rows *rows = request_rows_load(f.path, SIZE_MAX);
+    assert_non_null(rows);
+    assert_int_equal(rows->n, 4);
+    assert_int_equal(requests_open(&reader, f.path, own, &e), 0);
+    assert_int_equal(rows->columns, requests_columns(reader));
+    assert_int_equal(rows->block_tokens, 16);
+    for (size_t i = 0; i < 4; i++) {
+        const struct request_row *b = &rows->row[i];
+        assert_int_equal(requests_next(reader, &a, &e), 1);
+        assert_true(a.arrival == b->arrival && a.size_nano == b->size_nano);
+        assert_true(a.input_tokens == b->input_tokens && a.output_tokens == b->output_tokens);
+        assert_true(a.service == b->service && a.session == b->session && a.blocks == b->blocks);
+        assert_int_equal(requests_line(reader), request_rows_line(rows, i));
+    }
+    assert_int_equal(requests_next(reader, &a, &e), 0);
+    assert_int_equal(symtab_count(rows->names), symtab_count(own));
+    for (sym s = 0; s < symtab_count(own); s++)
+        assert_string_equal(symtab_name(rows->names, s), symtab_name(own, s));
+    requests_close(reader);
+    request_rows_free(rows);
+    symtab_destroy(own);
+    textfile_close(&f);
+}
+
+static void not_in_memory(void **state)
+{
+    static const char wrong[] = HEAD "0,1,1\n1,x,1\n", empty[] = HEAD;
+    struct textfile f = textfile_bytes(tagged, strlen(tagged)),
+                    g = textfile_bytes(wrong, strlen(wrong)),
+                    h = textfile_bytes(empty, strlen(empty));
+    (void)state;
+    assert_null(request_rows_load(f.path, 1000)); /* the least block is larger */
+    assert_null(request_rows_load(g.path, SIZE_MAX));
+    assert_null(request_rows_load(h.path, SIZE_MAX));
+    assert_null(request_rows_load("/nowhere/requests.csv", SIZE_MAX));
+    request_rows_free(NULL);
+    textfile_close(&f);
+    textfile_close(&g);
+    textfile_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_columns), cmocka_unit_test(sizes_are_exact),
-        cmocka_unit_test(errors),      cmocka_unit_test(goes_on_after_a_bad_row),
-        cmocka_unit_test(round_trip),  cmocka_unit_test(problems),
-        cmocka_unit_test(sniffs),      cmocka_unit_test(hashes),
+        cmocka_unit_test(all_columns),    cmocka_unit_test(sizes_are_exact),
+        cmocka_unit_test(errors),         cmocka_unit_test(goes_on_after_a_bad_row),
+        cmocka_unit_test(round_trip),     cmocka_unit_test(problems),
+        cmocka_unit_test(sniffs),         cmocka_unit_test(hashes),
+        cmocka_unit_test(rows_in_memory), cmocka_unit_test(not_in_memory),
     };
     return cmocka_run_group_tests_name("requests", tests, setup, teardown);
 }

@@ -218,6 +218,11 @@ static void not_in_memory(void **state)
     assert_true(trace_rows_bytes(rows) >= 2 * sizeof(struct job_row));
     assert_ptr_equal(trace_shelf_get(shelf, good), rows); /* once */
     assert_null(trace_shelf_get(shelf, bad));
+    const char *asked = temp_file(".csv", "arrival_s,size\n0,1\n");
+    assert_int_equal(trace_shelf_requests(shelf, asked)->n, 1);
+    assert_ptr_equal(trace_shelf_requests(shelf, asked), trace_shelf_requests(shelf, asked));
+    assert_null(trace_shelf_get(shelf, asked)); /* no jobs */
+    assert_null(trace_shelf_requests(shelf, good));
     trace_shelf_destroy(shelf);
     shelf = trace_shelf_create(1000);
     assert_null(trace_shelf_get(shelf, good));

@@ -419,6 +419,49 @@ static void refused(void **state)
     assert_contains(err.msg, "no policy 'nobody'");
 }
 
+/* Requests from memory are requests from the file: a sweep's point is the run itself, and its fault is told with
+ * the line. */
+static void requests_are_lent(void **state)
+{
+    static const struct sim_file requests[] = {
+        { "requests.csv",
+          "arrival_s,size,service\n0,10,mine\n1,10,mine\n1,99,other\n2,30,mine\n9000000000,5,mine\n" },
+        { NULL, NULL }
+    };
+    static const char *const load[] = { "work.w.load=1,2,0.5" };
+    (void)state;
+    const char *scenario = arena_strdup(
+        arena,
+        sim_write(
+            "{'format': 'gpusim-scenario/1', 'name': 'served', 'horizon': '200 s',"
+            " 'fleet': [{'name': 'pool', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 1}],"
+            " 'work': [{'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'only': 'mine', 'load': 1}],"
+            " 'policies': [{'name': 'fifo', 'share': {'kind': 'whole'}}]}",
+            NULL, requests));
+    struct sweep_options o = options(scenario, new_dir());
+    struct sweep_table t;
+    o.vary = load;
+    o.replications = 1;
+    sweep(&o, &t);
+    assert_int_equal(t.n_rows, 3);
+    assert_int_equal(t.n_failed, 1); /* 9e9 s at half the speed is beyond what a time can be */
+    assert_contains(t.row[2].error, "requests.csv:6");
+    const struct runner_options ro = { .silent = true };
+    struct runner run;
+    struct diag d;
+    diag_init(&d);
+    assert_int_equal(runner_load_with(&run, scenario, &ro, &d, &err), 0);
+    assert_int_equal(d.count, 0);
+    assert_int_equal(runner_run(&run, NULL, 1, &err), 0);
+    assert_int_equal(run.result.policy[0].service[0].completed, 3);
+    assert_close(t.row[0].metric[metric("services.0.completed")].mean, 3, 0);
+    assert_close(t.row[0].metric[metric("services.0.latency_ms.mean")].mean,
+                 run.result.policy[0].service[0].latency_ms.mean, 1e-9);
+    diag_fini(&d);
+    runner_fini(&run);
+    sweep_table_fini(&t);
+}
+
 /* A manifest that somebody edited is refused, not believed. */
 static void damaged_manifests(void **state)
 {
@@ -463,6 +506,7 @@ int main(void)
         cmocka_unit_test(a_trace_has_no_interval),
         cmocka_unit_test(stability_of_a_point),
         cmocka_unit_test(damaged_runs),
+        cmocka_unit_test(requests_are_lent),
         cmocka_unit_test(refused),
         cmocka_unit_test(damaged_manifests),
     };
