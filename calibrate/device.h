@@ -155,6 +155,7 @@ struct fake_config {
     double empty_us;  /* run time of a kernel that does nothing */
     double alloc_us, alloc_us_per_MiB, free_us;
     double mem_Bps, h2d_Bps, d2h_Bps, l2_Bps;
+    double paged_Bps;            /* either way, of host memory that is not pinned */
     double graph_node_us;        /* and launch_us for the graph */
     double gemm_ops[GEMM_KINDS]; /* 0: the library refuses */
     double clock_Hz;             /* a dependent multiply-add takes 4 cycles */

@@ -27,6 +27,10 @@ struct fake {
     double gemm_s;
     struct block *blocks;
     uint64_t used_bytes;
+    struct {
+        const char *at;
+        size_t bytes;
+    } pinned[4];
 };
 
 /* Above this a block has no memory behind it; no probe copies so much. */
@@ -138,15 +142,30 @@ static int mem_free(struct device *d, dev_ptr p, struct err *e)
 
 static int host_alloc(struct device *d, size_t bytes, void **out, struct err *e)
 {
-    (void)d;
-    (void)e;
-    *out = xmalloc(bytes);
-    return 0;
+    struct fake *f = of(d);
+    for (size_t i = 0; i < 4; i++) {
+        if (f->pinned[i].at) continue;
+        f->pinned[i].at = *out = xmalloc(bytes);
+        f->pinned[i].bytes = bytes;
+        return 0;
+    }
+    *out = NULL;
+    return err_set(e, ERR_IO, NULL, "this device pins four pieces of memory");
+}
+
+static double link_Bps(const struct fake *f, const void *host, double of_pinned)
+{
+    const char *p = host;
+    for (size_t i = 0; i < 4; i++)
+        if (f->pinned[i].at && p >= f->pinned[i].at && p < f->pinned[i].at + f->pinned[i].bytes)
+            return of_pinned;
+    return f->c.paged_Bps;
 }
 
 static int host_free(struct device *d, void *p, struct err *e)
 {
-    (void)d;
+    for (size_t i = 0; i < 4; i++)
+        if (of(d)->pinned[i].at == p) of(d)->pinned[i].at = NULL;
     (void)e;
     free(p);
     return 0;
@@ -202,7 +221,7 @@ static int copy_in(struct device *d, dev_ptr to, const void *from, size_t bytes,
     (void)e;
     memcpy(b->data, from, bytes);
     host_works(f, f->c.launch_us);
-    device_works(f, (double)bytes / f->c.h2d_Bps);
+    device_works(f, (double)bytes / link_Bps(f, from, f->c.h2d_Bps));
     return 0;
 }
 
@@ -214,7 +233,7 @@ static int copy_out(struct device *d, void *to, dev_ptr from, size_t bytes, stru
     memcpy(to, b->data, bytes);
     if (f->c.corrupt_copy && bytes > sizeof(uint64_t)) ((unsigned char *)to)[bytes / 3] ^= 1;
     host_works(f, f->c.launch_us);
-    device_works(f, (double)bytes / f->c.d2h_Bps);
+    device_works(f, (double)bytes / link_Bps(f, to, f->c.d2h_Bps));
     return 0;
 }
 
@@ -370,6 +389,7 @@ void fake_config_default(struct fake_config *c)
         .clock_Hz = 1.41e9,
         .h2d_Bps = 23.9e9,
         .d2h_Bps = 26.1e9,
+        .paged_Bps = 7.3e9,
         .idle_W = 43.7,
         .context_W = 71.3,
         .context = { .init_ms = 131, .create_ms = 87.3, .first_launch_ms = 5.9, .bytes = 433e6 },

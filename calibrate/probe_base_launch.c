@@ -1,4 +1,4 @@
-/* calibrate/probe_base_launch.c - what a launch costs the host: BASE-1 and BASE-2. */
+/* calibrate/probe_base_launch.c - what a launch costs the host: BASE-1 to BASE-3. */
 #include "calibrate/probe.h"
 
 #include <math.h>
@@ -12,8 +12,9 @@ static const struct param_def keys[] = {
       false },
     { "base", "launch_sync_us", "us", "host time to launch an empty kernel and wait for it", 0.5,
       1e4, false },
+    { "base", "launch_rate", "1/s", "empty kernels a second with the queue full", 1e3, 1e8, true },
 };
-enum { LAUNCH, LAUNCH_SYNC, KEYS };
+enum { LAUNCH, LAUNCH_SYNC, RATE, KEYS, LONG_BATCH = 5000 };
 
 static int launch_batch(struct device *d, int n, struct err *e)
 {
@@ -49,6 +50,19 @@ static int measure_launch_sync(struct device *d, struct sampler *s, struct err *
     return rc;
 }
 
+/* So many at once that the queue is full for most of the time: the slower of host and card decides. */
+static int measure_rate(struct device *d, struct sampler *s, struct err *e)
+{
+    int rc = 0;
+    while (!rc && sampler_more(s, d->ops->now_s(d))) {
+        const double t0 = d->ops->now_s(d);
+        rc = launch_batch(d, LONG_BATCH, e);
+        if (!rc) rc = d->ops->sync(d, e);
+        if (!rc) sampler_add(s, LONG_BATCH / (d->ops->now_s(d) - t0));
+    }
+    return rc;
+}
+
 static void run(const struct probe_ctx *c)
 {
     struct device *d = c->dev;
@@ -62,6 +76,8 @@ static void run(const struct probe_ctx *c)
     if (!rc) rc = measure_launch(d, &s[LAUNCH], &e);
     sampler_init(&s[LAUNCH_SYNC], &c->rule, d->ops->now_s(d));
     if (!rc) rc = measure_launch_sync(d, &s[LAUNCH_SYNC], &e);
+    sampler_init(&s[RATE], &c->rule, d->ops->now_s(d));
+    if (!rc) rc = measure_rate(d, &s[RATE], &e);
     if (rc) {
         for (int k = 0; k < KEYS; k++) profile_out_missing(c->out, &keys[k], "%s", e.msg);
     } else {
@@ -72,6 +88,8 @@ static void run(const struct probe_ctx *c)
                                  .why_min = "the time of the launch alone" };
         profile_out_put(c->out, &keys[LAUNCH_SYNC], &s[LAUNCH_SYNC], &b,
                         "host clock around 32 times: launch an empty kernel, wait for the stream");
+        profile_out_put(c->out, &keys[RATE], &s[RATE], NULL,
+                        "host clock around 5000 launches of an empty kernel and their end");
     }
     for (int k = 0; k < KEYS; k++) sampler_fini(&s[k]);
 }

@@ -1,5 +1,5 @@
 /* calibrate/probe_base_memory.c - memory: what a context costs (BASE-6), allocations by size
- * (BASE-5), bandwidth on the card (BASE-8) and over the link to the host (BASE-10, pinned). */
+ * (BASE-5), bandwidth on the card (BASE-8) and over the link to the host (BASE-10). */
 #include "calibrate/probe.h"
 
 #include "base/mem.h"
@@ -302,11 +302,16 @@ const struct probe probe_triad = {
 static const struct param_def copy_keys[] = {
     { "base", "h2d_Bps", "B/s", "host to device, pinned memory, one large copy", 1e7, 2e12, false },
     { "base", "d2h_Bps", "B/s", "device to host, pinned memory, one large copy", 1e7, 2e12, false },
+    { "base", "h2d_pageable_Bps", "B/s", "host to device, ordinary memory, the call and its end",
+      1e7, 2e12, true },
+    { "base", "d2h_pageable_Bps", "B/s", "device to host, ordinary memory, the call and its end",
+      1e7, 2e12, true },
 };
-enum { H2D, D2H, COPY_KEYS };
+enum { H2D, D2H, PAGED_H2D, PAGED_D2H, COPY_KEYS };
 
 struct copy {
     uint32_t *from, *back; /* pinned */
+    uint32_t *paged;       /* ordinary */
     dev_ptr dev;
     size_t bytes;
 };
@@ -324,14 +329,30 @@ static int copy_alloc(struct device *d, struct copy *m, struct err *e)
     m->back = q;
     if (!rc) rc = d->ops->alloc(d, m->bytes, &m->dev, e);
     if (rc) return rc;
+    m->paged = xmalloc(m->bytes);
     for (size_t i = 0; i < m->bytes / sizeof *m->from; i++)
         m->from[i] = (uint32_t)i * 2654435761u + 1;
     memset(m->back, 0, m->bytes);
+    memcpy(m->paged, m->from, m->bytes); /* every page is there before anything is timed */
     return 0;
+}
+
+/* The driver stages ordinary memory through its own buffers and may do so in the call: the host's clock, around call
+ * and wait. */
+static int copy_paged(struct device *d, const struct copy *m, int way, double *ms, struct err *e)
+{
+    int rc = d->ops->sync(d, e);
+    const double t0 = d->ops->now_s(d);
+    if (!rc && way == PAGED_H2D) rc = d->ops->copy_in(d, m->dev, m->paged, m->bytes, e);
+    if (!rc && way == PAGED_D2H) rc = d->ops->copy_out(d, m->paged, m->dev, m->bytes, e);
+    if (!rc) rc = d->ops->sync(d, e);
+    *ms = 1e3 * (d->ops->now_s(d) - t0);
+    return rc;
 }
 
 static int copy_once(struct device *d, const struct copy *m, int way, double *ms, struct err *e)
 {
+    if (way >= PAGED_H2D) return copy_paged(d, m, way, ms, e);
     int rc = hold_stream(d, 50000, e);
     if (!rc) rc = d->ops->event_record(d, 0, e);
     if (!rc && way == H2D) rc = d->ops->copy_in(d, m->dev, m->from, m->bytes, e);
@@ -372,23 +393,26 @@ static void run_copy(const struct probe_ctx *c)
         sampler_init(&s[way], &c->rule, d->ops->now_s(d));
         if (!rc) rc = copy_measure(d, &m, way, &s[way], &e);
     }
-    if (!rc && memcmp(m.from, m.back, m.bytes) != 0)
+    if (!rc && (memcmp(m.from, m.back, m.bytes) != 0 || memcmp(m.from, m.paged, m.bytes) != 0))
         rc = err_set(&e, ERR_IO, NULL, "what came back from the device is not what was sent");
     if (rc) missing_all(c, copy_keys, COPY_KEYS, e.msg);
     for (int way = 0; way < COPY_KEYS; way++) {
         if (!rc)
             profile_out_put(c->out, &copy_keys[way], &s[way], &b,
-                            "events around one pinned copy, data verified");
+                            way < PAGED_H2D
+                                ? "events around one pinned copy, data verified"
+                                : "host clock around one copy of ordinary memory and its end");
         sampler_fini(&s[way]);
     }
     d->ops->free(d, m.dev, &e);
+    free(m.paged);
     d->ops->host_free(d, m.back, &e);
     d->ops->host_free(d, m.from, &e);
 }
 
 const struct probe probe_copy = {
     .name = "copy",
-    .help = "bandwidth to and from pinned host memory",
+    .help = "bandwidth to and from the host's memory, pinned and ordinary",
     .keys = copy_keys,
     .keys_n = COPY_KEYS,
     .run = run_copy,

@@ -33,6 +33,7 @@
     X(mem_GBps, 250)                                                                               \
     X(l2_GBps, 1000)                                                                               \
     X(h2d_GBps, 2)                                                                                 \
+    X(paged_GBps, 0.8) /* either way, of memory that is not pinned */                              \
     X(d2h_GBps, 2.5)                                                                               \
     X(gemm_fp64_T, 0.25)                                                                           \
     X(gemm_fp32_T, 7)                                                                              \

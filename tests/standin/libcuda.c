@@ -318,17 +318,38 @@ EXPORT CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s)
     return cuMemFree_v2(p);
 }
 
+static struct pinned {
+    char *at;
+    size_t bytes;
+} pinned[8];
+
 EXPORT CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     (void)flags;
-    *out = malloc(bytes);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (!pinned[i].at) {
+            *out = pinned[i].at = malloc(bytes);
+            pinned[i].bytes = bytes;
+            return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 EXPORT CUresult cuMemFreeHost(void *p)
 {
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (pinned[i].at == p) pinned[i].at = NULL;
     free(p);
     return CUDA_SUCCESS;
+}
+
+static double link_GBps(const void *host, double of_pinned)
+{
+    const char *p = host;
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        if (pinned[i].at && p >= pinned[i].at && p < pinned[i].at + pinned[i].bytes)
+            return of_pinned;
+    return card_plan()->paged_GBps;
 }
 
 /* What kernels write must be there before it is read: a log is waited for. */
@@ -345,7 +366,7 @@ EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t by
 {
     (void)s;
     settle();
-    card_add(context, (double)bytes / card_plan()->h2d_GBps); /* and copy meanwhile */
+    card_add(context, (double)bytes / link_GBps(from, card_plan()->h2d_GBps));
     memcpy((void *)(uintptr_t)to, from, bytes);
     return CUDA_SUCCESS;
 }
@@ -354,7 +375,7 @@ EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, C
 {
     (void)s;
     settle();
-    card_add(context, (double)bytes / card_plan()->d2h_GBps);
+    card_add(context, (double)bytes / link_GBps(to, card_plan()->d2h_GBps));
     memcpy(to, (void *)(uintptr_t)from, bytes);
     return CUDA_SUCCESS;
 }

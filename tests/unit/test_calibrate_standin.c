@@ -42,6 +42,8 @@ static void first_card(void **state)
     expect(&m, "base.l2_Bps", 1000e9, 0.001, 0);
     expect(&m, "base.h2d_Bps", 2e9, 0.002, 0);
     expect(&m, "base.d2h_Bps", 2.5e9, 0.002, 0);
+    expect(&m, "base.h2d_pageable_Bps", 0.8e9, 0.002, 0);
+    expect(&m, "base.d2h_pageable_Bps", 0.8e9, 0.002, 0);
     expect(&m, "base.gemm_fp64_flops", 0.25e12, 0.002, 0);
     expect(&m, "base.gemm_fp16_flops", 56e12, 0.002, 0);
     expect(&m, "base.gemm_int8_ops", 110e12, 0.002, 0);
