@@ -42,13 +42,19 @@
     X(event_sync, cuEventSynchronize, CUresult (*)(CUevent))                                       \
     X(event_elapsed, cuEventElapsedTime, CUresult (*)(float *, CUevent, CUevent))
 
-/* What drivers before CUDA 11.4 lack; missing ones are NULL. */
+/* What older drivers lack (cuLaunchKernelEx: before CUDA 11.8); missing ones are NULL. */
 #define CUDA_OPTIONAL(X)                                                                           \
     X(uuid_v2, cuDeviceGetUuid_v2, CUresult (*)(CUuuid *, CUdevice))                               \
     X(capture_begin, cuStreamBeginCapture_v2, CUresult (*)(CUstream, CUstreamCaptureMode))         \
     X(capture_end, cuStreamEndCapture, CUresult (*)(CUstream, CUgraph *))                          \
     X(graph_instantiate, cuGraphInstantiateWithFlags,                                              \
       CUresult (*)(CUgraphExec *, CUgraph, unsigned long long))                                    \
+    X(launch_ex, cuLaunchKernelEx,                                                                 \
+      CUresult (*)(const CUlaunchConfig *, CUfunction, void **, void **))                          \
+    X(launch_cooperative, cuLaunchCooperativeKernel,                                               \
+      CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,         \
+                   unsigned, CUstream, void **))                                                   \
+    X(get_proc, cuGetProcAddress, CUresult (*)(const char *, void **, int, cuuint64_t))            \
     X(graph_launch, cuGraphLaunch, CUresult (*)(CUgraphExec, CUstream))                            \
     X(graph_exec_destroy, cuGraphExecDestroy, CUresult (*)(CUgraphExec))                           \
     X(graph_destroy, cuGraphDestroy, CUresult (*)(CUgraph))

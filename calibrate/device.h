@@ -94,6 +94,10 @@ enum dev_gemm {
     GEMM_KINDS
 };
 
+/* Ways to launch a kernel: the exported symbol, the address that cuGetProcAddress gives (as the CUDA runtime asks),
+ * cuLaunchKernelEx, cuLaunchCooperativeKernel. A graph is the fifth: graph_open, graph_launch. */
+enum dev_path { PATH_SYMBOL, PATH_ADDRESS, PATH_EX, PATH_COOPERATIVE, PATHS };
+
 enum { DEV_EVENTS = 16, DEV_BLOCK = 256 };
 
 struct device;
@@ -117,6 +121,10 @@ struct device_ops {
     /* Asynchronous on the device's one stream; args point to the kernel's parameters. */
     int (*launch)(struct device *d, enum dev_kernel k, unsigned grid, unsigned block, void **args,
                   struct err *e);
+    /* An empty kernel by this way; ERR_IO where the driver lacks it. */
+    int (*launch_by)(struct device *d, enum dev_path path, struct err *e);
+    /* Ask cuGetProcAddress for a call that every driver has. */
+    int (*look_up)(struct device *d, struct err *e);
     int (*copy_in)(struct device *d, dev_ptr to, const void *from, size_t bytes, struct err *e);
     int (*copy_out)(struct device *d, void *to, dev_ptr from, size_t bytes, struct err *e);
     int (*sync)(struct device *d, struct err *e);

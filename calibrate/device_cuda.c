@@ -375,6 +375,52 @@ static int launch(struct device *dev, enum dev_kernel k, unsigned grid, unsigned
     return r == CUDA_SUCCESS ? 0 : check(&d->api, r, kernel_names[k], e);
 }
 
+static int look_up_launch(const struct cuda_device *d, void **out, struct err *e)
+{
+    if (!d->api.get_proc)
+        return err_set(e, ERR_IO, NULL, "the driver is too old for cuGetProcAddress");
+    return check(&d->api, d->api.get_proc("cuLaunchKernel", out, 11030, 0), "cuGetProcAddress", e);
+}
+
+static int look_up(struct device *dev, struct err *e)
+{
+    void *p;
+    return look_up_launch(of(dev), &p, e);
+}
+
+static int launch_by_address(const struct cuda_device *d, struct err *e)
+{
+    struct cuda_api other = d->api;
+    void *p = NULL;
+    int rc = look_up_launch(d, &p, e);
+    memcpy(&other.launch, &p, sizeof other.launch);
+    if (rc) return rc;
+    return check(&other,
+                 other.launch(d->fn[DEV_EMPTY], 1, 1, 1, 32, 1, 1, 0, d->stream, NULL, NULL),
+                 "cuLaunchKernel", e);
+}
+
+static int launch_by(struct device *dev, enum dev_path path, struct err *e)
+{
+    const struct cuda_device *d = of(dev);
+    const CUfunction f = d->fn[DEV_EMPTY];
+    const CUlaunchConfig config = { .gridDimX = 1,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = 32,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1,
+                                    .hStream = d->stream };
+    if (path == PATH_ADDRESS) return launch_by_address(d, e);
+    if (path == PATH_EX && d->api.launch_ex)
+        return check(&d->api, d->api.launch_ex(&config, f, NULL, NULL), "cuLaunchKernelEx", e);
+    if (path == PATH_COOPERATIVE && d->api.launch_cooperative)
+        return check(&d->api, d->api.launch_cooperative(f, 1, 1, 1, 32, 1, 1, 0, d->stream, NULL),
+                     "cuLaunchCooperativeKernel", e);
+    if (path == PATH_SYMBOL) return launch(dev, DEV_EMPTY, 1, 32, NULL, e);
+    return err_set(e, ERR_IO, NULL, "the driver lacks this way to launch");
+}
+
 static int copy_in(struct device *dev, dev_ptr to, const void *from, size_t bytes, struct err *e)
 {
     const struct cuda_device *d = of(dev);
@@ -730,6 +776,8 @@ static const struct device_ops cuda_ops = {
     .host_alloc = host_alloc,
     .host_free = host_free,
     .launch = launch,
+    .launch_by = launch_by,
+    .look_up = look_up,
     .copy_in = copy_in,
     .copy_out = copy_out,
     .sync = sync_stream,

@@ -369,7 +369,8 @@ static int be_worker(int index)
     if (rc)
         printf("error %s\n", e.msg);
     else
-        printf("ready %.9g %.9g %d %d\n", t1 - t0, t2 - t1, (int)d->info.mps, d->info.sms);
+        printf("ready %.9g %.9g %d %d %.9f\n", t1 - t0, t2 - t1, (int)d->info.mps, d->info.sms,
+               1e-3 * t2);
     fflush(stdout);
     const int status = rc ? err_status((enum err_code)rc) : worker_serve(d, stdin, stdout);
     if (d) d->ops->close(d);

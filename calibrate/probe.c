@@ -10,8 +10,8 @@
     X(context)                                                                                     \
     X(launch)                                                                                      \
     X(graph)                                                                                       \
-    X(alloc) X(triad) X(l2) X(copy) X(gemm) X(width) X(timeslice) X(mps) X(mig) X(intercept)       \
-        X(remote)
+    X(alloc)                                                                                       \
+    X(triad) X(l2) X(copy) X(gemm) X(width) X(timeslice) X(mps) X(mig) X(intercept) X(remote)
 
 #define X(name) extern const struct probe probe_##name;
 PROBES(X)

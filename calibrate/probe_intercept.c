@@ -1,5 +1,5 @@
 /* calibrate/probe_intercept.c - what a preloaded metering library costs and how well it holds its quotas:
- * HOOK-1, -3, -4, -5. Two workers, one with the library and one without, are asked in turn, so what is
+ * HOOK-1 to HOOK-6. Two workers, one with the library and one without, are asked in turn, so what is
  * reported is the difference of pairs and a drift of the machine meets both. A library that no launch
  * reaches, or that is not there, makes everything "not measured". */
 #include "calibrate/probe.h"
@@ -22,7 +22,14 @@ enum {
     GAIN,
     REACHED,
     CORE,
-    KEYS = CORE + 3
+    EX = CORE + 3,
+    COPY,
+    LOOK_UP,
+    STARTUP_8,
+    STARTUP_64,
+    LONGEST,
+    SEEN,
+    KEYS = SEEN + PATHS + 1
 };
 static const struct param_def keys[KEYS] = {
     [LAUNCH] = { "intercept", "launch_ns", "ns", "added to one kernel launch", -1e6, 1e6, false },
@@ -45,6 +52,23 @@ static const struct param_def keys[KEYS] = {
                "work with a compute quota of 25 % over work without", 0, 1.5, true },
     { "intercept", "core_50", "ratio", "the same, 50 %", 0, 1.5, true },
     { "intercept", "core_75", "ratio", "the same, 75 %", 0, 1.5, true },
+    { "intercept", "launch_ex_ns", "ns", "added to one launch by cuLaunchKernelEx", -1e6, 1e6,
+      true },
+    { "intercept", "copy_ns", "ns", "added to one copy of 4 KiB to the card", -1e6, 1e6, true },
+    { "intercept", "look_up_ns", "ns", "added to one cuGetProcAddress", -1e6, 1e6, true },
+    { "intercept", "startup_8_ms", "ms", "added to the start of each of 8 at once, mean", -1e5, 1e6,
+      true },
+    { "intercept", "startup_64_ms", "ms", "the same, 64 at once", -1e5, 1e6, true },
+    { "intercept", "startup_longest_ms", "ms",
+      "added to the slowest of the most started at once: the wait for the library's lock", -1e5,
+      1e6, true },
+    { "intercept", "seen_symbol", "ratio", "launches that reach a hook, by the exported symbol", 0,
+      1, true },
+    { "intercept", "seen_address", "ratio", "the same, by cuGetProcAddress as the runtime asks", 0,
+      1, true },
+    { "intercept", "seen_ex", "ratio", "the same, cuLaunchKernelEx", 0, 1, true },
+    { "intercept", "seen_cooperative", "ratio", "the same, cooperative", 0, 1, true },
+    { "intercept", "seen_graph", "ratio", "the same, graphs", 0, 1, true },
 };
 
 struct hook {
@@ -115,16 +139,6 @@ static int prove(const struct hook *h, struct worker *w, struct err *e)
 
 /* ---- cost of calls ------------------------------------------------------------------------------ */
 
-static int ask(struct worker *w, const char *kind, double *ns, struct err *e)
-{
-    const char *line;
-    int rc = worker_say(w, e, "calls %s 32", kind);
-    if (!rc) rc = worker_hear(w, &line, e);
-    if (!rc && sscanf(line, "calls %lf", ns) != 1)
-        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
-    return rc;
-}
-
 /* Pairs, the order within a pair changing. */
 static int measure_call(const struct hook *h, struct worker *w[2], const char *kind, int key,
                         double unit_ns, struct err *e)
@@ -137,11 +151,12 @@ static int measure_call(const struct hook *h, struct worker *w[2], const char *k
     struct sampler s;
     double ns[2] = { 0, 0 };
     int rc = 0;
-    for (int i = 0; !rc && i < 10; i++) rc = ask(w[i % 2], kind, &ns[i % 2], e); /* warm-up */
+    for (int i = 0; !rc && i < 10; i++)
+        rc = calls_time(w[i % 2], kind, 32, &ns[i % 2], e); /* warm-up */
     sampler_init(&s, &rule, c->dev->ops->now_s(c->dev));
     for (int first = 0; !rc && sampler_more(&s, c->dev->ops->now_s(c->dev)); first = !first) {
-        rc = ask(w[first], kind, &ns[first], e);
-        if (!rc) rc = ask(w[!first], kind, &ns[!first], e);
+        rc = calls_time(w[first], kind, 32, &ns[first], e);
+        if (!rc) rc = calls_time(w[!first], kind, 32, &ns[!first], e);
         if (!rc) sampler_add(&s, (ns[1] - ns[0]) / unit_ns);
     }
     if (!rc)
@@ -149,6 +164,32 @@ static int measure_call(const struct hook *h, struct worker *w[2], const char *k
             c, key, &s,
             "pairs of 32 calls each, one process with the library and one without, interleaved");
     sampler_fini(&s);
+    return rc;
+}
+
+/* The share of launches by each way that reached the library's hooks. */
+static int measure_paths(const struct hook *h, struct worker *w, struct err *e)
+{
+    const struct stop_rule rule = { .relative = 0.01, .min_n = 1, .max_n = 1, .seconds = 60 };
+    double share[PATHS + 1];
+    const char *line;
+    int rc = worker_say(w, e, "paths");
+    if (!rc) rc = worker_hear(w, &line, e);
+    if (!rc && sscanf(line, "paths %lf %lf %lf %lf %lf", &share[0], &share[1], &share[2], &share[3],
+                      &share[4]) != PATHS + 1)
+        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    for (int k = 0; !rc && k <= PATHS; k++) {
+        struct sampler s;
+        sampler_init(&s, &rule, 0);
+        if (share[k] < 0)
+            profile_out_missing(h->c->out, &keys[SEEN + k],
+                                "the driver lacks this way, or the library does not tell");
+        else {
+            sampler_add(&s, share[k]);
+            profile_out_put(h->c->out, &keys[SEEN + k], &s, NULL, "16 launches, counted");
+        }
+        sampler_fini(&s);
+    }
     return rc;
 }
 
@@ -160,56 +201,106 @@ static int measure_calls(const struct hook *h, struct err *e)
     if (!rc) rc = worker_start(h->c->dev, env, &w[1], e);
     for (int i = 0; !rc && i < 2; i++) rc = worker_ready(w[i], NULL, e);
     if (!rc) rc = prove(h, w[1], e);
+    if (!rc) rc = measure_paths(h, w[1], e);
     if (!rc) rc = measure_call(h, w, "launch", LAUNCH, 1, e);
+    if (!rc) rc = measure_call(h, w, "copy", COPY, 1, e);
     if (!rc) rc = measure_call(h, w, "alloc", ALLOC, 1e3, e);
     if (!rc) rc = measure_call(h, w, "free", FREE, 1e3, e);
+    /* what old drivers lack comes last: a request that fails ends the worker */
+    if (!rc && measure_call(h, w, "look_up", LOOK_UP, 1, e) == 0)
+        measure_call(h, w, "launch_ex", EX, 1, e);
     workers_stop(w, 2);
     return rc;
 }
 
 /* ---- start-up ----------------------------------------------------------------------------------- */
 
-/* Mean time from opening the driver to a usable context, of n processes started at once. */
-static int start_time(const struct hook *h, bool hooked, size_t n, double *ms, struct err *e)
+/* Of n processes started at once, from the start to a usable context: mean and longest. */
+struct start {
+    double mean_ms, longest_ms;
+};
+
+static int start_time(const struct hook *h, bool hooked, size_t n, struct start *t, struct err *e)
 {
     const char *const env[] = { h->preload, NULL };
     struct worker *w[64] = { NULL };
     struct worker_ready r;
     int rc = 0;
-    *ms = 0;
+    *t = (struct start){ 0 };
     for (size_t i = 0; !rc && i < n; i++)
         rc = worker_start(h->c->dev, hooked ? env : NULL, &w[i], e);
     for (size_t i = 0; !rc && i < n; i++) {
         rc = worker_ready(w[i], &r, e);
-        *ms += (r.init_ms + r.context_ms) / (double)n;
+        t->mean_ms += r.total_ms / (double)n;
+        if (r.total_ms > t->longest_ms) t->longest_ms = r.total_ms;
     }
     workers_stop(w, n);
     return rc;
 }
 
-static int measure_startup(const struct hook *h, struct err *e)
+/* With the library less without, in pairs. */
+static int start_pairs(const struct hook *h, size_t n, int pairs, struct sampler *mean,
+                       struct sampler *longest, struct err *e)
 {
     const struct stop_rule rule = { .relative = 0.1, .min_n = 6, .max_n = 1000, .seconds = 600 };
-    const size_t many = h->c->quick ? 4 : 8;
-    struct sampler one, each;
+    struct start t[2];
     int rc = 0;
-    sampler_init(&one, &rule, 0);
-    sampler_init(&each, &rule, 0);
-    for (int i = 0; !rc && i < (h->c->quick ? 6 : 15); i++) {
-        double alone[2] = { 0, 0 }, crowd[2] = { 0, 0 };
-        for (int k = 0; !rc && k < 2; k++) rc = start_time(h, k, 1, &alone[k], e);
-        for (int k = 0; !rc && k < 2; k++) rc = start_time(h, k, many, &crowd[k], e);
+    sampler_init(mean, &rule, 0);
+    sampler_init(longest, &rule, 0);
+    for (int i = 0; !rc && i < pairs; i++) {
+        rc = start_time(h, i % 2, n, &t[i % 2], e);
+        if (!rc) rc = start_time(h, !(i % 2), n, &t[!(i % 2)], e);
         if (rc) break;
-        sampler_add(&one, alone[1] - alone[0]);
-        sampler_add(&each, ((crowd[1] - crowd[0]) - (alone[1] - alone[0])) / (double)(many - 1));
+        sampler_add(mean, t[1].mean_ms - t[0].mean_ms);
+        sampler_add(longest, t[1].longest_ms - t[0].longest_ms);
     }
+    return rc;
+}
+
+/* Why 64 contexts are too many for this card; NULL: they are not. To be freed. */
+static char *too_many(const struct hook *h)
+{
+    const double each = profile_out_value(h->c->out, "base", "context_bytes");
+    uint64_t left = 0, total = 0;
+    if (h->c->quick) return xstrdup("not with --quick");
+    if (h->c->dev->ops->mem_info(h->c->dev, &left, &total, NULL)) return NULL;
+    const double need = 64 * (isnan(each) ? 0.5e9 : each);
+    if (need <= 0.9 * (double)left) return NULL;
+    return xasprintf("64 contexts take %.3g of the %.3g GiB that are free", need / (1 << 30),
+                     (double)left / (1 << 30));
+}
+
+static int measure_startup(const struct hook *h, struct err *e)
+{
+    static const size_t n[3] = { 1, 8, 64 };
+    static const int key[3] = { STARTUP, STARTUP_8, STARTUP_64 };
+    struct sampler mean[3] = { 0 }, longest[3] = { 0 }, each;
+    char *why = too_many(h);
+    const int counts = why ? 2 : 3, most = counts - 1;
+    int rc = 0;
+    for (int k = 0; k < counts; k++)
+        rc = rc ? rc
+                : start_pairs(h, n[k], h->c->quick || k == 2 ? 6 : 15, &mean[k], &longest[k], e);
     if (!rc) {
-        put_cost(h->c, STARTUP, &one, "a process with the library less one without, in turn");
+        for (int k = 0; k < counts; k++)
+            put_cost(h->c, key[k], &mean[k],
+                     "processes with the library less ones without, in turn");
+        put_cost(h->c, LONGEST, &longest[most],
+                 "slowest process with the library less slowest without");
+        if (why) profile_out_missing(h->c->out, &keys[STARTUP_64], "%s", why);
+        sampler_init(&each, &mean[most].rule, 0);
+        const double alone = sampler_estimate(&mean[0]).median;
+        for (size_t i = 0; i < mean[most].n; i++)
+            sampler_add(&each, (mean[most].v[i] - alone) / (double)(n[most] - 1));
         put_cost(h->c, PER_PROCESS, &each,
-                 "the same with 4 or 8 started at once, per further process");
+                 "the most started at once less one alone, per further process");
+        sampler_fini(&each);
     }
-    sampler_fini(&one);
-    sampler_fini(&each);
+    for (int k = 0; k < counts; k++) {
+        sampler_fini(&mean[k]);
+        sampler_fini(&longest[k]);
+    }
+    free(why);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ extern char **environ;
 
 struct worker {
     pid_t pid;
+    double started_s;
     FILE *to, *from;
     char *line;
     size_t cap;
@@ -75,6 +77,7 @@ int worker_start(const struct device *d, const char *const env[], struct worker 
         return rc;
     }
     struct worker *w = xcalloc(1, sizeof *w);
+    w->started_s = monotonic_s();
     char **environment_of = environment(env);
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_adddup2(&fa, in[0], STDIN_FILENO);
@@ -131,9 +134,12 @@ int worker_ready(struct worker *w, struct worker_ready *out, struct err *e)
 {
     const char *line;
     struct worker_ready r = { 0 };
+    double at_s = NAN;
     int rc = worker_hear(w, &line, e);
-    if (!rc && sscanf(line, "ready %lf %lf %d %d", &r.init_ms, &r.context_ms, &r.mps, &r.sms) != 4)
+    if (!rc && sscanf(line, "ready %lf %lf %d %d %lf", &r.init_ms, &r.context_ms, &r.mps, &r.sms,
+                      &at_s) != 5)
         rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    r.total_ms = 1e3 * (at_s - w->started_s);
     if (!rc && out) *out = r;
     return rc;
 }
@@ -186,6 +192,16 @@ int loops_run(struct worker *w[], const struct loop l[], size_t n, double second
     return rc;
 }
 
+int calls_time(struct worker *w, const char *kind, unsigned n, double *ns, struct err *e)
+{
+    const char *line;
+    int rc = worker_say(w, e, "calls %s %u", kind, n);
+    if (!rc) rc = worker_hear(w, &line, e);
+    if (!rc && sscanf(line, "calls %lf", ns) != 1)
+        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    return rc;
+}
+
 static int log_answer(struct worker *w, struct slice_log *out, struct err *e)
 {
     const char *line;
@@ -218,12 +234,15 @@ int logs_run(struct worker *w[], size_t n, double seconds, struct slice_log out[
 struct arrays {
     dev_ptr a, b, c;
     uint64_t n;
+    void *host; /* pinned; of host_bytes, which a has too */
+    size_t host_bytes;
 };
 
 static void arrays_free(struct device *d, struct arrays *x)
 {
     const dev_ptr all[] = { x->a, x->b, x->c };
     for (size_t i = 0; i < 3; i++) d->ops->free(d, all[i], NULL);
+    d->ops->host_free(d, x->host, NULL);
     *x = (struct arrays){ 0 };
 }
 
@@ -240,11 +259,23 @@ static int arrays_alloc(struct device *d, struct arrays *x, uint64_t n, struct e
     return rc;
 }
 
+static int buffers_alloc(struct device *d, struct arrays *x, size_t bytes, struct err *e)
+{
+    arrays_free(d, x);
+    int rc = d->ops->alloc(d, bytes, &x->a, e);
+    if (!rc) rc = d->ops->host_alloc(d, bytes, &x->host, e);
+    if (rc) return rc;
+    memset(x->host, 0x5a, bytes);
+    x->host_bytes = bytes;
+    return 0;
+}
+
 static int loop_launch(struct device *d, const struct loop *l, struct arrays *x, struct err *e)
 {
     float s = 3;
     uint64_t iters = l->size;
     void *triad[] = { &x->a, &x->b, &x->c, &s, &x->n }, *compute[] = { &x->a, &iters };
+    if (l->kind == LOOP_COPY) return d->ops->copy_in(d, x->a, x->host, x->host_bytes, e);
     if (l->kind == LOOP_MEMORY)
         return d->ops->launch(d, DEV_TRIAD, (unsigned)((x->n / 4 + DEV_BLOCK - 1) / DEV_BLOCK),
                               DEV_BLOCK, triad, e);
@@ -297,7 +328,11 @@ static int serve_loop(struct device *d, const char *line, struct arrays *x, FILE
         return err_set(e, ERR_IO, NULL, "worker: bad request \"%s\"", line);
     l.kind = (enum loop_kind)kind;
     const uint64_t floats = l.kind == LOOP_MEMORY ? l.size : 64;
-    int rc = x->n == floats ? 0 : arrays_alloc(d, x, floats, e);
+    int rc = 0;
+    if (l.kind == LOOP_COPY)
+        rc = x->host_bytes == l.size ? 0 : buffers_alloc(d, x, l.size, e);
+    else if (x->n != floats)
+        rc = arrays_alloc(d, x, floats, e);
     if (!rc) rc = run_loop(d, &l, x, seconds, start_s, &r, e);
     if (!rc) fprintf(to, "loop %.9g %.9g %.9g\n", r.rate, r.p50_us, r.p99_us);
     return rc;
@@ -329,34 +364,36 @@ static int serve_log(struct device *d, const char *line, FILE *to, struct err *e
 }
 
 /* Mean host ns of so many calls of one kind; what was allocated is freed outside the time. */
+static int one_call(struct device *d, const char *kind, dev_ptr *p, dev_ptr page, struct err *e)
+{
+    static const char host[4096];
+    if (strcmp(kind, "launch") == 0) return d->ops->launch(d, DEV_EMPTY, 1, 32, NULL, e);
+    if (strcmp(kind, "launch_ex") == 0) return d->ops->launch_by(d, PATH_EX, e);
+    if (strcmp(kind, "copy") == 0) return d->ops->copy_in(d, page, host, sizeof host, e);
+    if (strcmp(kind, "look_up") == 0) return d->ops->look_up(d, e);
+    if (strcmp(kind, "alloc") == 0) return d->ops->alloc(d, 2 << 20, p, e);
+    if (strcmp(kind, "free") == 0) {
+        const dev_ptr was = *p;
+        *p = 0;
+        return d->ops->free(d, was, e);
+    }
+    return err_set(e, ERR_IO, NULL, "worker: no call \"%s\"", kind);
+}
+
 static int time_calls(struct device *d, const char *kind, unsigned n, double *ns, struct err *e)
 {
-    dev_ptr p[64] = { 0 };
-    double t0 = 0, t1 = 0;
-    int rc = d->ops->sync(d, e);
-    n = n > 64 ? 64 : n;
-    if (!rc && strcmp(kind, "launch") == 0) {
-        t0 = d->ops->now_s(d);
-        for (unsigned i = 0; !rc && i < n; i++) rc = d->ops->launch(d, DEV_EMPTY, 1, 32, NULL, e);
-        t1 = d->ops->now_s(d);
-    } else if (!rc && strcmp(kind, "alloc") == 0) {
-        t0 = d->ops->now_s(d);
-        for (unsigned i = 0; !rc && i < n; i++) rc = d->ops->alloc(d, 2 << 20, &p[i], e);
-        t1 = d->ops->now_s(d);
-    } else if (!rc && strcmp(kind, "free") == 0) {
-        for (unsigned i = 0; !rc && i < n; i++) rc = d->ops->alloc(d, 2 << 20, &p[i], e);
-        t0 = d->ops->now_s(d);
-        for (unsigned i = 0; !rc && i < n; i++) {
-            rc = d->ops->free(d, p[i], e);
-            p[i] = 0;
-        }
-        t1 = d->ops->now_s(d);
-    } else if (!rc)
-        rc = err_set(e, ERR_IO, NULL, "worker: no call \"%s\"", kind);
-    for (unsigned i = 0; i < n; i++) d->ops->free(d, p[i], NULL);
+    dev_ptr p[64] = { 0 }, page = 0;
+    int rc = d->ops->alloc(d, 4096, &page, e);
+    n = n < 1 ? 1 : n > 64 ? 64 : n;
+    for (unsigned i = 0; !rc && strcmp(kind, "free") == 0 && i < n; i++)
+        rc = d->ops->alloc(d, 2 << 20, &p[i], e);
     if (!rc) rc = d->ops->sync(d, e);
-    *ns = 1e9 * (t1 - t0) / n;
-    return rc;
+    const double t0 = d->ops->now_s(d);
+    for (unsigned i = 0; !rc && i < n; i++) rc = one_call(d, kind, &p[i], page, e);
+    *ns = 1e9 * (d->ops->now_s(d) - t0) / n;
+    for (unsigned i = 0; i < n; i++) d->ops->free(d, p[i], NULL);
+    d->ops->free(d, page, NULL);
+    return rc ? rc : d->ops->sync(d, e);
 }
 
 /* Whether a library is mapped into this process, and how many launches reached its hook; -1: it does not
@@ -375,6 +412,36 @@ static int serve_hooked(const char *path, FILE *to)
     memcpy(&counted, &p, sizeof counted);
     fprintf(to, "hooked %d %lld\n", mapped, counted ? (long long)counted("cuLaunchKernel") : -1);
     return 0;
+}
+
+/* Launches that the library says it saw, of all ways. */
+static unsigned long seen_launches(unsigned long (*counted)(const char *))
+{
+    return counted("cuLaunchKernel") + counted("cuLaunchKernelEx") +
+           counted("cuLaunchCooperativeKernel") + counted("cuGraphLaunch");
+}
+
+/* By each way to launch, the graph last: the share that a preloaded library saw; -1: the driver has no such way or
+ * the library does not tell. */
+static int serve_paths(struct device *d, FILE *to, struct err *e)
+{
+    enum { EACH = 16 };
+    unsigned long (*counted)(const char *);
+    void *p = dlsym(RTLD_DEFAULT, "gpusim_intercept_count");
+    memcpy(&counted, &p, sizeof counted);
+    fprintf(to, "paths");
+    for (int path = 0; path <= PATHS; path++) {
+        int rc = path == PATHS ? d->ops->graph_open(d, 1, NULL) : 0;
+        const unsigned long before = counted ? seen_launches(counted) : 0;
+        for (int i = 0; !rc && i < EACH; i++)
+            rc = path == PATHS ? d->ops->graph_launch(d, NULL)
+                               : d->ops->launch_by(d, (enum dev_path)path, NULL);
+        const double share = rc || !counted ? -1 : (double)(seen_launches(counted) - before) / EACH;
+        fprintf(to, " %.9g", share);
+        if (path == PATHS) d->ops->graph_close(d);
+    }
+    fprintf(to, "\n");
+    return d->ops->sync(d, e);
 }
 
 /* The most that can be allocated, in steps of 2 MiB after steps of 64 MiB, and what the driver says is
@@ -401,6 +468,7 @@ static int serve_line(struct device *d, const char *line, struct arrays *x, FILE
     if (strcmp(line, "remote") == 0) return remote_serve(d, to, e);
     if (strncmp(line, "hooked ", 7) == 0) return serve_hooked(line + 7, to);
     if (strcmp(line, "quota") == 0) return serve_quota(d, to, e);
+    if (strcmp(line, "paths") == 0) return serve_paths(d, to, e);
     if (sscanf(line, "calls %15s %u", kind, &n) == 2) {
         int rc = time_calls(d, kind, n, &ns, e);
         if (!rc) fprintf(to, "calls %.9g\n", ns);

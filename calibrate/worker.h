@@ -26,9 +26,10 @@ int worker_say(struct worker *w, struct err *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The next line, without its end; lent until the next call. */
 int worker_hear(struct worker *w, const char **line, struct err *e);
-/* Waits for "ready INIT_MS CREATE_MS MPS SMS"; each may be NULL. */
+/* Waits for "ready INIT_MS CREATE_MS MPS SMS AT_S"; out may be NULL. */
 struct worker_ready {
     double init_ms, context_ms; /* open the device; create the context and load the kernels */
+    double total_ms;            /* from worker_start, so with what the loader and libraries take */
     int mps;                    /* enum tri */
     int sms;
 };
@@ -41,11 +42,11 @@ void workers_stop(struct worker *w[], size_t n);
 
 /* A closed loop: kernels back to back, `depth` of them queued (1: each is waited for, then `gap_us` of
  * sleep), for `seconds` from `start_s` of CLOCK_MONOTONIC. */
-enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY };
+enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY, LOOP_COPY };
 struct loop {
     enum loop_kind kind;
     unsigned grid; /* blocks, for LOOP_COMPUTE */
-    uint64_t size; /* iterations, or floats an array */
+    uint64_t size; /* iterations, floats an array, or bytes from pinned memory to the card */
     double gap_us;
     unsigned depth; /* 1 .. DEV_EVENTS */
 };
@@ -61,6 +62,10 @@ int loops_run(struct worker *w[], const struct loop l[], size_t n, double second
               struct loop_result out[], struct err *e);
 /* Logs of n workers over the same `seconds`. */
 int logs_run(struct worker *w[], size_t n, double seconds, struct slice_log out[], struct err *e);
+
+/* Mean host ns of one of `n` calls (32 keeps every queue from filling): "launch", "launch_ex", "alloc", "free",
+ * "copy" (4 KiB to the card), "look_up" (cuGetProcAddress). */
+int calls_time(struct worker *w, const char *kind, unsigned n, double *ns, struct err *e);
 
 /* The worker's side, on an open device with a context, until its input ends or a request fails; returns
  * an exit status. */

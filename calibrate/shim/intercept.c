@@ -6,13 +6,16 @@
 #include "calibrate/shim/hooks.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -622,13 +625,28 @@ static void after_fork_child(void)
     after_fork_parent();
 }
 
+/* For tests: a start that takes so long, one process at a time. */
+static void slow_start(const char *path, uint64_t ns)
+{
+    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    if (flock(fd, LOCK_EX) == 0) {
+        const struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+        nanosleep(&t, NULL);
+    }
+    close(fd); /* and the lock goes */
+}
+
 __attribute__((constructor)) static void start(void)
 {
+    const char *lock = getenv("GPUSIM_INTERCEPT_START_LOCK");
+    const char *start_ns = getenv("GPUSIM_INTERCEPT_START_NS");
     const char *memory = getenv("GPUSIM_MEMORY_LIMIT"), *core = getenv("GPUSIM_CORE_LIMIT");
     const char *delay = getenv("GPUSIM_INTERCEPT_DELAY_NS");
     const double percent = core ? strtod(core, NULL) : 0;
     limit.memory = memory ? bytes_of(memory) : 0;
     limit.core = percent > 0 && percent < 100 ? percent / 100 : 0;
     limit.delay_ns = delay ? strtoull(delay, NULL, 10) : 0;
+    if (lock && start_ns) slow_start(lock, strtoull(start_ns, NULL, 10));
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }

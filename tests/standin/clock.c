@@ -9,12 +9,14 @@
  * goes on. One thread of a process may wait at a time. The lock spins: who waits for it must not look asleep. */
 #include "tests/standin/clock.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +101,18 @@ static char state_of(int s)
     return end && end[1] ? end[2] : 'Z';
 }
 
+/* The place of a process, a new one if it has none; -1: all are taken. The lock is held. */
+static int slot_for(pid_t pid)
+{
+    int found = -1;
+    for (int s = 0; s < SLOTS; s++)
+        if (shared->slot[s].pid == pid) return s;
+    for (int s = 0; s < SLOTS && found < 0; s++)
+        if (!shared->slot[s].pid || state_of(s) == 'Z') found = s;
+    if (found >= 0) shared->slot[found] = (struct slot){ pid, 0 };
+    return found;
+}
+
 static void attach(void)
 {
     if (mine >= 0) return;
@@ -119,11 +133,7 @@ static void attach(void)
         pthread_atfork(NULL, NULL, forget);
     }
     take_lock();
-    for (int s = 0; s < SLOTS && mine < 0; s++)
-        if (!shared->slot[s].pid || state_of(s) == 'Z') {
-            shared->slot[s] = (struct slot){ getpid(), 0 };
-            mine = s;
-        }
+    mine = slot_for(getpid());
     drop_lock();
     if (mine < 0) die("too many processes");
 }
@@ -216,4 +226,20 @@ EXPORT int usleep(useconds_t us)
 {
     standin_clock_until(standin_clock_now() + 1000 * (uint64_t)us);
     return 0;
+}
+
+/* A child counts from its first moment: time does not pass while it is being loaded. */
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const argv[], char *const env[])
+{
+    int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                const posix_spawnattr_t *, char *const[], char *const[]);
+    void *p = dlsym(RTLD_NEXT, "posix_spawn");
+    memcpy(&real, &p, sizeof real);
+    attach();
+    const int failed = real(pid, path, actions, attributes, argv, env);
+    take_lock();
+    if (!failed) slot_for(*pid);
+    drop_lock();
+    return failed;
 }
