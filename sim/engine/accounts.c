@@ -258,6 +258,19 @@ bool accounts_allow(const struct accounts *a, uint32_t number, int64_t milli)
            a->cohort_used[q->cohort] + milli <= a->rules->cohort_milli[q->cohort];
 }
 
+bool accounts_owns(const struct accounts *a, uint32_t number, int64_t milli)
+{
+    const struct account *x = &a->of.v[number];
+    return x->quota && x->quota->cohort != NO_COHORT &&
+           x->gpus_milli + milli <= x->quota->own_milli;
+}
+
+bool accounts_borrows(const struct accounts *a, uint32_t number)
+{
+    const struct account *x = &a->of.v[number];
+    return x->quota && x->gpus_milli > x->quota->own_milli;
+}
+
 void accounts_hold(struct accounts *a, uint32_t number, int64_t milli)
 {
     struct account *x = &a->of.v[number];

@@ -5,7 +5,7 @@
  * is a limit on what an account has in use at a time, not a reservation of cards. Accounts of one cohort
  * lend each other what they do not use: an account may have `borrow` GPUs beyond its own, as long as the
  * cohort together has no more than its members' quotas add up to. What is lent comes back when jobs
- * end; nobody is stopped for it. Without a cohort a quota is hard. (Kueue's nominalQuota, borrowingLimit
+ * end, or by force (engine/sched_reclaim.c). Without a cohort a quota is hard. (Kueue's nominalQuota, borrowingLimit
  * and cohort.)
  *
  * Units: GPUs in thousandths. Threads: the rules are read-only; the accounts belong to one run. */
@@ -27,6 +27,12 @@ struct quota {
 struct weight {
     const char *name;
     double weight;
+};
+
+/* How quota that was lent comes back. */
+enum reclaim {
+    RECLAIM_NEVER,  /* when jobs end */
+    RECLAIM_ALWAYS, /* also from running jobs, for a job within its account's own quota */
 };
 
 struct account_rules {
@@ -55,6 +61,7 @@ struct account {
     double weight;
     const struct quota *quota;      /* NULL: none */
     int64_t gpus_milli, cpus_milli; /* in use now */
+    uint64_t held;                  /* the scheduler's walk in which it is held back */
     double host_bytes;
     /* The order's own: use that fades, as of `faded_at`. */
     double faded;
@@ -79,6 +86,10 @@ const char *accounts_unknown(const struct accounts *a, const struct job_row *row
                              size_t size);
 /* May the account have `milli` more? */
 bool accounts_allow(const struct accounts *a, uint32_t number, int64_t milli);
+/* Would it still have no more than its own quota with `milli` more? False without a cohort. */
+bool accounts_owns(const struct accounts *a, uint32_t number, int64_t milli);
+/* Has it more than its own quota? */
+bool accounts_borrows(const struct accounts *a, uint32_t number);
 /* So many GPUs more, or fewer, are spoken for. */
 void accounts_hold(struct accounts *a, uint32_t number, int64_t milli);
 /* A job's GPUs, cores and memory come into use, or go. */

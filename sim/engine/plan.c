@@ -154,14 +154,20 @@ static void resolve_accounts(struct builder *b)
     if (p->accounts.n_weights && p->order && !p->order->account_rank)
         problem_at(b, s->pointer, "weights", "weights need an order that ranks groups: fair or drf",
                    p->order->name);
-    if (!p->preempts) return;
-    if (p->order->account_rank)
+    p->reclaims = s->reclaim == RECLAIM_ALWAYS;
+    if (p->reclaims && p->accounts.n_cohorts == 0)
+        problem_at(b, s->pointer, "reclaim", "no quota with a \"cohort\" lends anything", "always");
+    if (p->reclaims && p->preempts)
+        problem_at(b, s->pointer, "reclaim",
+                   "the order preempts: it is the rank that says who goes", p->order->name);
+    if (p->reclaims && p->order && p->order->account_rank)
+        problem_at(b, s->pointer, "reclaim",
+                   "the order ranks groups: whose turn it is does not stop who runs",
+                   p->order->name);
+    if (p->reclaims && p->drop)
+        problem_at(b, s->pointer, "when_full", "those who are stopped need a queue", s->when_full);
+    if (p->preempts && p->order->account_rank)
         problem_at(b, s->pointer, "preempt", "an order that ranks groups stops nobody", s->preempt);
-    if (p->accounts.n_quotas)
-        problem_at(b, s->pointer, "quotas",
-                   "quotas and preemption do not combine: set \"preempt\" to "
-                   "\"never\"",
-                   s->preempt);
 }
 
 static void resolve_elastic(struct builder *b)

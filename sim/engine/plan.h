@@ -91,6 +91,7 @@ struct plan {
     struct checkpoint_rule
         checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
     simtime restart;
+    bool reclaims; /* lent quota is taken back from running jobs */
     bool migrates; /* running jobs are moved */
     bool replaces; /* preemption places all jobs anew (engine/sched_replace.c); then migrates too */
     simtime migrate_pause;

@@ -38,7 +38,7 @@ struct sched *sched_create(const struct plan *plan, struct cluster *cluster,
     RB_INIT(&s->running);
     s->request = xcalloc(plan->n_groups, sizeof *s->request);
     s->allowed = xcalloc(plan->n_groups, sizeof *s->allowed);
-    if (plan->backfill == BACKFILL_EASY || plan->preempts || plan->migrates ||
+    if (plan->backfill == BACKFILL_EASY || plan->preempts || plan->migrates || plan->reclaims ||
         plan->elastic.how == ELASTIC_RESIZE)
         s->then = cluster_create(plan);
     return s;
@@ -59,6 +59,7 @@ void sched_destroy(struct sched *s)
     free(s->request);
     free(s->allowed);
     vec_fini(&s->then_pick.card);
+    vec_fini(&s->then_place.card);
     vec_fini(&s->released);
     vec_fini(&s->brief);
     free(s);
@@ -126,17 +127,23 @@ static bool may_overtake(const struct sched *s, const struct job *j)
 
 /* ---- accounts ---- */
 
+/* An order that preempts asks everybody anew, in one lane. */
 static struct lane *lane_of(struct sched *s, const struct job *j)
 {
-    return waitlist_lane(&s->queue, s->accounts ? j->account : 0);
+    return waitlist_lane(&s->queue, s->accounts && !s->plan->preempts ? j->account : 0);
 }
 
 static void rank_account(struct sched *s, uint32_t number)
 {
     const struct order_ops *order = s->plan->order;
+    struct lane *l = waitlist_lane(&s->queue, number);
+    const struct quota *q = s->accounts->of.v[number].quota;
     if (order->account_rank)
-        waitlist_rank(&s->queue, waitlist_lane(&s->queue, number),
-                      order->account_rank(&s->view, &s->accounts->of.v[number]));
+        waitlist_rank(&s->queue, l, order->account_rank(&s->view, &s->accounts->of.v[number]));
+    else if (s->plan->reclaims && l->first) /* who would borrow lets the others go first */
+        waitlist_rank(&s->queue, l,
+                      q && q->cohort >= 0 &&
+                          !accounts_owns(s->accounts, number, l->first->gpus_milli));
 }
 
 /* A job comes onto its cards, or has left them: what its account has changes, and whose turn it is. */
@@ -149,7 +156,7 @@ static void account_move(struct sched *s, struct job *j, simtime now, bool start
     if (order->moved) order->moved(&s->view, a, j, starts);
     accounts_move(s->accounts, j, starts ? 1 : -1);
     if (!order->period) rank_account(s, j->account);
-    if (starts || !a->quota) return;
+    if (starts || !a->quota || s->plan->preempts) return;
     if (a->quota->cohort < 0) {
         waitlist_release(&s->queue, waitlist_lane(&s->queue, j->account));
         return;
@@ -210,7 +217,7 @@ void sched_enqueue(struct sched *s, struct job *j)
     j->queued_as = j->shape;
     const bool new_lane = s->accounts && !l->first;
     waitlist_add(&s->queue, l, j);
-    if (new_lane) rank_account(s, j->account);
+    if (new_lane || s->plan->reclaims) rank_account(s, j->account);
     if (l->held && l->first == j) waitlist_release(&s->queue, l);
     s->waiting++;
     s->waiting_without_cards += j->row.gpus_milli == 0;
@@ -222,6 +229,7 @@ void sched_enqueue(struct sched *s, struct job *j)
 void sched_leave(struct sched *s, struct job *j)
 {
     waitlist_remove(&s->queue, lane_of(s, j), j);
+    if (s->plan->reclaims) rank_account(s, j->account);
     s->waiting--;
     s->waiting_without_cards -= j->row.gpus_milli == 0;
     if (!may_overtake(s, j)) return;
@@ -288,6 +296,12 @@ void sched_expect(struct sched *s, struct job *j, bool there)
     j->expected = there;
 }
 
+void sched_suppose(struct sched *s, struct job *j, bool there)
+{
+    sched_expect(s, j, there);
+    sched_count(s, j, there ? 1 : -1);
+}
+
 simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
 {
     const simtime delay = cluster_carve(s->cluster, card, layout);
@@ -295,7 +309,8 @@ simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *lay
     cluster_copy_instances(s->then, s->cluster, card);
     /* A copy that only reserves is about later: there the plan takes no time. Preemption and migration
      * start jobs where their copy says. */
-    if (delay > 0 && !s->plan->preempts && !s->plan->migrates) cluster_carved(s->then, card);
+    if (delay > 0 && !s->plan->preempts && !s->plan->migrates && !s->plan->reclaims)
+        cluster_carved(s->then, card);
     return delay;
 }
 
@@ -411,6 +426,7 @@ void sched_run(struct sched *s, simtime now)
     if (s->plan->order->period &&
         now - s->reordered >= s->plan->order->period(s->plan->order_params))
         rank_accounts(s);
+    if (s->plan->reclaims) sched_reclaim(s);
     if (s->plan->preempts) {
         s->plan->replaces ? sched_replace(s) : sched_preempt(s);
         return;

@@ -43,9 +43,9 @@ struct sched {
     VEC(struct job *) list;        /* scratch */
     /* A copy of the fleet on which promised ends, or preemptions, are tried out and taken back. */
     struct cluster *then;
-    struct pick then_pick;      /* scratch */
-    VEC(struct job *) released; /* running, but taken off the copy for now */
-    VEC(struct job *) brief;    /* started, not on the copy yet: they end before the reservation */
+    struct pick then_pick, then_place; /* scratch */
+    VEC(struct job *) released;        /* running, but taken off the copy for now */
+    VEC(struct job *) brief; /* started, not on the copy yet: they end before the reservation */
     bool walking;
     uint64_t walk;             /* number of the walk through the queue */
     size_t full;               /* greedy: shapes that met a lack of room in this walk */
@@ -81,6 +81,23 @@ bool sched_may(const struct sched *s, const struct job *j);
 /* The job comes onto the copy of the fleet, or leaves it. */
 void sched_expect(struct sched *s, struct job *j, bool there);
 
+/* The same, and for the quotas. */
+void sched_suppose(struct sched *s, struct job *j, bool there);
+/* For the quotas alone: its GPUs are in use (1), or not any more (-1). */
+static inline void sched_count(struct sched *s, const struct job *j, int sign)
+{
+    if (s->accounts) accounts_hold(s->accounts, j->account, sign * (int64_t)j->gpus_milli);
+}
+/* Preemption: nobody else of the job's account is looked at in this walk; is this one of them? */
+static inline void sched_hold_account(struct sched *s, const struct job *j)
+{
+    s->accounts->of.v[j->account].held = s->walk;
+}
+static inline bool sched_is_held(const struct sched *s, const struct job *j)
+{
+    return s->accounts && s->accounts->of.v[j->account].held == s->walk;
+}
+
 /* As sched_place() on the fleet as it is, into s->pick; an elastic job takes the best size that fits. */
 bool sched_place_now(struct sched *s, struct job *j, int *group);
 /* Elastic jobs grow when nobody waits, or make room. True: now the head of the queue fits. */
@@ -90,6 +107,8 @@ void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 void sched_easy(struct sched *s, simtime now);
 /* Make room for the head of the queue by moving running jobs, and start it. False: nothing changed. */
 bool sched_migrate(struct sched *s, struct job *head);
+/* Accounts take back what they have lent, for their first waiting jobs. */
+void sched_reclaim(struct sched *s);
 void sched_preempt(struct sched *s);
 void sched_replace(struct sched *s);
 /* Preemption: s->look, when the rank of a running job next grows by itself. */

@@ -56,12 +56,18 @@ static struct job *in_order(struct sched *s, size_t i)
     return list[i];
 }
 
+static bool fits_then(struct sched *s, const struct job *j, struct placed *out)
+{
+    return sched_may(s, j) && sched_place(s, s->then, j, NULL, &out->group, &out->pick);
+}
+
 /* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
- * back, best first, that need not go. False: it does not fit even without them; nothing changed. */
-static bool make_room(struct sched *s, const struct job *j, struct placed *out)
+ * back, best first, that need not go. Its quota counts as room does: *may, whether it let j start without
+ * any of larger rank. False: j does not fit even without them; nothing changed. */
+static bool make_room(struct sched *s, const struct job *j, struct placed *out, bool *may)
 {
     bool fits = false;
-    s->released.n = 0;
+    *may = sched_may(s, j);
     if (s->list.n == 0) rank_running(s);
     if (!s->worst || waitlist_compare(j, s->worst) > 0) return false;
     size_t i = s->list.n;
@@ -69,18 +75,33 @@ static bool make_room(struct sched *s, const struct job *j, struct placed *out)
         struct job *victim = s->list.v[--i];
         if (!victim->expected || victim->replica)
             continue; /* it went for somebody else; a service stays */
-        sched_expect(s, victim, false);
+        sched_suppose(s, victim, false);
         vec_push(&s->released, victim);
-        fits = sched_place(s, s->then, j, NULL, &out->group, &out->pick);
+        fits = fits_then(s, j, out);
     }
+    *may = sched_may(s, j);
     for (size_t k = s->released.n; k-- > 0;) {
         struct job *victim = s->released.v[k];
-        sched_expect(s, victim, true);
-        if (fits && !sched_place(s, s->then, j, NULL, &out->group, &out->pick))
-            sched_expect(s, victim, false);
+        sched_suppose(s, victim, true);
+        if (fits && !fits_then(s, j, out)) sched_suppose(s, victim, false);
     }
     /* The last question may have been a failed one. */
-    return fits && sched_place(s, s->then, j, NULL, &out->group, &out->pick);
+    return fits && fits_then(s, j, out);
+}
+
+/* Would its quota let it start if all of larger rank were gone? */
+static bool could_have_quota(struct sched *s, const struct job *j)
+{
+    if (sched_may(s, j)) return true;
+    if (s->list.n == 0) rank_running(s);
+    for (int sign = -1, may = false;; sign = 1) {
+        for (size_t i = 0; i < s->list.n; i++) {
+            const struct job *v = s->list.v[i];
+            if (v->expected && !v->replica && waitlist_compare(j, v) < 0) sched_count(s, v, sign);
+        }
+        if (sign > 0) return may;
+        may = sched_may(s, j);
+    }
 }
 
 /* It was to go, but its old place is free again? Instances are not asked: by now others may have been made there. */
@@ -89,10 +110,10 @@ static bool stays(struct sched *s, struct job *j)
     const struct place_request r = sched_request(s->plan, j, j->group);
     if (!j->evicted || s->plan->share->instances) return false;
     sched_pick_of(j, &s->then_pick);
-    if (!cluster_holds(s->then, &r, &s->then_pick)) return false;
+    if (!cluster_holds(s->then, &r, &s->then_pick) || !sched_may(s, j)) return false;
     j->evicted = false;
     sched_leave(s, j);
-    sched_expect(s, j, true);
+    sched_suppose(s, j, true);
     return true;
 }
 
@@ -122,9 +143,18 @@ static void decide(struct sched *s)
     waitlist_walk(&s->queue);
     while (full < s->shapes && (j = waitlist_step(&s->queue))) {
         struct placed *p = next_placed(s);
-        if (stays(s, j) || j->shape->no_room == s->walk) continue;
+        if (stays(s, j) || sched_is_held(s, j)) continue;
+        if (j->shape->no_room == s->walk) {
+            if (!could_have_quota(s, j)) sched_hold_account(s, j);
+            continue;
+        }
         s->released.n = 0;
-        if (!sched_place(s, s->then, j, NULL, &p->group, &p->pick) && !make_room(s, j, p)) {
+        bool may; /* by its quota, if all of larger rank were gone */
+        if (!fits_then(s, j, p) && !make_room(s, j, p, &may)) {
+            if (!may) { /* it holds up its account, and nobody else */
+                sched_hold_account(s, j);
+                continue;
+            }
             if (strict) break;
             j->shape->no_room = s->walk;
             full++;
@@ -132,6 +162,7 @@ static void decide(struct sched *s)
         }
         const struct place_request r = sched_request(s->plan, j, p->group);
         cluster_take(s->then, &r, &p->pick);
+        sched_count(s, j, 1);
         p->job = j;
         s->n_placed++;
         for (size_t i = 0; i < s->released.n; i++) { /* the victims wait with the others */
@@ -144,6 +175,9 @@ static void decide(struct sched *s)
     }
     keep_evicted(s);
     for (size_t i = 0; i < s->list.n; i++) stays(s, s->list.v[i]);
+    for (size_t i = 0; i < s->list.n; i++) /* the accounts are told when it happens */
+        if (s->list.v[i]->evicted) sched_count(s, s->list.v[i], 1);
+    for (size_t i = 0; i < s->n_placed; i++) sched_count(s, s->placed.v[i].job, -1);
 }
 
 /* Stop the victims, start the winners. */

@@ -34,7 +34,7 @@ static void lift_all(struct sched *s)
     {
         if (!can_move(s, j)) continue;
         j->rank = sched_rank(s, j);
-        sched_expect(s, j, false);
+        sched_suppose(s, j, false);
         vec_push(&s->list, j);
     }
     if (s->list.n > 1) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_rank);
@@ -59,6 +59,10 @@ static bool settle(struct sched *s, struct job *j, bool running)
     if (s->n_placed == s->placed.n) vec_push(&s->placed, (struct placed){ 0 });
     struct placed *p = &s->placed.v[s->n_placed];
     for (size_t g = 0; g < s->plan->n_groups; g++) s->allowed[g] = !running || (int)g == j->group;
+    if (!sched_may(s, j)) {
+        sched_hold_account(s, j);
+        return false;
+    }
     if (!sched_place(s, s->then, j, s->allowed, &p->group, &p->pick)) return false;
     const struct place_request r = sched_request(s->plan, j, p->group);
     if (running && can_stay(s, j, &r, &p->pick))
@@ -67,6 +71,7 @@ static bool settle(struct sched *s, struct job *j, bool running)
         cluster_prefer_free(s->then, s->cluster, &r, &p->pick); /* so that others can stay */
     cluster_take(s->then, &r, &p->pick);
     j->expected = true;
+    sched_count(s, j, 1);
     p->job = j;
     s->n_placed++;
     return true;
@@ -83,7 +88,8 @@ static void settle_all(struct sched *s)
             settle(s, s->list.v[i++], true);
             continue;
         }
-        if (next->shape->no_room != s->walk && !settle(s, next, false)) {
+        if (!sched_is_held(s, next) && !sched_may(s, next)) sched_hold_account(s, next);
+        if (!sched_is_held(s, next) && next->shape->no_room != s->walk && !settle(s, next, false)) {
             next->shape->no_room = s->walk;
             full++;
             if (s->plan->backfill == BACKFILL_NONE) full = s->shapes;
@@ -103,6 +109,7 @@ static bool all_fit(struct sched *s)
         struct placed *p = &s->placed.v[--s->n_placed];
         const struct place_request r = sched_request(s->plan, p->job, p->group);
         cluster_give(s->then, &r, &p->pick);
+        sched_count(s, p->job, -1);
         p->job->expected = false;
     }
     return false;
@@ -117,9 +124,12 @@ static bool is_at(const struct job *j, const struct pick *p)
 
 static void carry_out(struct sched *s)
 {
+    for (size_t i = 0; i < s->n_placed; i++) /* the accounts are told when it happens */
+        if (s->placed.v[i].job->state == JOB_QUEUED) sched_count(s, s->placed.v[i].job, -1);
     for (size_t i = 0; i < s->list.n; i++) {
         struct job *j = s->list.v[i];
         if (j->expected) continue;
+        sched_count(s, j, 1);
         s->call.stop(s->ctx, j);
         j->rank = sched_rank(s, j);
         sched_enqueue(s, j);

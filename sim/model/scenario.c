@@ -67,6 +67,7 @@ static const struct cfg_field work_fields[] = {
     CFG_FIELD(struct work_item, load, CFG_REAL, "1", 1e-6, 1e6, "submit times are divided by it"),
 };
 
+static const char *const reclaim_rules[] = { "never", "always", NULL };
 static const char *const elastic_rules[] = { "none", "start", "resize", NULL };
 
 const struct cfg_field schedule_fields[] = {
@@ -111,6 +112,8 @@ const struct cfg_field schedule_fields[] = {
               "of elastic jobs: speed by number of cards; absent: linear"),
     CFG_FIELD(struct schedule, quotas, CFG_JSON, NULL, 0, 0,
               "GPUs that the jobs of a group may have at a time"),
+    CFG_ONE_OF(struct schedule, reclaim, reclaim_rules, "never",
+               "always: who needs quota it has lent stops running jobs of those who borrowed it"),
     CFG_FIELD(struct schedule, weights, CFG_JSON, NULL, 0, 0,
               "of groups, for orders that rank them; absent: 1"),
 };

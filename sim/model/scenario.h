@@ -50,6 +50,7 @@ struct schedule {
     int64_t backfill_depth; /* 0: the whole queue */
     simtime checkpoint, checkpoint_cost, restart;
     int elastic;     /* enum elastic of engine/elastic.h */
+    int reclaim;     /* enum reclaim of engine/accounts.h */
     json_t *scaling; /* NULL: linear */
     const char *migrate;
     simtime migrate_pause;    /* CFG_NO_TIME: not said */

@@ -162,8 +162,143 @@ static void as_the_rules_say(void **state)
     }
 }
 
+/* ---- an order that preempts ---- */
+
+enum { SRTF, FEWEST, PREEMPT_JOBS = 120 };
+
+struct preempted {
+    int submit, length, gpus, group, done, start, end, attempts;
+    bool runs;
+};
+
+static int rank(int order, const struct preempted *j)
+{
+    return order == SRTF ? j->length - j->done : j->gpus;
+}
+
+/* All who are there, by rank: each gets its cards and its part of the quota or not. Who finds no quota holds
+ * back those of its group who wait behind it. */
+static void entitle(const struct rules *r, int order, struct preempted *j, int now)
+{
+    struct state s = { .free_gpus = CARDS };
+    bool seen[PREEMPT_JOBS] = { false }, held[GROUPS] = { false };
+    for (;;) {
+        struct preempted *b = NULL;
+        for (int i = 0; i < PREEMPT_JOBS; i++)
+            if (!seen[i] && j[i].submit <= now && j[i].end < 0 &&
+                (!b || rank(order, &j[i]) < rank(order, b)))
+                b = &j[i];
+        if (!b) return;
+        seen[b - j] = true;
+        if (held[b->group] && !b->runs) continue;
+        const bool may = quota_has_room(r, &s, b->group, b->gpus);
+        held[b->group] |= !may;
+        const bool runs = may && b->gpus <= s.free_gpus;
+        if (runs) {
+            s.free_gpus -= b->gpus;
+            s.gpus[b->group] += b->gpus;
+            if (!b->runs && b->attempts++ == 0) b->start = now;
+        }
+        b->runs = runs;
+    }
+}
+
+static void preempting(const struct rules *r, int order, struct preempted *j)
+{
+    for (int now = 0, left = 1; left; now++) {
+        bool due = false;
+        left = 0;
+        for (int i = 0; i < PREEMPT_JOBS; i++) {
+            if (j[i].runs && ++j[i].done == j[i].length) {
+                j[i].runs = false;
+                j[i].end = now;
+                due = true;
+            }
+            due |= j[i].submit == now;
+            left |= j[i].end < 0;
+        }
+        if (due) entitle(r, order, j, now);
+        assert_true(now < 1000000);
+    }
+}
+
+static void random_jobs(uint64_t *seed, struct preempted *j, struct strbuf *trace)
+{
+    int at = 1;
+    strbuf_addz(trace, "job_id,submit_s,duration_s,gpus,group\n");
+    for (int i = 0; i < PREEMPT_JOBS; i++) {
+        at += (int)(test_random(seed) % 40);
+        j[i] = (struct preempted){ .submit = at,
+                                   .length = 10 + (int)(test_random(seed) % 200),
+                                   .gpus = 1 + (int)(test_random(seed) % 3),
+                                   .group = (int)(test_random(seed) % GROUPS),
+                                   .end = -1 };
+        strbuf_addf(trace, "%d,%d,%d,%d,g%d\n", i, at, j[i].length, j[i].gpus, j[i].group);
+    }
+}
+
+static void random_quotas(uint64_t *seed, struct rules *r, struct strbuf *quotas)
+{
+    int total = 0;
+    for (int g = 0; g < GROUPS; g++) {
+        r->own[g] = 3 + (int)(test_random(seed) % (g > 2 ? 6 : 2));
+        if (g <= 2) total += r->own[g];
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        r->borrow[g] = (int)(test_random(seed) % (uint64_t)(total - r->own[g] + 1));
+        strbuf_addf(quotas, "%s'g%d': {'gpus': %d", g ? ", " : "", g, r->own[g]);
+        if (g <= 2) strbuf_addf(quotas, ", 'borrow': %d, 'cohort': 'c'", r->borrow[g]);
+        strbuf_addz(quotas, "}");
+    }
+}
+
+/* Placed one by one or all anew: on one node it makes no difference. Who must leave its cards for others of the
+ * node at once has one attempt more than the rules say, which know no cards. */
+static void with_preemption(void **state)
+{
+    static const char *const name[] = { "srtf", "fewest" };
+    uint64_t seed = test_seed();
+    int stopped = 0, waited = 0;
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        struct preempted j[PREEMPT_JOBS];
+        struct rules r = { .quotas = true };
+        struct strbuf trace = { 0 }, quotas = { 0 };
+        struct simulated s;
+        random_quotas(&seed, &r, &quotas);
+        random_jobs(&seed, j, &trace);
+        preempting(&r, run % 2, j);
+        char *scenario = xasprintf(
+            "{'format': 'gpusim-scenario/1', 'name': 'accounts', 'fleet': [{'name': 'pool',"
+            " 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': %d}],"
+            " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+            " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'schedule': {'order': '%s',"
+            " 'backfill': 'greedy', 'quotas': {%s}%s}, 'output': {'sample': '1 d'}}",
+            CARDS, name[run % 2], quotas.s,
+            run / 2 % 2 ? ", 'migrate': 'replace', 'migrate_pause': '0 s'" : "");
+        simulate(&s, scenario, trace.s);
+        assert_int_equal(s.n_jobs, PREEMPT_JOBS);
+        for (size_t i = 0; i < s.n_jobs; i++) {
+            const struct sim_job *got = &s.job[i];
+            const struct preempted *b = &j[atoi(got->id)];
+            stopped += b->attempts > 1;
+            waited += b->start > b->submit;
+            if (got->start_s != b->start || got->end_s != b->end || got->attempts < b->attempts)
+                fail_msg("run %d, %s: job %s from %g to %g in %g, the rules say %d to %d in %d",
+                         run, scenario, got->id, got->start_s, got->end_s, got->attempts, b->start,
+                         b->end, b->attempts);
+        }
+        simulated_fini(&s);
+        free(scenario);
+        strbuf_fini(&trace);
+        strbuf_fini(&quotas);
+    }
+    assert_true(stopped > RUNS && waited > RUNS);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_rules_say) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_rules_say),
+                                        cmocka_unit_test(with_preemption) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

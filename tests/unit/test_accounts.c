@@ -89,6 +89,64 @@ static void a_cohort_lends(void **state)
         { "x4", NAN });
 }
 
+struct ran {
+    const char *id;
+    double start_s, end_s, attempts;
+};
+
+static void all_ran(const char *schedule, const char *rows, const struct ran *want, size_t n)
+{
+    char text[1500], trace[3000];
+    struct simulated s;
+    snprintf(text, sizeof text, frame, FOUR, schedule, "whole");
+    snprintf(trace, sizeof trace, "%s%s", HEAD, rows);
+    simulate(&s, text, trace);
+    for (size_t k = 0; k < n; k++) {
+        const struct sim_job *j = sim_job_of(&s, "p", want[k].id);
+        if (!(fabs(j->start_s - want[k].start_s) < 1e-9) ||
+            !(fabs(j->end_s - want[k].end_s) < 1e-9) || j->attempts != want[k].attempts)
+            fail_msg("%s: %s from %g to %g in %g", schedule, j->id, j->start_s, j->end_s,
+                     j->attempts);
+    }
+    simulated_fini(&s);
+}
+
+#define XY "'quotas': {'x': {'gpus': 1, 'cohort': 'c'}, 'y': {'gpus': 3, 'cohort': 'c'}}"
+
+/* x has 1 of its own and borrows 2. y1 takes one back at 10, from x3, which came last, and y2 another at 11,
+ * from x2. y3 is beyond y's own: it waits until y2 has ended, and goes before x2, which would borrow.
+ * x1 is within x's own and stays. */
+static void lent_quota_is_taken_back(void **state)
+{
+    static const char rows[] = "x1,0,100,1,,,x,,,100\nx2,0,100,1,,,x,,,100\nx3,5,100,1,,,x,,,100\n"
+                               "y1,10,20,2,,,y,,,20\ny2,11,10,1,,,y,,,10\ny3,12,10,1,,,y,,,10\n";
+    static const char *const backfill[] = { "none", "easy", "greedy", "conservative" };
+    (void)state;
+    STARTS(FOUR, "whole", "'backfill': 'none', " XY, rows, { "y1", 100 });
+    for (size_t i = 0; i < 4; i++) {
+        static const struct ran want[] = { { "x1", 0, 100, 1 }, { "x2", 0, 119, 2 },
+                                           { "x3", 5, 125, 2 }, { "y1", 10, 30, 1 },
+                                           { "y2", 11, 21, 1 }, { "y3", 21, 31, 1 } };
+        char schedule[300];
+        snprintf(schedule, sizeof schedule, "'reclaim': 'always', 'backfill': '%s', " XY,
+                 backfill[i]);
+        all_ran(schedule, rows, want, sizeof want / sizeof *want);
+    }
+}
+
+/* y could have x2's quota back, but no second card with it: nobody is stopped in vain. */
+static void nothing_is_taken_back_in_vain(void **state)
+{
+    static const struct ran want[] = { { "x1", 0, 50, 1 },
+                                       { "x2", 0, 50, 1 },
+                                       { "y", 10 + 40, 70, 1 } };
+    (void)state;
+    all_ran("'reclaim': 'always', 'backfill': 'greedy', 'quotas': {'x': {'gpus': 1, 'cohort': 'c'},"
+            " 'y': {'gpus': 2, 'cohort': 'c'}, 'u': {'gpus': 4}}",
+            "u,0,100,2,,,u,,,\nx1,0,50,1,,,x,,,\nx2,0,50,1,,,x,,,\ny,10,20,2,,,y,,,\n", want,
+            sizeof want / sizeof *want);
+}
+
 /* The head of x waits for cards until 10; its own x3 must leave it the quota, u may go beside it. */
 static void easy_keeps_the_heads_quota(void **state)
 {
@@ -186,7 +244,12 @@ static void contradictions(void **state)
           "at most the 1 GPUs of the others" },
         { "'quotas': {'x': {'gpu': 1}}", "gpus" },
         { "'quotas': 3", "expected an object" },
-        { "'order': 'srtf', 'backfill': 'none', 'quotas': {'x': {'gpus': 1}}", "do not combine" },
+        { "'reclaim': 'always'", "lends anything" },
+        { "'reclaim': 'always', 'quotas': {'x': {'gpus': 1}}", "lends anything" },
+        { "'reclaim': 'always', 'order': 'las', 'backfill': 'greedy', " XY, "the order preempts" },
+        { "'reclaim': 'always', 'order': 'drf', 'backfill': 'greedy', " XY, "ranks groups" },
+        { "'reclaim': 'always', 'backfill': 'none', 'when_full': 'drop', " XY, "need a queue" },
+        { "'reclaim': 'often', " XY, "reclaim" },
         { "'order': 'drf', 'backfill': 'none', 'preempt': 'always'", "stops nobody" },
         { "'weights': {'x': 2}", "fair or drf" },
         { "'order': 'fair', 'weights': {'x': -1}", "above 0" },
@@ -235,11 +298,18 @@ static void unknown_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hard_quota),    cmocka_unit_test(fractions_and_users),
-        cmocka_unit_test(a_cohort_lends),  cmocka_unit_test(easy_keeps_the_heads_quota),
-        cmocka_unit_test(dominant_shares), cmocka_unit_test(weights_of_shares),
-        cmocka_unit_test(weights_of_use),  cmocka_unit_test(classes),
-        cmocka_unit_test(contradictions),  cmocka_unit_test(unknown_group),
+        cmocka_unit_test(a_hard_quota),
+        cmocka_unit_test(fractions_and_users),
+        cmocka_unit_test(lent_quota_is_taken_back),
+        cmocka_unit_test(nothing_is_taken_back_in_vain),
+        cmocka_unit_test(a_cohort_lends),
+        cmocka_unit_test(easy_keeps_the_heads_quota),
+        cmocka_unit_test(dominant_shares),
+        cmocka_unit_test(weights_of_shares),
+        cmocka_unit_test(weights_of_use),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(contradictions),
+        cmocka_unit_test(unknown_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
