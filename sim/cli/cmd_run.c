@@ -28,7 +28,7 @@
 
 struct options {
     const char *out;
-    int64_t jobs;
+    int64_t jobs, replications;
     const char *seed;
     struct opt_list set, policy;
     bool no_report, resolved, quiet, sensitivity;
@@ -48,6 +48,10 @@ static const struct opt opts[] = {
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
+    { "replications", 0, OPT_COUNT, offsetof(struct options, replications), "N",
+      "runs on other random numbers behind the chances of the advice (default 1; the figures are of "
+      "the first)",
+      NULL },
     { "sensitivity", 0, OPT_FLAG, offsetof(struct options, sensitivity), NULL,
       "replay again with each device parameter at both ends of its range, for the report", NULL },
     { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the report",
@@ -60,7 +64,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-enum { MAX_THREADS = 1024 };
+enum { MAX_THREADS = 1024, MAX_REPLICATIONS = 10000 };
 
 /* ---- files ---- */
 
@@ -368,6 +372,13 @@ static int replay(struct runner *r, const struct options *o, struct asked *asked
     const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
     const double begin = seconds();
     r->result.version = GPUSIM_VERSION;
+    r->replications =
+        (size_t)(o->replications < MAX_REPLICATIONS ? o->replications : MAX_REPLICATIONS);
+    if (r->replications > 1 && !runner_is_random(r)) {
+        log_warn(
+            "--replications: nothing in this scenario is drawn at random, they would all be the same");
+        r->replications = 1;
+    }
     int rc = outfile_mkdirs(dir, e);
     /* What an earlier run left would tell of other work. */
     unlink(in_dir(r, dir, "result.json"));

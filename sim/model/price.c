@@ -361,11 +361,20 @@ static bool currency_everywhere(const json_t *items)
 /* Drivers that need each other. */
 static void check_together(const struct price_book *b, const struct json_doc *doc, struct diag *d)
 {
-    bool base = b->own == OWN_BASE, overflow = false;
+    bool base = b->own == OWN_BASE, overflow = false, rent = false, hours = false;
     for (size_t i = 0; i < b->n_items; i++) {
         if (b->item[i].driver == PRICE_committed_gpu_hour) base = true;
         if (b->item[i].driver == PRICE_overflow_gpu_hour) overflow = true;
     }
+    for (size_t i = 0; i < b->n_items; i++) {
+        hours |= per_hour(b->item[i].driver);
+        rent |= b->item[i].driver == PRICE_rent;
+    }
+    if (rent && !hours)
+        json_problem(
+            d, doc, "/items",
+            "driver \"rent\" is a share of what is paid by the card-hour, and nothing is: expected an item of "
+            "a driver such as \"allocated_gpu_hour\"");
     if (base && !overflow)
         json_problem(d, doc, "/items",
                      "a base (\"own\": \"base\" or driver \"committed_gpu_hour\") needs "

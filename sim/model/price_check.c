@@ -85,6 +85,12 @@ static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
                  it->amount.mode, usual[k].unit, usual[k].low, usual[k].high);
         say(ctx, text);
     }
+    if (it->driver == PRICE_rent && it->amount.mode > 0.5) {
+        snprintf(text, sizeof text,
+                 "\"%.80s\": %g %% of the rent is unusually much (0.075 is 7.5 %%)", it->name,
+                 100 * it->amount.mode);
+        say(ctx, text);
+    }
     if (it->driver == PRICE_capital && it->period == PER_YEAR && it->amount.mode > 0.3) {
         snprintf(text, sizeof text, "\"%.80s\": %g %% of capital a year is unusually much",
                  it->name, 100 * it->amount.mode);
@@ -103,6 +109,17 @@ static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
     }
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_item(const struct price_item *a, const struct price_item *b)
+{
+    return a->driver == b->driver && same_text(a->name, b->name) && same_text(a->gpu, b->gpu) &&
+           same_text(a->share, b->share);
+}
+
 void price_doubts(const struct price_book *b, price_say *say, void *ctx)
 {
     char text[200];
@@ -116,5 +133,13 @@ void price_doubts(const struct price_book *b, price_say *say, void *ctx)
         snprintf(text, sizeof text, "a discount rate of %g a year is unusually high", b->rate);
         say(ctx, text);
     }
-    for (size_t i = 0; i < b->n_items; i++) doubt_item(&b->item[i], say, ctx);
+    for (size_t i = 0; i < b->n_items; i++) {
+        doubt_item(&b->item[i], say, ctx);
+        for (size_t k = 0; k < i; k++)
+            if (same_item(&b->item[i], &b->item[k])) {
+                snprintf(text, sizeof text, "\"%.80s\" is there twice; both are paid",
+                         b->item[i].name);
+                say(ctx, text);
+            }
+    }
 }

@@ -404,19 +404,77 @@ static void partial_advice(struct result *r, struct arena *a)
     r->n_advice = n;
 }
 
+/* The further replications of each policy, figures only. */
+struct repeats {
+    struct runner *r;
+    struct policy_result **run; /* by policy; the first is that of the result */
+    struct err *error;
+};
+
+/* One policy, one replication after the other: they share the plan's arena. */
+static int repeat_one(void *ctx, size_t i)
+{
+    const struct repeats *t = ctx;
+    struct plan *plan = &t->r->plan[i];
+    int rc = 0;
+    for (size_t k = 1; k < t->r->replications && rc == 0; k++) {
+        struct sim_totals totals = { 0 };
+        struct collect *collect = collect_create(plan);
+        struct sink sink = collect_sink(collect);
+        const struct sim_options opt = { .replication = t->r->replication + k,
+                                         .sinks = &sink,
+                                         .n_sinks = 1,
+                                         .mute = true,
+                                         .sample = t->r->scenario.sample,
+                                         .stop = t->r->stop };
+        rc = sim_run(plan, &opt, &totals, &t->error[i]);
+        if (rc == 0) collect_result(collect, &totals, plan->arena, &t->run[i][k]);
+        sim_totals_fini(&totals);
+        collect_destroy(collect);
+    }
+    return rc;
+}
+
+/* How many replications there are; 1 after an interruption. Negative: an error. */
+static int repeat(struct runner *r, struct policy_result **run, unsigned threads, struct err *e)
+{
+    struct err *error = xcalloc(r->n, sizeof *error);
+    struct repeats t = { r, run, error };
+    bool whole = true;
+    int rc = r->replications > 1 ? parallel_for(r->n, threads, repeat_one, &t) : 0;
+    for (size_t i = 0; rc != 0 && i < r->n; i++)
+        if (error[i].code == (enum err_code)rc) {
+            *e = error[i];
+            break;
+        }
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t k = 1; k < r->replications; k++) whole = whole && !run[i][k].interrupted;
+    free(error);
+    if (rc != 0) return rc;
+    return r->replications > 1 && whole ? (int)r->replications : 1;
+}
+
 /* What paying for it comes to, over time and by chance. */
-static void judge_money(struct runner *r, struct policy_result *result)
+static int judge_money(struct runner *r, struct policy_result *result, unsigned threads,
+                       struct err *e)
 {
     const char **share = arena_array(r->arena, r->n, sizeof *share);
     const struct price_book **book = arena_array(r->arena, r->n, sizeof *book);
-    const struct policy_result **run = arena_array(r->arena, r->n, sizeof *run);
+    struct policy_result **run = arena_array(r->arena, r->n, sizeof *run);
     for (size_t i = 0; i < r->n; i++) {
         share[i] = r->plan[i].share->name;
         book[i] = r->plan[i].priced ? &r->plan[i].prices : NULL;
-        run[i] = &result[i];
+        run[i] = arena_array(r->arena, r->replications + 1, sizeof *run[i]);
+        run[i][0] = result[i];
     }
+    const int n = repeat(r, run, threads, e);
+    if (n < 0) return n;
     months_paybacks(result, r->n, r->arena);
-    chances_fill(&r->result, &(struct chances){ share, book, run, 1 }, r->arena);
+    chances_fill(
+        &r->result,
+        &(struct chances){ share, book, (const struct policy_result *const *)run, (size_t)n },
+        r->arena);
+    return 0;
 }
 
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e)
@@ -442,7 +500,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     if (rc == 0 && whole) {
         compare_policies(&r->result, r->arena);
         decide_policies(&r->result, r->arena);
-        if (!r->silent) judge_money(r, result);
+        if (!r->silent) rc = judge_money(r, result, threads, e);
     } else if (rc == 0) {
         partial_advice(&r->result, r->arena);
     }

@@ -20,6 +20,7 @@ struct runner {
     FILE **jobs, **series, **services, **slots,
         **timeline;        /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */
+    size_t replications;   /* those after it too, for the chances of the advice; 0, 1: none */
     bool silent;           /* no line of progress: many runs at a time */
     bool mute;             /* no warning on the log either: they were said */
     bool keep_percentiles; /* as in metrics/collect.h */

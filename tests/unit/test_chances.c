@@ -112,6 +112,61 @@ static void equal(void **state)
     simulated_fini(&s);
 }
 
+/* The same scenario on other random numbers, one run after the other: with fixed prices a draw costs what one of
+ * five runs costs, the dearest and the cheapest of which are the outer fifths. */
+static void replications(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 'g', 'seed': 5, 'fleet': [ { 'name': 'p', 'gpu': "
+        "'generic', 'nodes': 2, 'gpus_per_node': 2 } ], 'work': [ { 'name': 'w', 'kind': 'generate', "
+        "'spec': 'spec.json' } ], 'prices': 'prices.json', 'policies': [ { 'name': 'p', 'share': { "
+        "'kind': 'whole' } }, { 'name': 'q', 'share': { 'kind': 'timeslice' } } ] }";
+    static const struct sim_file files[] = {
+        { "spec.json",
+          "{ 'format': 'gpusim-generate/1', 'name': 's', 'horizon': '2 h', 'classes': [ { 'name': 'c', "
+          "'arrivals': { 'kind': 'poisson', 'gap': '90 s' }, 'duration': { 'kind': 'exponential', "
+          "'mean': '200 s' }, 'gpus': 1 } ] }" },
+        { "prices.json",
+          "{ 'format': 'gpusim-prices/1', 'name': 'n', 'currency': 'USD', 'as_of': '2026-01', 'items': [ "
+          "{ 'name': 'rent', 'driver': 'gpu_hour', 'amount': 1 } ] }" },
+        { NULL, NULL }
+    };
+    enum { N = 5 };
+    const char *path = sim_write(text, NULL, files);
+    double low = INFINITY, high = 0;
+    struct err e = { 0 };
+    (void)state;
+    for (uint64_t k = 0; k < N; k++) {
+        struct runner one;
+        sim_load(&one, path);
+        one.replication = k;
+        assert_int_equal(runner_run(&one, NULL, 1, &e), 0);
+        const double usd = one.result.policy[0].tco.usd_per_useful_gpu_hour;
+        low = fmin(low, usd);
+        high = fmax(high, usd);
+        runner_fini(&one);
+    }
+    assert_true(high > 1.05 * low);
+    json_t *before = NULL;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct runner all;
+        sim_load(&all, path);
+        all.replications = N;
+        assert_true(runner_is_random(&all));
+        assert_int_equal(runner_run(&all, NULL, threads, &e), 0);
+        const struct decision_option *o = &all.result.decision[0].option[0];
+        assert_int_equal(all.result.advice_replications, N);
+        assert_close(o->cost_p10, low, 1e-9);
+        assert_close(o->cost_p90, high, 1e-9);
+        json_t *now = result_to_json(&all.result);
+        if (before) assert_true(json_equal(before, now)); /* at any number of threads */
+        json_decref(before);
+        before = now;
+        runner_fini(&all);
+    }
+    json_decref(before);
+}
+
 static void nothing_to_draw(void **state)
 {
     struct simulated s;
@@ -128,9 +183,8 @@ static void nothing_to_draw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_share),
-        cmocka_unit_test(certain_and_lopsided),
-        cmocka_unit_test(equal),
+        cmocka_unit_test(known_share),     cmocka_unit_test(certain_and_lopsided),
+        cmocka_unit_test(equal),           cmocka_unit_test(replications),
         cmocka_unit_test(nothing_to_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

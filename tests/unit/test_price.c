@@ -108,6 +108,14 @@ static void every_complaint(void **state)
         { BOOK("{\"name\": \"x\", \"driver\": \"licence\", \"life\": \"4 y\", \"amount\": 1}"),
           "\"life\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"fte\", \"amount\": 1}"), "\"per\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"gb\", \"amount\": 1}"), "needs \"gb\"" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"gb\": 3, \"amount\": 1}"),
+          "/items/0/gb" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"rent\", \"amount\": 0.1}"), "nothing is" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"gb\", \"gb\": 1, \"gpu\": \"l4\", \"amount\": 1}"),
+          "/items/0/gpu" },
+        { BOOK("{\"name\": \"x\", \"driver\": \"rent\", \"amount\": \"2 USD\"}"),
+          "a share of the rent" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"per\": 2, \"amount\": 1}"), "\"per\"" },
         { BOOK("{\"name\": \"x\", \"driver\": \"card\", \"currency\": \"EUR\", \"amount\": 1}"),
           "/items/0/currency" },
@@ -335,14 +343,22 @@ static void doubts(void **state)
               "{\"name\": \"dear power\", \"driver\": \"kwh\", \"amount\": 12},"
               "{\"name\": \"cents\", \"driver\": \"gpu_hour\", \"amount\": 250},"
               "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.5},"
+              "{\"name\": \"traffic\", \"driver\": \"rent\", \"amount\": 7.5},"
+              "{\"name\": \"traffic\", \"driver\": \"rent\", \"amount\": 0.1},"
               "{\"name\": \"gold\", \"driver\": \"card\", \"retention\": 0.99, \"amount\":"
               " {\"low\": 100, \"mode\": 1000, \"high\": 9000}}]}",
               said, sizeof said);
     price_doubts(&b, hear, all);
-    static const char *const wanted[] = {
-        "no currency", "PUE of 3",        "discount rate of 0.4", "dear power",
-        "\"cents\"",   "50 % of capital", "\"gold\": high is 90", "keeps 0.99"
-    };
+    static const char *const wanted[] = { "no currency",
+                                          "PUE of 3",
+                                          "discount rate of 0.4",
+                                          "dear power",
+                                          "\"cents\"",
+                                          "50 % of capital",
+                                          "\"gold\": high is 90",
+                                          "keeps 0.99",
+                                          "750 % of the rent",
+                                          "\"traffic\" is there twice" };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(all, wanted[i])) fail_msg("not said: %s\n%s", wanted[i], all);
     /* the shipped books are beyond doubt */
