@@ -520,17 +520,33 @@ static int make_folders(const struct sweep *s, struct err *e)
     return rc;
 }
 
+/* Another sweep may have written its manifest into the folder meanwhile. Tables follow now, and must be those of
+ * the manifest beside them. */
+static int check_manifest(const struct sweep *s, const char *path, struct err *e)
+{
+    json_t *now = NULL;
+    struct err ignored = { 0 };
+    int rc = 0;
+    if (sweep_manifest_load(&now, s->dir, &ignored) != 0 || !json_equal(now, s->manifest)) {
+        log_warn("%s: another sweep was started in this folder; its tables come back with it",
+                 path);
+        rc = sweep_write_json(path, s->manifest, e);
+    }
+    json_decref(now);
+    return rc;
+}
+
 int sweep_run(struct sweep *s, struct err *e)
 {
     struct running w = { .s = s, .lock = PTHREAD_MUTEX_INITIALIZER };
     int rc = make_folders(s, e);
-    if (rc == 0)
-        rc = sweep_write_json(arena_printf(s->arena, "%s/manifest.json", s->dir), s->manifest, e);
+    const char *manifest = arena_printf(s->arena, "%s/manifest.json", s->dir);
+    if (rc == 0) rc = sweep_write_json(manifest, s->manifest, e);
     if (rc != 0) return rc;
     if (parallel_for(s->n_todo, s->o.threads, run_one, &w) != 0) *e = w.error;
     log_progress_done();
     s->n_failed = w.failed;
-    return w.error.code;
+    return w.error.code ? (int)w.error.code : check_manifest(s, manifest, e);
 }
 
 static double seconds_now(void)

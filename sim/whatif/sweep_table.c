@@ -215,9 +215,9 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
             t->n_runs++;
             if (rc != 0) break;
             const char *why = json_string_value(json_object_get(doc.root, "error"));
-            if (!doc.root)
-                t->n_missing++;
-            else if (why) {
+            if (!doc.root && t->n_missing++ == 0) t->missing = p * reps + k;
+            if (!doc.root) continue;
+            if (why) {
                 failed++;
                 if (!error) error = arena_strdup(a, why);
             } else
@@ -448,7 +448,7 @@ static int same_manifest(const json_t *a, const json_t *b, const char *dir_a, co
         { "seed", "seeds" },
         { "vary", "axes" },
         { "replications", "numbers of replications" },
-        { "points", "inputs" },
+        { "points", "settings (--set, --policy) or input files" },
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         if (!json_equal(json_object_get(a, part[i].key), json_object_get(b, part[i].key)))
@@ -493,7 +493,10 @@ int sweep_merge(struct sweep_table *t, const char *const *dirs, size_t n_dirs, c
     if (rc == 0) rc = sweep_table_load(t, first, dirs, n_dirs, a, e);
     json_decref(first);
     if (rc == 0 && t->n_missing > 0 && !partial) {
-        rc = err_set(e, ERR_INPUT, NULL, "%zu of %zu runs are missing", t->n_missing, t->n_runs);
+        rc = err_set(e, ERR_INPUT, NULL,
+                     "%zu of %zu runs are missing, such as replication %zu of point %zu",
+                     t->n_missing, t->n_runs, t->missing % replications_of(t->manifest),
+                     t->missing / replications_of(t->manifest));
         err_hint(e, "a shard has not finished or was not named; --partial joins what is there");
     }
     if (rc == 0) rc = outfile_mkdirs(out, e);

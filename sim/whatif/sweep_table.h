@@ -30,6 +30,7 @@ struct sweep_table {
     struct sweep_row *row;
     size_t n_rows;
     size_t n_runs, n_missing, n_failed;
+    size_t missing; /* the first of the missing: point x replications + K */
 };
 
 /* Read the runs from `dirs`. A run found in two of them is ERR_INPUT; missing ones are counted. */
