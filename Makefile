@@ -184,6 +184,8 @@ $(B)/%.o: %.c $(B)/flags
 	@$(COMPILE)
 $(B)/sim/base/datadir.o: $(B)/prefix
 $(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
+# Loops over states, two at a time. The same bits, since nothing is reassociated.
+$(addprefix $(B)/sim/policy/,presence.o share_mps.o): EXTRA = $(if $(findstring -O2,$(CFLAGS)),-O3)
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/tests/%.o: EXTRA = -Itests
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)

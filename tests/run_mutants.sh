@@ -59,7 +59,8 @@ mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
 mutant turns-forget-the-queue oracle/test_speeds sim/policy/timeshare.c \
     's/\(double\)m \* r\[k\]\.there/r[k].there/'
 mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALANCES = 2/BALANCES = 0/'
-mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/SWEEP_WORK =\s+1200/SWEEP_WORK = 0/'
+mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/came\[i\] \+= of_kind/came[i] = of_kind/'
+mutant presence-forgets-an-odd-neighbour oracle/test_speeds sim/policy/presence.c 's/x->back\[x->n\] = c->come\[k\] \* \(gone \+ 1\)/x->back[x->n] = c->come[k] * gone/'
 mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
     's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \

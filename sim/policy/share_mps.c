@@ -151,15 +151,12 @@ static int compare_clients(const struct client *a, const struct client *b)
     return 0;
 }
 
-/* Equal clients are one kind; kinds in order. What the policy says about states is laid out by
- * resource and always worked out for all columns: they go through the machine two at a time. */
+/* Equal clients are one kind; kinds in order. */
 struct mix {
     double interference;
     int kinds;
     struct client client[PRESENCE_KINDS];
     struct presence_kind kind[PRESENCE_KINDS];
-    double compute[PRESENCE_KINDS], memory[PRESENCE_KINDS];
-    double width[PRESENCE_KINDS], bandwidth[PRESENCE_KINDS];
 };
 
 static int kind_of(const struct mix *m, const struct client *c, bool *known)
@@ -190,27 +187,27 @@ static bool mix_build(struct mix *m, const struct client c[], size_t n)
         m->kind[k] = (struct presence_kind){ c[i].host, { c[i].width, c[i].bandwidth }, 1 };
         m->kinds++;
     }
-    for (int k = 0; k < PRESENCE_KINDS; k++) {
-        const bool there = k < m->kinds;
-        m->compute[k] = there ? m->client[k].compute : 1;
-        m->memory[k] = there ? m->client[k].memory : 0;
-        m->width[k] = there ? m->client[k].width : 0;
-        m->bandwidth[k] = there ? m->client[k].bandwidth : 0;
-    }
     return presence_fits(m->kind, m->kinds);
 }
 
-/* crowd(), with what all kinds have in common taken out of the loop, and no branch in it. */
-static void at_card_of(const void *ctx, const double asked[], double *restrict at_card)
+/* compute x crowd(W) + memory x crowd(max(W, B)), sorted by what differs from state to state. */
+static void at_card_of(const void *ctx, int kind, const double *sms, const double *wire, size_t n,
+                       double *restrict at_card)
 {
     const struct mix *m = ctx;
-    const double w = asked[0], b = asked[1], g = m->interference;
-    const double sm_packed = greater(1.0, w), sm = sm_packed + g * (1.0 + w - sm_packed);
-    const double packed = greater(sm_packed, b), both = packed + g * (1.0 - packed);
-    for (int k = 0; k < PRESENCE_KINDS; k++) {
-        const double wide = w - m->width[k], wire = b - m->bandwidth[k];
-        const double others = 0.5 * (wide + wire + fabs(wide - wire)); /* the greater */
-        at_card[k] = m->compute[k] * (sm - g * m->width[k]) + m->memory[k] * (both + g * others);
+    const struct client *c = &m->client[kind];
+    const double width = c->width, bandwidth = c->bandwidth, met = m->interference;
+    const double compute_packed = (1 - met) * c->compute, compute_met = met * c->compute;
+    const double memory_packed = (1 - met) * c->memory, memory_met = met * c->memory;
+    const double alone = c->compute + c->memory;
+    const double always = compute_met * (1 - width) + memory_met;
+    for (size_t i = 0; i < n; i++) at_card[i] = greater(sms[i], 1.0); /* by itself: no branch */
+    for (size_t i = 0; i < n; i++) {
+        const double w = sms[i], b = wire[i], sm = at_card[i], both = greater(sm, b);
+        const double others = greater(w - width, b - bandwidth);
+        const double crowded = always + compute_met * w + memory_met * others +
+                               (compute_packed * sm + memory_packed * both);
+        at_card[i] = greater(crowded, alone); /* less only where it is not among those asked for */
     }
 }
 

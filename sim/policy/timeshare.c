@@ -241,29 +241,31 @@ struct turns {
     double demand[PRESENCE_KINDS], stretched[PRESENCE_KINDS], per_weight[PRESENCE_KINDS];
 };
 
-static void at_card_of(const void *ctx, const double asked[], double *restrict at_card)
+static void at_card_of(const void *ctx, int kind, const double *asked, const double *present,
+                       size_t n, double *restrict at_card)
 {
     const struct turns *w = ctx;
-    const double *demand = asked[1] > 1 ? w->stretched : w->demand;
-    for (int k = 0; k < PRESENCE_KINDS; k++) {
-        const double longer = asked[0] * w->per_weight[k];
-        /* the greater of 1 and that: no less than itself, where it is not among those asked for */
-        at_card[k] = demand[k] * 0.5 * (1.0 + longer + fabs(1.0 - longer));
+    const double demand = w->demand[kind], stretched = w->stretched[kind];
+    const double per_weight = w->per_weight[kind];
+    for (size_t i = 0; i < n; i++) {
+        const double longer = asked[i] * per_weight, one = present[i] > 1 ? stretched : demand;
+        /* no less than 1, where it is not among those asked for */
+        at_card[i] = one * (longer > 1 ? longer : 1);
     }
 }
 
 /* False: too many kinds. */
 static bool solve_chain(const struct favours *w, double rate[])
 {
-    struct presence_kind kind[PRESENCE_KINDS];
+    struct presence_kind kind[PRESENCE_KINDS] = { 0 };
     struct turns turns;
     if (w->n > PRESENCE_KINDS) return false;
-    for (int k = 0; k < PRESENCE_KINDS; k++) {
-        const struct favour none = { 0, 1, 1, 1 }, *f = k < w->n ? &w->favour[k] : &none;
+    for (int k = 0; k < w->n; k++) {
+        const struct favour *f = &w->favour[k];
         turns.demand[k] = f->demand;
         turns.stretched[k] = f->demand * f->stretch;
         turns.per_weight[k] = 1.0 / f->weight;
-        kind[k] = (struct presence_kind){ f->delay, { f->weight, 1 }, k < w->n ? w->count[k] : 0 };
+        kind[k] = (struct presence_kind){ f->delay, { f->weight, 1 }, w->count[k] };
     }
     if (!presence_fits(kind, w->n)) return false;
     presence_rates(kind, w->n, at_card_of, &turns, rate);
