@@ -113,6 +113,8 @@ void page_services(struct page *p);
 void page_money(struct page *p);
 void page_charges(struct page *p); /* who pays */
 void page_rent(struct page *p);    /* buying against renting */
+bool page_has_decisions(const struct page *p);
+bool page_has_failures(const struct page *p);
 void page_failures(struct page *p);
 void page_effects(struct page *p); /* what the ranges of the parameters do */
 void page_energy(struct page *p);

@@ -156,7 +156,8 @@ const char *page_recommendation(struct page *p)
 
 static const char *joined(struct page *p, const char *so_far, const char *text)
 {
-    return arena_printf(p->a, "%s%s%s", so_far, *so_far ? "; " : "", text ? text : "");
+    return arena_printf(p->a, "%s%s%s", so_far, *so_far ? page_word(p, W_SEPARATOR) : "",
+                        text ? text : "");
 }
 
 static void decisions(struct page *p)
@@ -234,16 +235,21 @@ static void qualities(struct page *p)
         const struct quality *q = &p->r->quality[i];
         grid_row(&t, false);
         grid_name(&t, q->kind, "");
-        grid_text(&t, q->aspect);
-        grid_text(&t, q->text);
-        grid_text(&t, q->source);
+        grid_text(&t, word_of(p->lang, q->aspect));
+        grid_text(&t, word_of(p->lang, q->text));
+        grid_text(&t, word_of(p->lang, q->source));
     }
     grid_close(&t);
 }
 
+bool page_has_decisions(const struct page *p)
+{
+    return p->r->n_decisions > 0 && p->r->n_policies > 1;
+}
+
 void page_decisions(struct page *p)
 {
-    if (p->r->n_decisions == 0 || p->r->n_policies < 2) return;
+    if (!page_has_decisions(p)) return;
     page_heading(p, "which-policy", W_WHICH_POLICY);
     page_note(p, W_DECISION_RULE);
     decisions(p);

@@ -17,7 +17,7 @@ static void unfinished(struct page *p)
             strbuf_addz(p->out, "<p class=\"warn\">");
             page_put(p, W_AT_END);
         }
-        strbuf_addz(p->out, any ? "; " : " ");
+        strbuf_addz(p->out, any ? page_word(p, W_SEPARATOR) : " ");
         any = true;
         SAY(p, W_AT_END_ONE, html_of_policy(p, i), html_of_count(p, n->running),
             html_of_count(p, n->queued));
@@ -62,7 +62,7 @@ static void rejections(struct page *p)
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct policy_result *x = &r->policy[i];
         if (x->jobs.rejected == 0) continue;
-        strbuf_addz(p->out, x == first ? " " : "; ");
+        strbuf_addz(p->out, x == first ? " " : page_word(p, W_SEPARATOR));
         SAY(p, W_OF_JOBS, html_of_policy(p, i), html_of_count(p, x->jobs.rejected),
             html_of_count(p, x->jobs.submitted));
         if (same) continue;
@@ -109,16 +109,19 @@ static void contents(struct page *p)
         const char *id, *picture; /* NULL: always there */
         enum word name;
     } part[] = {
+        { "which-policy", NULL, W_WHICH_POLICY },
         { "comparison", NULL, W_COMPARISON },
         { "differences", "differences", W_H_DIFFERENCES },
         { "pareto", "pareto", W_H_PARETO },
         { "card_time", NULL, W_H_CARD_TIME },
         { "wait_cdf", NULL, W_H_WAIT },
+        { "failures", NULL, W_H_FAILURES },
         { "load", NULL, W_H_LOAD },
         { "mig_map", "mig_map", W_H_MIG_MAP },
         { "services", "latency", W_H_SERVICES },
         { "cost", NULL, W_H_COST },
         { "energy", NULL, W_H_ENERGY },
+        { "qualities-of-sharing", NULL, W_NOT_MONEY },
         { "precision", "precision", W_H_PRECISION },
         { "assumptions", NULL, W_ASSUMPTIONS },
         { "limits", NULL, W_LIMITS },
@@ -127,6 +130,9 @@ static void contents(struct page *p)
     strbuf_addf(p->out, "<nav aria-label=\"%s\"><ul>", page_word(p, W_CONTENTS));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (part[i].picture && !page_has_picture(p, part[i].picture)) continue;
+        if (part[i].name == W_H_FAILURES && !page_has_failures(p)) continue;
+        if (part[i].name == W_WHICH_POLICY && !page_has_decisions(p)) continue;
+        if (part[i].name == W_NOT_MONEY && p->r->n_qualities == 0) continue;
         strbuf_addf(p->out, "<li><a href=\"#%s\">%s</a></li>", part[i].id,
                     page_word(p, part[i].name));
     }
@@ -146,7 +152,9 @@ static void range(struct page *p)
         if (!policy || !name || strcmp(name, policy) != 0) continue;
         for (size_t k = 0; k < 3; k++) {
             struct strbuf b = { 0 };
-            html_money(&b, json_number_value(json_object_get(one, keys[k])));
+            const double usd = json_number_value(json_object_get(one, keys[k]));
+            html_money(&b, page_rounded(usd, json_number_value(json_object_get(one, "p10_usd")),
+                                        json_number_value(json_object_get(one, "p90_usd"))));
             arg[k] = arena_strdup(p->a, b.s);
             strbuf_fini(&b);
         }

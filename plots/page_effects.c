@@ -30,7 +30,7 @@ static bool moves(const double x[2])
 static void both(struct strbuf *out, const struct page *p, enum word what, const double x[2])
 {
     if (!moves(x)) return;
-    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? "; " : "", page_word(p, what), x[AT_LOW],
+    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? page_word(p, W_SEPARATOR) : "", page_word(p, what), x[AT_LOW],
                 x[AT_HIGH]);
 }
 
@@ -47,22 +47,22 @@ static void effect(struct grid *t, const struct param_result *x)
     }
     for (size_t k = 0; k < 2; k++) {
         if (f.instead[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? "; " : "", page_word(p, end[k]),
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]),
                         page_word(p, W_RECOMMENDS), f.instead[k]);
         if (f.none[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? "; " : "", page_word(p, end[k]),
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]),
                         page_word(p, W_RECOMMENDS), page_word(p, W_NO_POLICY));
         if (f.problem[k])
-            strbuf_addf(&out, "%s%s: %s", out.len ? "; " : "", page_word(p, end[k]), f.problem[k]);
+            strbuf_addf(&out, "%s%s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]), f.problem[k]);
     }
     if (out.len == 0) strbuf_addz(&out, page_word(p, W_SAME_CHOICE));
     both(&figures, p, W_E_TURNAROUND, f.turnaround);
     both(&figures, p, W_E_COST, f.cost);
     both(&figures, p, W_E_ATTAINMENT, f.attainment);
     if (figures.len)
-        strbuf_addf(&out, "; %s: %s", f.policy, figures.s);
+        strbuf_addf(&out, "%s%s: %s", page_word(p, W_SEPARATOR), f.policy, figures.s);
     else
-        strbuf_addf(&out, "; %s", page_word(p, W_NOTHING_MOVES));
+        strbuf_addf(&out, "%s%s", page_word(p, W_SEPARATOR), page_word(p, W_NOTHING_MOVES));
     grid_text(t, out.s);
     strbuf_fini(&out);
     strbuf_fini(&figures);

@@ -92,6 +92,13 @@ void page_classes(struct page *p)
 
 /* ---- faults ---- */
 
+bool page_has_failures(const struct page *p)
+{
+    for (size_t i = 0; i < p->r->n_policies; i++)
+        if (p->r->policy[i].failures.any) return true;
+    return false;
+}
+
 /* What failed, whom it struck, and what that cost; with how far a fault reaches under each policy. */
 void page_failures(struct page *p)
 {
@@ -105,9 +112,7 @@ void page_failures(struct page *p)
         { W_CARD_TIME, W_DOWN, W_GPU_HOURS, FIGURE, AT(failures.down_gpu_hours), false },
         { W_CARD_TIME, W_ABSENT, W_GPU_HOURS, FIGURE, AT(failures.absent_gpu_hours), false },
     };
-    bool any = false;
-    for (size_t i = 0; i < p->r->n_policies; i++) any = any || p->r->policy[i].failures.any;
-    if (!any) return;
+    if (!page_has_failures(p)) return;
     page_heading(p, "failures", W_H_FAILURES);
     page_policy_table(p, "failures-table", W_H_FAILURES, W_FAILURES_NOTE, columns,
                       sizeof columns / sizeof *columns);

@@ -54,14 +54,14 @@ static void targets(struct grid *t, const struct service_result *v)
     struct strbuf out = { 0 };
     for (size_t i = 0; i < v->n_targets; i++) {
         const struct target_result *x = &v->target[i];
-        strbuf_addf(&out, "%s%s: ", i ? "; " : "", x->name);
+        strbuf_addf(&out, "%s%s: ", i ? page_word(p, W_SEPARATOR) : "", x->name);
         html_figure(&out, x->value_ms);
         strbuf_addf(&out, " %s ", page_word(p, W_OF));
         html_figure(&out, x->target_ms);
         strbuf_addf(&out, " ms, %s", page_word(p, x->met ? W_MET : W_MISSED));
     }
     if (!v->stable)
-        strbuf_addf(&out, "%s%s: %s", v->n_targets ? "; " : "", page_word(p, W_IS_UNSTABLE),
+        strbuf_addf(&out, "%s%s: %s", v->n_targets ? page_word(p, W_SEPARATOR) : "", page_word(p, W_IS_UNSTABLE),
                     v->unstable_reason ? v->unstable_reason : page_word(p, W_NOT_STORED));
     grid_text(t, out.s ? out.s : "");
     strbuf_fini(&out);
@@ -71,6 +71,7 @@ static void row(struct grid *t, size_t policy, const struct service_result *v, b
 {
     grid_row(t, false);
     grid_policy(t, policy);
+    targets(t, v);
     for (size_t c = 0; c < COLUMNS; c++) {
         const void *at = (const char *)v + columns[c].offset;
         if (columns[c].tokens && !tokens) continue;
@@ -79,7 +80,6 @@ static void row(struct grid *t, size_t policy, const struct service_result *v, b
         else
             grid_number(t, *(const double *)at, columns[c].kind);
     }
-    targets(t, v);
 }
 
 static void one_service(struct page *p, size_t k, const char *name)
@@ -92,10 +92,10 @@ static void one_service(struct page *p, size_t k, const char *name)
     strbuf_addz(p->out, "</h3>\n");
     grid_open(&t, p, id, W_H_SERVICES);
     grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    grid_column(&t, page_word(p, W_TARGETS), NULL, true);
     for (size_t c = 0; c < COLUMNS; c++)
         if (tokens || !columns[c].tokens)
             grid_column(&t, page_word(p, columns[c].head), page_word(p, columns[c].unit), false);
-    grid_column(&t, page_word(p, W_TARGETS), NULL, true);
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct service_result *v = service_of(&p->r->policy[i], name);
         if (v) row(&t, i, v, tokens);

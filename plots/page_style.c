@@ -28,7 +28,7 @@ static const char style[] =
     "th,td{padding:4px 8px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
     "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
     "thead tr:last-child>*{border-bottom:2px solid var(--line)}.unit{font-weight:400;color:var(--soft)}"
-    "td.long{min-width:16em}td.short{white-space:nowrap}"
+    "td.long{min-width:13em}td.short{white-space:nowrap}"
     "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}\n"
     "th button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;text-align:inherit;"
@@ -37,6 +37,7 @@ static const char style[] =
     "th[aria-sort=descending] button::after{content:\" \\25BC\"}\n"
     ".chip{padding-left:11px;border-radius:2px;margin-right:6px;font-size:10px;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
+    ".again{background-image:linear-gradient(90deg,transparent 38%,var(--bg) 38%,var(--bg) 62%,transparent 62%)}\n"
     "figure{margin:12px 0}figure svg{max-width:100%;height:auto;display:block}.v{cursor:default}\n"
     "#tip{position:fixed;pointer-events:none;background:var(--fg);color:var(--bg);font-size:12px;"
     "padding:2px 7px;border-radius:3px;z-index:9;max-width:24em}\n"
@@ -44,14 +45,14 @@ static const char style[] =
     "overflow-wrap:anywhere}\n"
     "code,pre{font:12px/1.45 ui-monospace,monospace}pre{background:var(--box);padding:12px;overflow-x:auto}\n"
     "@media (max-width:640px){body{padding:12px 10px 48px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}"
-    "td.text{min-width:7em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;"
+    "td.text{min-width:7em}td.long{min-width:24em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;"
     "left:0;background:var(--bg)}}\n"
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
     "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
     "{break-after:avoid}figure,tr{break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
     "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
-    "thead{display:table-header-group}figure svg{max-height:165mm}}\n";
+    "thead{display:table-header-group}figure svg{max-height:128mm;width:auto}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */
 static const char script[] =

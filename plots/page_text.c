@@ -73,8 +73,9 @@ const char *html_of_count(struct page *p, uint64_t n)
 const char *html_of_policy(struct page *p, size_t i)
 {
     struct strbuf b = { 0 };
-    strbuf_addf(&b, "<span class=\"chip\" style=\"background:%s\">&#8288;</span>",
-                colours[i % (sizeof colours / sizeof *colours)]);
+    const size_t n = sizeof colours / sizeof *colours;
+    strbuf_addf(&b, "<span class=\"chip%s\" style=\"background-color:%s\">&#8288;</span>",
+                i >= n ? " again" : "", colours[i % n]); /* as the dashed lines from the ninth on */
     html_text(&b, p->r->policy[i].name);
     return keep(p, &b);
 }

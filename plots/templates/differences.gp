@@ -10,7 +10,6 @@ blocks = STATS_blocks
 rows = int(STATS_max) + 1
 height = 110 + rows * (14 + 9 * blocks)
 load ARG0[1:strlen(ARG0) - strlen("differences.gp")]."style.gp"
-set key outside top center horizontal width -3
 far = 105.0
 set xrange [-far:far]
 set xtics 25
@@ -24,6 +23,6 @@ in(x) = x > 1 ? 102.5 : x < -1 ? -102.5 : 100 * x
 at(b) = $1 + 0.7 * (b - (blocks - 1) / 2.0) / blocks
 plot data index 0 using (0):1:ytic(2) with points pointtype 0 linecolor rgb "#FF000000" notitle, \
      for [b = 0:blocks - 1] data index b using (in($4)):(at(b)):(in($5)):(in($6)) with xerrorbars linetype b + 2 pointtype 7 pointsize 0.01 notitle, \
-     for [b = 0:blocks - 1] data index b using (in($4)):(at(b)) with points linetype b + 2 pointtype 7 pointsize 0.75 title columnheader(1), \
+     for [b = 0:blocks - 1] data index b using (in($4)):(at(b)) with points linetype b + 2 pointtype mark(b + 2) pointsize 0.75 title columnheader(1), \
      for [b = 0:blocks - 1] data index b using (abs($4) > 1 ? in($4) : NaN):(at(b)) with points pointtype 7 pointsize 0.4 linecolor rgb "white" notitle, \
      for [b = 0:blocks - 1] data index b using (in($4)):(at(b)):(sprintf("%s: %+.1f %%", strcol(2), 100 * $4)) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle

@@ -28,7 +28,7 @@ do for [b = 0:blocks - 1] {
     set tmargin at screen top - 20 / height
     set bmargin at screen top - (row - 24) / height
     if (b == 0) { set key at screen 0.5, screen 1 - 22 / height center top horizontal maxrows 1 } else { unset key }
-    plot for [k = 3:policies + 2] data index b using 1:(column(k)) with linespoints linetype k - 2 pointtype 7 pointsize 0.6 title columnheader(k), \
+    plot for [k = 3:policies + 2] data index b using 1:(column(k)) with linespoints linetype k - 2 pointtype mark(k - 2) pointsize 0.6 title columnheader(k), \
          data index b using 1:2:(0.3) with xerrorbars linecolor rgb "black" linewidth 2 pointtype 0 notitle, \
          for [k = 3:policies + 2] data index b using 1:(column(k)):(sprintf("%s: %.4g ms", columnhead(k), column(k))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
     unset label 2

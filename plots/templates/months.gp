@@ -18,5 +18,5 @@ set xtics 12
 set format y "%.1s %c"
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 plot for [b = 0:blocks - 1] data index b using 1:2 with lines linetype b + 1 title columnheader(1), \
-     for [b = 0:blocks - 1] data index b using 1:3 with points linetype b + 1 pointtype 7 pointsize 0.9 notitle, \
+     for [b = 0:blocks - 1] data index b using 1:3 with points linetype b + 1 pointtype mark(b + 1) pointsize 0.9 notitle, \
      data using 1:2:(sprintf("month %d: %.0f USD", $1, $2)) with labels hypertext point pointtype 7 pointsize 0.9 linecolor rgb "#FF000000" notitle

@@ -10,7 +10,7 @@ days = STATS_max > 96
 last = STATS_max / (days ? 24 : 1)
 height = 300
 load ARG0[1:strlen(ARG0) - strlen("power.gp")]."style.gp"
-set key outside top center horizontal width -3
+set key outside top center horizontal
 set xrange [0:last]
 set yrange [0:*]
 set xlabel (days ? "time since the start of the run (days)" : "time since the start of the run (hours)")

@@ -29,9 +29,20 @@ do for [s = 0:services - 1] {
         set tmargin at screen top
         set bmargin at screen top - (row - 22) / height
         set format x (f == 4 ? "%g" : "")
-        if (f == 4) { set logscale y; set yrange [*:*]; set format y "%g" } else { unset logscale y; set yrange [0:*] }
+        if (f == 4) {
+            set logscale y
+            set yrange [*:*]
+            set ytics nomirror autofreq
+            set format y "%g"
+        } else {
+            unset logscale y
+            set yrange [0:*]
+            stats data index s * policies:(s + 1) * policies - 1 using f nooutput name "F"
+            step = F_max > 0 ? 10 ** floor(log10(F_max)) : 1
+            set ytics nomirror 0, (F_max < 2 * step ? 1 : F_max < 5 * step ? 2 : 5) * step
+        }
         if (s == 0 && f == 2) { set key at screen 0.5, screen 1 - 8 / height center top horizontal maxrows 1 } else { unset key }
-        set label 4 (f == 2 ? "requests per second" : f == 3 ? "replicas up" : "p99 latency (ms, log scale)") at graph 0.01, 0.9 left
+        set label 4 (f == 2 ? "requests per second" : f == 3 ? "replicas up" : "p99 latency (ms, log scale)") at graph 0.995, 1.1 right
         plot for [p = 0:policies - 1] data index s * policies + p using ($1 / (days ? 24 : 1)):(column(f)) with lines linetype p + 1 title columnheader(1)
         unset label 3
         if (f == 2) {
@@ -42,6 +53,7 @@ do for [s = 0:services - 1] {
             plot data index s * policies using ($1 / (days ? 24 : 1)):2 with lines linecolor rgb "#FF000000" title columnheader(2)
             set border 3 linecolor rgb "black" linewidth 0.7
             set tics nomirror out scale 0.5
+            set xtics nomirror
         }
     }
 }

@@ -1,7 +1,7 @@
 # style.gp - common look of all plots. Each template sets `height` and loads it.
 # Colours: Okabe and Ito, distinguishable with any common colour blindness; black is left out
 # because it must also be readable on a dark page. Line type k is policy k in every plot; from the
-# ninth on the same colours come back dashed.
+# ninth on the same colours come back dashed, and points as triangles (mark).
 # Categories (what card time is spent on, cost items) take no policy's colour but steps of a ramp of
 # browns that differ in lightness, in the order in which they stand in a bar.
 set terminal svg enhanced size 860, height font "sans-serif,13" linewidth 1.4
@@ -23,5 +23,6 @@ do for [k = 0:1] {
     set linetype 8 * k + 8 linecolor rgb "#B8A800" linewidth 1.6 dashtype 1 + k
 }
 set linetype cycle 16
+mark(k) = k > 8 ? 9 : 7
 array category[10] = ["#3B2A20", "#523D2F", "#6A5242", "#826957", "#99816E", \
                       "#AF9987", "#C3B1A1", "#D6C8BA", "#E6DCD1", "#F4EEE7"]

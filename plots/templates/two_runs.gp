@@ -10,7 +10,6 @@ blocks = STATS_blocks
 rows = int(STATS_max) + 1
 height = 110 + rows * (14 + 9 * blocks)
 load ARG0[1:strlen(ARG0) - strlen("two_runs.gp")]."style.gp"
-set key outside top center horizontal width -3
 far = 105.0
 set xrange [-far:far]
 set xtics 25

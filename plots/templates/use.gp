@@ -8,7 +8,7 @@ stats data using (0) nooutput
 policies = STATS_columns - 1
 height = 330
 load ARG0[1:strlen(ARG0) - strlen("use.gp")]."style.gp"
-set key outside top center horizontal width -3
+set key outside top center horizontal
 set ylabel "share of card time or capacity (%)"
 set yrange [0:100]
 set xrange [-0.5:3.5]

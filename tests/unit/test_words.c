@@ -2,6 +2,7 @@
  * same markup; the texts of the pictures are those of the templates. */
 #include "support/support.h"
 
+#include "metrics/decide.h"
 #include "plots/gnuplot.h"
 #include "plots/words.h"
 
@@ -133,6 +134,23 @@ static void scripts_are_translated(void **state)
     strbuf_fini(&out);
 }
 
+/* Every text about the ways of sharing has its Chinese. */
+static void what_money_does_not_show(void **state)
+{
+    static const char *const kinds[] = { "whole", "mig", "timeslice", "mps", "intercept", "remote" };
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n;
+        const struct quality *q = qualities_of(kinds[k], &n);
+        assert_true(n > 0);
+        for (size_t i = 0; i < n; i++) {
+            const char *const text[] = { q[i].aspect, q[i].text, q[i].source };
+            for (size_t t = 0; t < 3; t++)
+                if (word_of(LANG_ZH, text[t]) == text[t]) fail_msg("no Chinese: %s", text[t]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +158,7 @@ int main(void)
         cmocka_unit_test(one_meaning_each),
         cmocka_unit_test(pictures_speak_both),
         cmocka_unit_test(scripts_are_translated),
+        cmocka_unit_test(what_money_does_not_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
