@@ -337,8 +337,8 @@ static bool on_whole_nodes(const struct cluster *c, enum prefer prefer,
         vec_fini(&list);
         if (whole > 0) return false;
     }
-    for (struct node *n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL); n && whole > 0;
-         n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
+    for (struct node *n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, NULL);
+         n && whole > 0; n = cluster_next_node(c, r->group, PREFER_TIGHTEST, per_node, n))
         if (cluster_cards_of_node(c, n, r, per_node, out)) whole--;
     if (whole > 0) return false;
     return rest == 0 || on_one_node(c, prefer, r, rest, out, out);
