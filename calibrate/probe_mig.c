@@ -1,5 +1,6 @@
-/* calibrate/probe_mig.c - MIG-2 and MIG-4 on the instances that are there: none is made, none removed. Every
- * instance runs in a worker of its own, alone and with all others busy. */
+/* calibrate/probe_mig.c - MIG-1 to MIG-4 on the instances that are there: none is made, none removed. What one is by
+ * itself is asked of this program, run again inside it. Then every instance runs in a worker of its own, alone and
+ * with all others busy. */
 #include "calibrate/nvml.h"
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
@@ -8,15 +9,106 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { POWER_LOSS, KEPT_COMPUTE, KEPT_MEMORY, KEYS, REPEATS = 6 };
+enum { FACTS = 6, INSTANCES = 7 }; /* of one instance; no card has more instances */
+enum {
+    POWER_LOSS,
+    PCIE,
+    KEPT_COMPUTE,
+    KEPT_MEMORY,
+    KEPT_COPY,
+    EACH,
+    KEYS = EACH + FACTS * INSTANCES
+};
+enum { REPEATS = 6 };
+#define INSTANCE(i)                                                                                \
+    { "mig", "instance_" i "_sms", "SMs", "SMs of instance " i, 1, 4096, true },                   \
+        { "mig", "instance_" i "_bytes", "B", "memory of instance " i, 1e8, 1e13, true },          \
+        { "mig", "instance_" i "_mem_Bps", "B/s", "triad in it", 1e8, 1e14, true },                \
+        { "mig", "instance_" i "_l2_Bps", "B/s", "second-level cache in it", 1e8, 1e15, true },    \
+        { "mig", "instance_" i "_gemm_fp16_flops", "FLOPS", "fp16 in it", 1e8, 1e17, true },       \
+    {                                                                                              \
+        "mig", "instance_" i "_launch_us", "us", "one launch in it", 0.01, 1e4, true               \
+    }
 static const struct param_def keys[KEYS] = {
     { "mig", "power_loss", "ratio", "speed that instances lose with all of them computing", -0.5,
       0.9, false },
+    { "mig", "pcie_efficiency", "ratio", "share of the bus's raw rate that all get together", 0.01,
+      1, false },
     { "mig", "kept_compute", "ratio", "speed of the instances together over each alone, compute", 0,
       1.2, true },
     { "mig", "kept_memory", "ratio", "the same, memory", 0, 1.2, true },
+    { "mig", "kept_copy", "ratio", "the same, copies from pinned memory", 0, 1.2, true },
+    INSTANCE("0"),
+    INSTANCE("1"),
+    INSTANCE("2"),
+    INSTANCE("3"),
+    INSTANCE("4"),
+    INSTANCE("5"),
+    INSTANCE("6"),
 };
+
+/* The facts as the program names them when it runs inside: group and key in the profile or samples. */
+static const char *const inside[FACTS] = { "sms",    "memory_bytes",    "mem_Bps",
+                                           "l2_Bps", "gemm_fp16_flops", "launch_us" };
+
+static void put_one(const struct probe_ctx *c, const struct param_def *key, double value)
+{
+    const struct stop_rule rule = { .relative = 1, .min_n = 1, .max_n = 1, .seconds = 60 };
+    struct sampler s;
+    sampler_init(&s, &rule, 0);
+    sampler_add(&s, value);
+    profile_out_put(c->out, key, &s, NULL, "this program, run inside the instance");
+    sampler_fini(&s);
+}
+
+static double number(const json_t *v)
+{
+    if (json_is_object(v)) v = json_object_get(v, "value");
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* One instance by itself: the profile of a run of this program that sees nothing else. */
+static void measure_inside(const struct probe_ctx *c, const char *program, const char *uuid,
+                           const struct param_def *key)
+{
+    char *command = xasprintf("CUDA_VISIBLE_DEVICES='%s' exec '%s' --quick --only "
+                              "launch,triad,l2,gemm 2>/dev/null",
+                              uuid, program);
+    FILE *f = popen(command, "r");
+    json_t *profile = f ? json_loadf(f, 0, NULL) : NULL;
+    const int status = f ? pclose(f) : -1;
+    const json_t *device = json_object_get(profile, "device"),
+                 *base = json_object_get(profile, "base");
+    for (int k = 0; k < FACTS; k++) {
+        const double v = number(json_object_get(k < 2 ? device : base, inside[k]));
+        if (isnan(v))
+            profile_out_missing(c->out, &key[k],
+                                "not in the profile of a run inside it (status %d)", status);
+        else
+            put_one(c, &key[k], v);
+    }
+    json_decref(profile);
+    free(command);
+}
+
+static void measure_each(const struct probe_ctx *c, char uuid[][NVML_UUID_SIZE], size_t n)
+{
+    char program[4096];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) return;
+    program[length] = '\0';
+    for (size_t i = 0; i < INSTANCES; i++) {
+        const struct param_def *key = &keys[EACH + FACTS * i];
+        if (i < n && !strpbrk(uuid[i], "'\\"))
+            measure_inside(c, program, uuid[i], key);
+        else
+            for (int k = 0; k < FACTS; k++)
+                profile_out_missing(c->out, &key[k], "there are %zu instances", n);
+    }
+}
 
 /* Sum of the rates of all instances, each alone or all at once. */
 static int rates(struct worker *w[], const struct loop l[], size_t n, bool at_once, double seconds,
@@ -32,17 +124,22 @@ static int rates(struct worker *w[], const struct loop l[], size_t n, bool at_on
     return rc;
 }
 
-/* Mean over the instances of speed with all busy over speed alone. */
+/* Mean over the instances of speed with all busy over speed alone; *all: the sum of rates with all busy. */
 static int kept(struct worker *w[], const struct loop l[], size_t n, double seconds, double *out,
-                struct err *e)
+                double *all, struct err *e)
 {
     double alone[NVML_MIG_MAX], busy[NVML_MIG_MAX];
     int rc = rates(w, l, n, false, seconds, alone, e);
     if (!rc) rc = rates(w, l, n, true, seconds, busy, e);
-    *out = 0;
-    for (size_t i = 0; !rc && i < n; i++) *out += busy[i] / alone[i] / (double)n;
+    *out = *all = 0;
+    for (size_t i = 0; !rc && i < n; i++) {
+        *out += busy[i] / alone[i] / (double)n;
+        *all += busy[i];
+    }
     return rc;
 }
+
+enum { COPY_BYTES = 32 << 20 };
 
 static int measure(const struct probe_ctx *c, struct worker *w[], const int sms[], size_t n,
                    struct err *e)
@@ -51,30 +148,37 @@ static int measure(const struct probe_ctx *c, struct worker *w[], const int sms[
         .relative = 0.02, .min_n = REPEATS, .max_n = 100, .seconds = 600
     };
     const double seconds = c->quick ? 0.3 : 2;
-    struct loop compute[NVML_MIG_MAX], memory[NVML_MIG_MAX];
-    struct sampler s[KEYS];
-    double ratio;
+    const double link = c->dev->info.link_Bps;
+    struct loop compute[NVML_MIG_MAX], memory[NVML_MIG_MAX], copy[NVML_MIG_MAX];
+    struct sampler s[EACH];
+    double ratio, all;
     int rc = 0;
     for (size_t i = 0; i < n; i++) {
         compute[i] = (struct loop){ .kind = LOOP_COMPUTE,
                                     .grid = (unsigned)(sms[i] > 0 ? sms[i] : 1) * 8,
                                     .size = 100000,
                                     .depth = DEV_EVENTS };
+        copy[i] = (struct loop){ .kind = LOOP_COPY, .size = COPY_BYTES, .depth = 4 };
         memory[i] = (struct loop){ .kind = LOOP_MEMORY, .size = 64 << 20, .depth = DEV_EVENTS };
     }
-    for (int k = 0; k < KEYS; k++) sampler_init(&s[k], &rule, 0);
+    for (int k = 0; k < EACH; k++) sampler_init(&s[k], &rule, 0);
     for (int i = 0; !rc && i < REPEATS; i++) {
-        rc = kept(w, compute, n, seconds, &ratio, e);
+        rc = kept(w, compute, n, seconds, &ratio, &all, e);
         if (!rc) sampler_add(&s[KEPT_COMPUTE], ratio);
         if (!rc) sampler_add(&s[POWER_LOSS], 1 - ratio);
-        if (!rc) rc = kept(w, memory, n, seconds, &ratio, e);
+        if (!rc) rc = kept(w, memory, n, seconds, &ratio, &all, e);
         if (!rc) sampler_add(&s[KEPT_MEMORY], ratio);
+        if (!rc) rc = kept(w, copy, n, seconds, &ratio, &all, e);
+        if (!rc) sampler_add(&s[KEPT_COPY], ratio);
+        if (!rc && link > 0) sampler_add(&s[PCIE], COPY_BYTES * all / link);
     }
-    for (int k = 0; k < KEYS; k++) {
+    for (int k = 0; k < EACH; k++) {
         const struct estimate est = sampler_estimate(&s[k]);
         if (!rc && k == POWER_LOSS && !(est.low > 0))
             profile_out_missing(c->out, &keys[k], "within the noise: %.4g [%.4g, %.4g], n %zu",
                                 est.median, est.low, est.high, est.n);
+        else if (!rc && k == PCIE && !(link > 0))
+            profile_out_missing(c->out, &keys[k], "the rate of the bus is not known without NVML");
         else if (!rc)
             profile_out_put(c->out, &keys[k], &s[k], NULL,
                             "closed loops on every instance, alone and with all busy, in turn");
@@ -120,11 +224,15 @@ static void run(const struct probe_ctx *c)
         nvml_close(m);
         if (n < 2) rc = err_set(&e, ERR_IO, NULL, "%zu instances are there, two are needed", n);
     }
+    if (!rc) measure_each(c, uuid, n);
     if (!rc) rc = start_all(c, uuid, n, w, sms, &e);
     if (!rc) rc = measure(c, w, sms, n, &e);
     workers_stop(w, n);
     if (rc)
-        for (int k = 0; k < KEYS; k++) profile_out_missing(c->out, &keys[k], "%s", e.msg);
+        for (int k = 0; k < KEYS; k++)
+            if (isnan(profile_out_value(c->out, keys[k].group, keys[k].key)) &&
+                !profile_out_reason(c->out, keys[k].group, keys[k].key))
+                profile_out_missing(c->out, &keys[k], "%s", e.msg);
 }
 
 const struct probe probe_mig = {

@@ -1,4 +1,4 @@
-/* calibrate/probe_mps.c - MPS-1 to MPS-3 where this user may start a daemon: one with its own pipe folder, ended
+/* calibrate/probe_mps.c - MPS-1, -2, -4 and a part of -3 where this user may start a daemon: one with its own pipe folder, ended
  * again. A client counts only if the driver says that it is attached: one that misses the folder would fall
  * back to taking turns without a word. */
 #include "calibrate/probe.h"
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OVERHEAD, INTERFERENCE, AGGREGATE, CAP, KEYS = CAP + 3, REPEATS = 6 };
+enum { OVERHEAD, INTERFERENCE, AGGREGATE, CAP, SMS = CAP + 3, LAUNCH = SMS + 3, KEYS, REPEATS = 6 };
 static const struct param_def keys[KEYS] = {
     { "mps", "overhead", "ratio", "share of speed that a lone client loses", -0.5, 0.9, false },
     { "mps", "interference", "ratio", "slowdown by a card's worth of neighbours below saturation",
@@ -23,6 +23,11 @@ static const struct param_def keys[KEYS] = {
       1.2, true },
     { "mps", "cap_50", "ratio", "the same, 50 %", 0, 1.2, true },
     { "mps", "cap_75", "ratio", "the same, 75 %", 0, 1.2, true },
+    { "mps", "cap_25_sms", "SMs", "SMs that a client with 25 % of the threads sees", 1, 4096,
+      true },
+    { "mps", "cap_50_sms", "SMs", "the same, 50 %", 1, 4096, true },
+    { "mps", "cap_75_sms", "SMs", "the same, 75 %", 1, 4096, true },
+    { "mps", "launch_ns", "ns", "added to one launch by being a client", -1e6, 1e6, true },
 };
 
 struct daemon {
@@ -69,7 +74,7 @@ static void daemon_stop(struct daemon *m)
 
 /* n clients, attached for certain. percent 0: no cap. */
 static int clients_start(const struct probe_ctx *c, const struct daemon *m, int percent,
-                         struct worker *w[], size_t n, struct err *e)
+                         struct worker *w[], size_t n, int *sms, struct err *e)
 {
     char cap[64];
     const char *const env[] = { m->pipe, percent ? cap : NULL, NULL };
@@ -85,6 +90,21 @@ static int clients_start(const struct probe_ctx *c, const struct daemon *m, int 
                          "a process is not attached to the daemon, or the driver cannot tell");
     }
     if (rc) workers_stop(w, n);
+    *sms = r.sms;
+    return rc;
+}
+
+/* Launches of a process that takes no part in the daemon and of a client, in pairs. */
+static int measure_launch(const struct probe_ctx *c, struct worker *native, struct worker *client,
+                          struct sampler *s, struct err *e)
+{
+    double ns[2];
+    int rc = 0;
+    for (int i = 0; !rc && i < (c->quick ? 8 : 40); i++) {
+        rc = calls_time(native, "launch", 32, &ns[0], e);
+        if (!rc) rc = calls_time(client, "launch", 32, &ns[1], e);
+        if (!rc && i >= 4) sampler_add(s, ns[1] - ns[0]); /* the first ones warm up */
+    }
     return rc;
 }
 
@@ -109,12 +129,15 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
     const struct loop full[2] = { loop_of(c->dev, whole(c->dev)), loop_of(c->dev, whole(c->dev)) };
     const struct loop small[2] = { loop_of(c->dev, quarter), loop_of(c->dev, quarter) };
     struct loop_result native = { 0 }, alone = { 0 }, little = { 0 }, r[2];
-    struct worker *w[2] = { NULL, NULL };
+    struct worker *w[2] = { NULL, NULL }, *outside = NULL;
+    int sms = 0;
 
-    int rc = workers_start(c->dev, NULL, w, 1, e);
-    if (!rc) rc = loops_run(w, full, 1, seconds, &native, e);
-    workers_stop(w, 1);
-    if (!rc) rc = clients_start(c, m, 0, w, 2, e);
+    int rc = workers_start(c->dev, NULL, &outside, 1, e);
+    if (!rc) rc = loops_run(&outside, full, 1, seconds, &native, e);
+    if (!rc) rc = clients_start(c, m, 0, w, 2, &sms, e);
+    if (!rc) rc = measure_launch(c, outside, w[0], &s[LAUNCH], e);
+    workers_stop(&outside,
+                 1); /* before anything else is timed: it would take turns with the server */
     if (!rc) rc = loops_run(w, full, 1, seconds, &alone, e);
     if (!rc) sampler_add(&s[OVERHEAD], 1 - alone.rate / native.rate);
     if (!rc) rc = loops_run(w, full, 2, seconds, r, e);
@@ -125,7 +148,8 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
     if (!rc) sampler_add(&s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
     workers_stop(w, 2);
     for (int k = 0; !rc && k < 3; k++) {
-        rc = clients_start(c, m, caps[k], w, 1, e);
+        rc = clients_start(c, m, caps[k], w, 1, &sms, e);
+        if (!rc) sampler_add(&s[SMS + k], sms);
         if (!rc) rc = loops_run(w, full, 1, seconds, r, e);
         if (!rc) sampler_add(&s[CAP + k], r[0].rate / alone.rate);
         workers_stop(w, 1);
@@ -138,7 +162,7 @@ static void put(const struct probe_ctx *c, int k, const struct sampler *s)
     const struct estimate est = sampler_estimate(s);
     const char *how =
         "closed loops in clients of a daemon of our own, attachment proven, rounds in turn";
-    if (k <= INTERFERENCE && s->n && !(est.low > 0))
+    if ((k <= INTERFERENCE || k == LAUNCH) && s->n && !(est.low > 0))
         profile_out_missing(c->out, &keys[k], "within the noise: %.4g [%.4g, %.4g], n %zu",
                             est.median, est.low, est.high, est.n);
     else

@@ -189,7 +189,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute a, CUdevice d)
     *out = 0;
     if (a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *out = (int)p->cc_major;
     if (a == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *out = (int)p->cc_minor;
-    if (a == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *out = (int)p->sms;
+    if (a == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *out = (int)usable_sms();
     if (a == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) *out = 2048;
     if (a == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) *out = (int)(p->l2_MiB * (1 << 20));
     if (a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE) *out = (int)(1e3 * p->clock_MHz);

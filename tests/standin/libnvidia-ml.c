@@ -28,6 +28,8 @@ EXPORT int nvmlShutdown(void);
 EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device *out);
 EXPORT int nvmlDeviceGetPowerUsage(device d, unsigned *mW);
 EXPORT int nvmlDeviceGetEnforcedPowerLimit(device d, unsigned *mW);
+EXPORT int nvmlDeviceGetMaxPcieLinkGeneration(device d, unsigned *out);
+EXPORT int nvmlDeviceGetMaxPcieLinkWidth(device d, unsigned *out);
 EXPORT int nvmlDeviceGetMigMode(device d, unsigned *now, unsigned *pending);
 EXPORT int nvmlDeviceGetMaxMigDeviceCount(device d, unsigned *n);
 EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device d, unsigned i, device *out);
@@ -62,6 +64,21 @@ int nvmlDeviceGetEnforcedPowerLimit(device d, unsigned *mW)
 {
     (void)d;
     *mW = 300000;
+    return 0;
+}
+
+/* The second generation, eight lanes: 4 GB/s. */
+int nvmlDeviceGetMaxPcieLinkGeneration(device d, unsigned *out)
+{
+    (void)d;
+    *out = 2;
+    return 0;
+}
+
+int nvmlDeviceGetMaxPcieLinkWidth(device d, unsigned *out)
+{
+    (void)d;
+    *out = 8;
     return 0;
 }
 

@@ -46,6 +46,8 @@ static void mps(void **state)
     expect(&m, "mps.aggregate_2", 1200.0 / 1350, 0.02, 0);
     expect(&m, "mps.cap_25", 0.25, 0.02,
            0); /* 320 blocks on 10, 20, 30 of 40 SMs: 32, 16, 11 rounds */
+    expect(&m, "mps.cap_25_sms", 10, 0, 0);
+    assert_contains(m.said, "launch_ns              not measured: within the noise");
     expect(&m, "mps.cap_50", 0.5, 0.02, 0);
     expect(&m, "mps.cap_75", 8.0 / 11, 0.02, 0);
     done(&m);
@@ -66,6 +68,16 @@ static void mig(void **state)
     const double half = 0.5 * 1200 / 1350;
     m = measure("context_ms=5;mig=2;quantum_us=1200;switch_us=150", "--only launch,mig");
     expect(&m, "mig.kept_compute", half, 0.02, 0);
+    expect(&m, "mig.kept_copy", half, 0.05, 0);
+    /* 2 GB/s of a bus of 4, as one queue does it, less what the switches take */
+    expect(&m, "mig.pcie_efficiency", half, 0.05, 0);
+    expect(&m, "mig.instance_0_sms", 40, 0, 0);
+    expect(&m, "mig.instance_1_bytes", 16.0 * (1 << 30), 0, 0);
+    expect(&m, "mig.instance_1_mem_Bps", 250e9, 0.01, 0);
+    expect(&m, "mig.instance_0_l2_Bps", 1000e9, 0.01, 0);
+    expect(&m, "mig.instance_1_gemm_fp16_flops", 56e12, 0.01, 0);
+    expect(&m, "mig.instance_0_launch_us", 2.5, 0, 0.05);
+    assert_contains(m.said, "instance_2_sms         not measured: there are 2 instances");
     expect(&m, "mig.power_loss", 1 - half, 0.02, 0);
     done(&m);
 }
