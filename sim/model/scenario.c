@@ -9,7 +9,7 @@
 enum { POINTER = 256, MAX_LISTED = 1000 /* groups are asked in turn, names compared in pairs */ };
 
 struct top {
-    const char *format, *name, *prices;
+    const char *format, *name, *prices, *rent;
     int64_t seed;
     simtime horizon, warmup;
     json_t *fleet, *work, *profiles, *policies, *schedule, *faults, *output;
@@ -27,6 +27,7 @@ static const struct cfg_field top_fields[] = {
     CFG_FIELD(struct top, schedule, CFG_JSON, NULL, 0, 0, "who is next, and where"),
     CFG_FIELD(struct top, faults, CFG_JSON, NULL, 0, 0, "what fails; absent: nothing"),
     CFG_FIELD(struct top, prices, CFG_TEXT, NULL, 0, 0, "price book; absent: no cost"),
+    CFG_FIELD(struct top, rent, CFG_TEXT, NULL, 0, 0, "price book of renting, for paybacks"),
     CFG_FIELD(struct top, output, CFG_JSON, NULL, 0, 0, "what to write"),
 };
 
@@ -512,6 +513,7 @@ static void read_top(struct reader *r)
     read_work(r, top.work);
     check_ends(r);
     read_signatures(r, top.profiles);
+    s->rent = relative(r, top.rent);
     read_policies(r, &top);
 }
 

@@ -108,7 +108,8 @@ struct scenario {
         simtime from, to; /* of the run; to SIM_NEVER: its end */
         int64_t events;   /* at most, of each policy */
     } timeline;
-    char sha256[65]; /* of the file's bytes */
+    const char *rent; /* price book that what is bought is held against; path or NULL */
+    char sha256[65];  /* of the file's bytes */
 };
 
 /* Load, apply `set` ("path=value" texts), check. 0; ERR_IO when it cannot be read, ERR_INPUT when

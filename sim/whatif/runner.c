@@ -70,6 +70,20 @@ static void check_prices(const struct plan *p, struct arena *a, struct diag *d)
     if (p->priced && tco_check(&fleet, p->share->name, &p->prices, &e) != 0) diag_add_err(d, &e);
 }
 
+/* The book of rent has a price for every card that is bought. */
+static void load_rent(struct runner *r, const struct world *world, struct diag *d)
+{
+    struct err e = { 0 };
+    char sha[65];
+    if (!r->scenario.rent) return;
+    int rc = price_book_load(&r->rent, r->arena, r->scenario.rent, world->gpus, sha, &e);
+    for (size_t i = 0; rc == 0 && i < r->n; i++) {
+        const struct usage fleet = fleet_of(&r->plan[i], r->arena);
+        if (r->plan[i].priced) rc = tco_check(&fleet, r->plan[i].share->name, &r->rent, &e);
+    }
+    if (rc != 0) diag_add_err(d, &e);
+}
+
 /* Everything that work is read from, in scenario order. */
 static int hash_traces(struct runner *r, struct err *e)
 {
@@ -131,6 +145,7 @@ static int list_inputs(struct runner *r, input_list *list, struct err *e)
         }
         if (rc == 0 && plan->priced) rc = add_input(r, list, "prices", plan->spec->prices, e);
     }
+    if (rc == 0 && r->scenario.rent) rc = add_input(r, list, "prices", r->scenario.rent, e);
     return rc;
 }
 
@@ -214,6 +229,7 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
             plan_fini(plan);
     }
     plan_check_schedule(world, s, d);
+    if (d->count == 0) load_rent(r, world, d);
     if (d->count == 0) r->resolved = scenario_resolved(s, share, order);
     for (size_t p = 0; p < s->n_policies; p++) json_decref(share[p]), json_decref(order[p]);
     if (d->count > 0) return 0;
@@ -470,6 +486,12 @@ static int judge_money(struct runner *r, struct policy_result *result, unsigned 
     const int n = repeat(r, run, threads, e);
     if (n < 0) return n;
     months_paybacks(result, r->n, r->arena);
+    for (size_t i = 0; i < r->n && r->scenario.rent; i++) {
+        if (!result[i].tco.priced) continue;
+        const struct tco_result rented =
+            tco_price(&result[i].usage, r->plan[i].share->name, &r->rent, r->arena);
+        months_add_payback(&result[i].tco, r->rent.name, &rented, r->arena);
+    }
     chances_fill(
         &r->result,
         &(struct chances){ share, book, (const struct policy_result *const *)run, (size_t)n },

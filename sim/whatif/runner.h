@@ -17,6 +17,7 @@ struct runner {
     struct arena *arena;
     struct result result;
     json_t *resolved;
+    struct price_book rent; /* where the scenario names one */
     FILE **jobs, **series, **services, **slots,
         **timeline;        /* one scratch stream per policy, rewound; NULL: not asked for */
     uint64_t replication;  /* which of the independent repetitions of the generated work */

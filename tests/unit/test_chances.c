@@ -167,6 +167,41 @@ static void replications(void **state)
     json_decref(before);
 }
 
+#define BOOK(item)                                                                                               \
+    "{ 'format': 'gpusim-prices/1', 'name': 'the cloud', 'currency': 'USD', 'rate': 0, 'term': '2 y', 'as_of': " \
+    "'2026-01', 'items': [ { 'name': 'x', " item " } ] }"
+
+/* A card of 876 USD that is held all the time against 0.5 USD an hour, 365 a month: paid in month 2.4. A book of rent
+ * without that card is refused. */
+static void held_against_a_book_of_rent(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 'k', 'fleet': [ { 'name': 'p', 'gpu': 'l4', "
+        "'nodes': 1, 'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': "
+        "'trace.csv' } ], 'policies': [ { 'name': 'a', 'share': { 'kind': 'whole' } } ], 'prices': "
+        "'own.json', 'rent': 'rent.json' }";
+    struct sim_file files[] = {
+        { "own.json", BOOK("'driver': 'card', 'gpu': 'l4', 'amount': 876") },
+        { "rent.json", BOOK("'driver': 'allocated_gpu_hour', 'gpu': 'l4', 'amount': 0.5") },
+        { NULL, NULL }
+    };
+    struct simulated s;
+    char said[600];
+    (void)state;
+    simulate_with(&s, text, "job_id,submit_s,duration_s,gpus\nx,0,3600,1\n", files, 1);
+    const struct tco_result *t = &s.run.result.policy[0].tco;
+    assert_int_equal(t->n_paybacks, 1);
+    assert_string_equal(t->payback[0].rent, "the cloud");
+    assert_close(t->payback[0].month, 3, 0);
+    assert_close(t->payback[0].paid_by_month_usd[24], 2 * 4380, 1e-9);
+    simulated_fini(&s);
+    files[1].text = BOOK("'driver': 'allocated_gpu_hour', 'gpu': 't4', 'amount': 0.5");
+    assert_int_equal(sim_problems(text, "job_id,submit_s,duration_s,gpus\nx,0,3600,1\n", files,
+                                  said, sizeof said),
+                     1);
+    assert_contains(said, "l4");
+}
+
 static void nothing_to_draw(void **state)
 {
     struct simulated s;
@@ -183,8 +218,11 @@ static void nothing_to_draw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_share),     cmocka_unit_test(certain_and_lopsided),
-        cmocka_unit_test(equal),           cmocka_unit_test(replications),
+        cmocka_unit_test(known_share),
+        cmocka_unit_test(certain_and_lopsided),
+        cmocka_unit_test(equal),
+        cmocka_unit_test(replications),
+        cmocka_unit_test(held_against_a_book_of_rent),
         cmocka_unit_test(nothing_to_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
