@@ -16,6 +16,7 @@ struct page {
     json_t *imports; /* NULL: not known */
     json_t *risk;    /* NULL: not known */
     json_t *effects; /* sensitivity.json; NULL: not computed */
+    const struct beside *beside; /* NULL: no sweep */
     struct arena *a; /* short texts, until the page is done */
     const struct report_picture *picture;
     size_t n_pictures;
@@ -108,6 +109,7 @@ void page_comparison(struct page *p);
 void page_picture(struct page *p, const char *name);
 bool page_has_picture(const struct page *p,
                       const char *name); /* data, or a word on their absence */
+void page_sweep(struct page *p); /* percentiles against what was swept */
 void page_classes(struct page *p);
 void page_services(struct page *p);
 void page_money(struct page *p);

@@ -1,6 +1,7 @@
 /* plots/page_answer.c - what to do, and what stands against it. */
 #include "plots/page.h"
 
+#include "plots/beside.h"
 #include "plots/html.h"
 
 #include <math.h>
@@ -119,6 +120,7 @@ static void contents(struct page *p)
         { "load", NULL, W_H_LOAD },
         { "mig_map", "mig_map", W_H_MIG_MAP },
         { "services", "latency", W_H_SERVICES },
+        { "sweep", NULL, W_H_SWEEP },
         { "cost", NULL, W_H_COST },
         { "energy", NULL, W_H_ENERGY },
         { "qualities-of-sharing", NULL, W_NOT_MONEY },
@@ -131,6 +133,7 @@ static void contents(struct page *p)
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (part[i].picture && !page_has_picture(p, part[i].picture)) continue;
         if (part[i].name == W_H_FAILURES && !page_has_failures(p)) continue;
+        if (part[i].name == W_H_SWEEP && !(p->beside && p->beside->name)) continue;
         if (part[i].name == W_WHICH_POLICY && !page_has_decisions(p)) continue;
         if (part[i].name == W_NOT_MONEY && p->r->n_qualities == 0) continue;
         strbuf_addf(p->out, "<li><a href=\"#%s\">%s</a></li>", part[i].id,

@@ -1,6 +1,7 @@
 /* plots/page_jobs.c - pictures; waits by class; services. */
 #include "plots/page.h"
 
+#include "plots/beside.h"
 #include "plots/html.h"
 
 #include <math.h>
@@ -45,6 +46,29 @@ void page_picture(struct page *p, const char *name)
         strbuf_addz(p->out, "</p>\n");
     }
     strbuf_addf(p->out, "<figcaption>%s</figcaption>\n</figure>\n", page_word(p, x->caption));
+}
+
+/* ---- a sweep of the same scenario ---- */
+
+void page_sweep(struct page *p)
+{
+    const struct beside *b = p->beside;
+    if (!b || !b->name) return;
+    page_heading(p, "sweep", W_H_SWEEP);
+    strbuf_addz(p->out, "<p class=\"note\">");
+    SAY(p, b->n ? W_SWEEP_NOTE : W_SWEEP_NOT_DRAWN, html_of(p, b->name));
+    strbuf_addz(p->out, "</p>\n");
+    for (size_t i = 0; i < b->n; i++) {
+        const struct beside_curve *c = &b->curve[i];
+        const char *svg = strstr(c->svg.s ? c->svg.s : "", "<svg");
+        const char *figure = html_of(p, c->figure), *axis = html_of(p, c->axis);
+        strbuf_addz(p->out, "<figure>\n<figcaption>");
+        SAY(p, W_OVER_AXIS, figure, axis);
+        strbuf_addz(p->out, "</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                            "aria-label=\"");
+        SAY(p, W_OVER_AXIS, figure, axis);
+        strbuf_addf(p->out, "\">%s</div>\n</figure>\n", svg ? svg : "");
+    }
 }
 
 /* ---- per class ---- */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "plots/beside.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "plots/report_data.h"
@@ -145,6 +146,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     bool hopeless = false;
     struct strbuf page = { 0 };
     struct digest d = { 0 };
+    struct beside beside = { 0 };
     struct json_doc imports = { 0 }, risk = { 0 }, effects = { 0 };
     struct source src = { .r = r, .d = &d, .lang = lang };
     char *plots = xasprintf("%s/plots", dir), *html = xasprintf("%s/report.html", dir);
@@ -163,10 +165,12 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
+        beside_read(&beside, dir, r->scenario_sha256);
         const struct report_look look = { .lang = lang,
                                           .imports = imports.root,
                                           .risk = risk.root,
-                                          .effects = effects.root };
+                                          .effects = effects.root,
+                                          .beside = &beside };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
         strbuf_clear(&page);
@@ -180,6 +184,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     for (size_t i = 0; i < PICTURES; i++) strbuf_fini(&pictures[i].svg);
     strbuf_fini(&page);
     digest_fini(&d);
+    beside_fini(&beside);
     json_doc_fini(&imports);
     json_doc_fini(&risk);
     json_doc_fini(&effects);

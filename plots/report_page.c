@@ -10,6 +10,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
                       .imports = look->imports,
                       .risk = look->risk,
                       .effects = look->effects,
+                      .beside = look->beside,
                       .a = arena_create(),
                       .picture = pictures,
                       .n_pictures = n };
@@ -29,6 +30,7 @@ void report_page(const struct result *r, const struct report_picture *pictures, 
     page_picture(&p, "load");
     page_picture(&p, "mig_map");
     page_services(&p);
+    page_sweep(&p);
     page_money(&p);
     page_energy(&p);
     page_qualities(&p);

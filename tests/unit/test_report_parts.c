@@ -1,6 +1,7 @@
 /* test_report_parts.c - sections of the page one by one, from results made up for each. */
 #include "support/support.h"
 
+#include "plots/beside.h"
 #include "plots/report.h"
 #include "plots/report_data.h"
 #include "support/fake_result.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static char *page_of(const struct result *r, enum lang lang, json_t *effects)
 {
@@ -206,6 +208,109 @@ static void when_buying_has_paid(void **state)
     assert_int_equal(data_months(&s, out, &e), 0);
 }
 
+static void put(const char *dir, const char *name, const char *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* DIR-sweep counts when it is of this very scenario. */
+static void a_sweep_beside_the_run(void **state)
+{
+    char run[4096], sweep[4096], plots[4200];
+    struct beside b;
+    struct arena *a = arena_create();
+    struct result r;
+    (void)state;
+    snprintf(run, sizeof run, "%s/run/", temp_dir());
+    snprintf(sweep, sizeof sweep, "%.*s-sweep", (int)strlen(run) - 1, run);
+    snprintf(plots, sizeof plots, "%s/plots", sweep);
+    beside_read(&b, run, "abc");
+    assert_null(b.name); /* there is none */
+    beside_fini(&b);
+    assert_int_equal(mkdir(sweep, 0777), 0);
+    assert_int_equal(mkdir(plots, 0777), 0);
+    put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\"}");
+    beside_read(&b, run, "abd");
+    assert_null(b.name); /* another scenario */
+    beside_fini(&b);
+    fake_result(&r, a);
+    beside_read(&b, run, "abc");
+    assert_string_equal(b.name, "run-sweep");
+    assert_int_equal(b.n, 0);
+    const struct report_look look = { .lang = LANG_EN, .beside = &b };
+    struct strbuf out = { 0 };
+    report_page(&r, NULL, 0, &look, &out);
+    assert_contains(out.s, "<code>gpusim plot</code>");
+    strbuf_fini(&out);
+    beside_fini(&b);
+    put(plots, "sweep_curve_z.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tjobs.wait_s.p95\t1\n");
+    put(plots, "sweep_curve_z.svg", "<?xml?><svg id=\"curve\"></svg>");
+    put(plots, "sweep_curve_a.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tgpu.count\t1\n"); /* not drawn */
+    beside_read(&b, run, "abc");
+    assert_int_equal(b.n, 1);
+    assert_string_equal(b.curve[0].figure, "jobs.wait_s.p95");
+    assert_string_equal(b.curve[0].axis, "fleet.a.nodes");
+    out = (struct strbuf){ 0 };
+    report_page(&r, NULL, 0, &look, &out);
+    assert_contains(out.s, "jobs.wait_s.p95 over fleet.a.nodes");
+    assert_contains(out.s, "<svg id=\"curve\">");
+    assert_null(strstr(out.s, "<?xml?>"));
+    strbuf_fini(&out);
+    beside_fini(&b);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
+/* Text is read at 4.5 to 1 on every ground, in both modes (WCAG 2.1, 1.4.3). */
+static double luminance(const char *hex)
+{
+    double sum = 0;
+    static const double weight[] = { 0.2126, 0.7152, 0.0722 };
+    const size_t digits = strspn(hex + 1, "0123456789abcdefABCDEF");
+    for (int i = 0; i < 3; i++) {
+        char two[3] = { hex[digits == 3 ? 1 + i : 1 + 2 * i], hex[digits == 3 ? 1 + i : 2 + 2 * i],
+                        0 };
+        const double c = (double)strtol(two, NULL, 16) / 255;
+        sum += weight[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double colour(const char *style, const char *name)
+{
+    const char *at = strstr(style, name);
+    assert_non_null(at);
+    return luminance(at + strlen(name));
+}
+
+static void text_can_be_read(void **state)
+{
+    static const char *const text[] = { "--fg:", "--soft:", "--link:" }, *const ground[] = { "--bg:", "--box:" };
+    struct arena *a = arena_create();
+    struct result r;
+    (void)state;
+    fake_result(&r, a);
+    char *page = page_of(&r, LANG_EN, NULL);
+    const char *modes[] = { strstr(page, ":root{"), strstr(page, "prefers-color-scheme:dark){") };
+    assert_true(fabs(luminance("#fff") - 1) < 1e-9);
+    for (size_t m = 0; m < 2; m++)
+        for (size_t t = 0; t < 3; t++)
+            for (size_t g = 0; g < 2; g++) {
+                const double x = colour(modes[m], text[t]), y = colour(modes[m], ground[g]);
+                const double contrast = (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
+                if (!(contrast >= 4.5))
+                    fail_msg("%s on %s: %.2f", text[t], ground[g], contrast);
+            }
+    free(page);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +318,8 @@ int main(void)
         cmocka_unit_test(faults_where_there_are_any),
         cmocka_unit_test(how_sure_the_answer_is),
         cmocka_unit_test(when_buying_has_paid),
+        cmocka_unit_test(a_sweep_beside_the_run),
+        cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(what_each_parameter_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,91 @@
+#include "plots/beside.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "plots/html.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "sweep_curve_"
+
+static bool same_scenario(const char *sweep, const char *sha256)
+{
+    char *path = xasprintf("%s/manifest.json", sweep);
+    json_t *v = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    const char *theirs = json_string_value(json_object_get(v, "scenario_sha256"));
+    const bool same = theirs && sha256 && strcmp(theirs, sha256) == 0;
+    json_decref(v);
+    free(path);
+    return same;
+}
+
+/* Second line of the data: axis, figure. */
+static bool names(struct beside_curve *c, struct arena *a, const char *tsv)
+{
+    char line[1024];
+    FILE *f = fopen(tsv, "r");
+    if (!f) return false;
+    const bool two = fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
+    fclose(f);
+    char *tab = two ? strchr(line, '\t') : NULL, *end = tab ? strchr(tab + 1, '\t') : NULL;
+    if (!end) return false;
+    c->axis = arena_strndup(a, line, (size_t)(tab - line));
+    c->figure = arena_strndup(a, tab + 1, (size_t)(end - tab - 1));
+    return true;
+}
+
+static int is_curve(const struct dirent *entry)
+{
+    const size_t len = strlen(entry->d_name);
+    return str_starts(entry->d_name, PREFIX) && len > 4 &&
+           strcmp(entry->d_name + len - 4, ".tsv") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void add(struct beside *b, const char *plots, const char *tsv_name)
+{
+    struct beside_curve c = { 0 };
+    char *tsv = xasprintf("%s/%s", plots, tsv_name);
+    char *svg = xasprintf("%.*ssvg", (int)strlen(tsv) - 3, tsv);
+    if (b->n < BESIDE_MOST && names(&c, b->a, tsv) && html_read_file(svg, &c.svg) == 0)
+        b->curve[b->n++] = c;
+    else
+        strbuf_fini(&c.svg);
+    free(svg);
+    free(tsv);
+}
+
+void beside_read(struct beside *b, const char *dir, const char *scenario_sha256)
+{
+    struct dirent **entry = NULL;
+    size_t len = strlen(dir);
+    *b = (struct beside){ .a = arena_create() };
+    while (len > 1 && dir[len - 1] == '/') len--;
+    char *sweep = xasprintf("%.*s-sweep", (int)len, dir), *plots = xasprintf("%s/plots", sweep);
+    if (same_scenario(sweep, scenario_sha256)) {
+        const char *slash = strrchr(sweep, '/');
+        b->name = arena_strdup(b->a, slash ? slash + 1 : sweep);
+        const int n = scandir(plots, &entry, is_curve, by_name);
+        for (int i = 0; i < n; i++) {
+            add(b, plots, entry[i]->d_name);
+            free(entry[i]);
+        }
+        free(entry);
+    }
+    free(sweep);
+    free(plots);
+}
+
+void beside_fini(struct beside *b)
+{
+    for (size_t i = 0; i < b->n; i++) strbuf_fini(&b->curve[i].svg);
+    arena_destroy(b->a);
+    *b = (struct beside){ 0 };
+}

@@ -1,0 +1,31 @@
+/* plots/beside.h - the curves of a sweep of the same scenario, for the report of a run: percentiles against the
+ * number of cards, or against whatever was swept.
+ *
+ * For a run in DIR that is DIR-sweep, where `gpusim sweep` puts it by default, when its manifest names the very
+ * scenario (by its hash) and its curves are drawn (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
+#ifndef GPUSIM_PLOTS_BESIDE_H
+#define GPUSIM_PLOTS_BESIDE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stddef.h>
+
+enum { BESIDE_MOST = 6 };
+
+struct beside_curve {
+    const char *axis, *figure; /* "fleet.a100.nodes", "jobs.wait_s.p95" */
+    struct strbuf svg;
+};
+
+struct beside {
+    struct arena *a;
+    const char *name; /* of the folder, without what is above it; NULL: there is none */
+    struct beside_curve curve[BESIDE_MOST];
+    size_t n;
+};
+
+void beside_read(struct beside *b, const char *dir, const char *scenario_sha256);
+void beside_fini(struct beside *b); /* harmless on {0} */
+
+#endif
