@@ -70,7 +70,7 @@ void explain_checkpoints(const struct runner *r, struct strbuf *out)
 
 void explain_bursts(const struct runner *r, struct strbuf *out)
 {
-    static const double work_ms[] = { 0.1, 1, 10, 100 };
+    static const double work_ms[] = { 0.1, 1, 10, 100 }, shortest_s = 1e-9;
     for (size_t i = 0; i < r->n; i++) {
         const struct plan *p = &r->plan[i];
         for (size_t g = 0; g < p->n_groups && p->share->burst_s; g++) {
@@ -82,7 +82,12 @@ void explain_bursts(const struct runner *r, struct strbuf *out)
                             work_ms[k],
                             1e3 * p->share->burst_s(p->group[g].params, work_ms[k] / 1e3, 1),
                             1e3 * p->share->burst_s(p->group[g].params, work_ms[k] / 1e3, 3));
-            strbuf_addf(out, " in the mean\n");
+            strbuf_addf(
+                out,
+                " in the mean; a run counts %.3g / %.3g ms too little for the shortest and is "
+                "right for several turns and more\n",
+                1e3 * p->share->burst_s(p->group[g].params, shortest_s, 1),
+                1e3 * p->share->burst_s(p->group[g].params, shortest_s, 3));
         }
     }
 }

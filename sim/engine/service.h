@@ -2,7 +2,9 @@
  *
  * A replica is a job without an end, placed by the scheduler like any other; it is active on its cards
  * while it works, so co-resident jobs feel its bursts and it feels them: both are answers of the same
- * policy to the same residents (engine/residents.h). What it works on is a batch; how batches are made
+ * policy to the same residents (engine/residents.h). Where tenants take turns the card is shared
+ * out as a fluid all the same: right for requests that last a few turns, up to half a round too fast for
+ * shorter ones (policy/timeshare.h). What it works on is a batch; how batches are made
  * is engine/serve.h, who gets a request is engine/route.h.
  *
  * Equal times: ends of work, then arrivals, then timers (batch delays, timeouts).

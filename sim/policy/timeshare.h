@@ -53,7 +53,10 @@ void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio,
  *
  * Processor sharing, which the speeds above come from, says work x (1 + others): the same in the mean
  * over bursts longer than a turn, but up to half a round too little for the shortest and as much too
- * much for those that just fit into a turn. */
+ * much for those that just fit into a turn. So requests of a service need no turns of their own: against
+ * a simulation turn by turn, mean, median and 99th percentile of their latency beside 1 and 3 busy
+ * tenants are within 2 % where requests last three turns or more in the mean; requests of a third of a
+ * turn take 1.4 to 1.7 times what the engine says (tests/oracle/test_turns.c). */
 double timeshare_burst_s(double work_s, double others, double turn_s);
 
 /* The same when the card favours some: while i and j are both at the card it works for them in the
