@@ -198,13 +198,12 @@ $(B)/tests/fuzz/fuzz_%_replay: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o
 # and PTX of the newest, so that later cards compile it when they load it. Embedded as bytes. A kernel
 # that spills registers on any of them, by what ptxas -v says, is an error.
 ARCHS = $(shell $(NVCC) --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$$/\1/p' | awk '$$1 >= 75 && $$1 <= 120' | sort -n)
-$(B)/calibrate/%.fatbin: calibrate/%.cu $(wildcard calibrate/*.h calibrate/*.cuh) $(B)/flags
+$(B)/calibrate/%.fatbin: calibrate/%.cu $(wildcard calibrate/*.h calibrate/*.cuh) calibrate/check_kernels.sh $(B)/flags
 	@mkdir -p $(@D)
 	@echo '  NVCC $<'
 	@$(NVCC) -O3 -std=c++17 -I. -Isim --threads 2 -Xptxas -v -fatbin $(foreach a,$(ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	    -gencode arch=compute_$(lastword $(ARCHS)),code=compute_$(lastword $(ARCHS)) -o $@ $< >$@.log 2>&1 || { cat $@.log >&2; exit 1; }
-	@grep -q 'bytes spill' $@.log && ! grep -E '[1-9][0-9]* bytes (spill|stack)' $@.log >&2 || \
-	    { echo '$<: a kernel spills registers, or ptxas did not say (see $@.log)' >&2; exit 1; }
+	@calibrate/check_kernels.sh $@.log $<
 $(B)/calibrate/%.fatbin.o: $(B)/calibrate/%.fatbin
 	@printf '.section .rodata\n.balign 16\n.global $*_fatbin\n$*_fatbin: .incbin "$<"\n.global $*_fatbin_end\n$*_fatbin_end: .byte 0\n.section .note.GNU-stack,"",@progbits\n' >$(@:.o=.s)
 	@$(CC) -c $(@:.o=.s) -o $@
