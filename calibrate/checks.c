@@ -1,4 +1,5 @@
 #include "calibrate/checks.h"
+#include "calibrate/timeslice.h"
 
 #include <math.h>
 
@@ -29,6 +30,71 @@ static void check_efficiency(const struct profile_out *o, json_t *list, FILE *to
     say(list, to, "efficiency", agrees ? "passed" : "failed", detail);
 }
 
+static void check_gaps(const struct profile_out *o, json_t *list, FILE *to)
+{
+    const double q = profile_out_value(o, "timeslice", "quantum_us");
+    const double c = profile_out_value(o, "timeslice", "switch_us");
+    const struct estimate *kept = profile_out_estimate(o, "timeslice", "kept_gap_300us_2");
+    char detail[200];
+    if (isnan(q) || isnan(c) || !kept) {
+        say(list, to, "gaps", "not made", "turns or throughput with gaps were not measured");
+        return;
+    }
+    const double implied = slice_mva(2, 300, 1000, c / q);
+    const bool agrees =
+        (implied >= kept->low && implied <= kept->high) || fabs(implied - kept->median) <= 0.1;
+    snprintf(detail, sizeof detail,
+             "two processes with gaps kept %.4f [%.4f, %.4f] of one, mean value analysis: %.4f",
+             kept->median, kept->low, kept->high, implied);
+    say(list, to, "gaps", agrees ? "passed" : "failed", detail);
+}
+
+static void check_sums(const struct profile_out *o, json_t *list, FILE *to)
+{
+    static const char *const key[] = { "kept_compute_2", "kept_compute_4", "kept_compute_8",
+                                       "kept_memory_2",  "kept_memory_4",  "kept_memory_8",
+                                       "kept_small_2",   "kept_small_4",   "kept_small_8" };
+    char detail[120];
+    double most = NAN;
+    const char *whose = "";
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        const double v = profile_out_value(o, "timeslice", key[i]);
+        if (isnan(v) || v <= most) continue;
+        most = v;
+        whose = key[i];
+    }
+    if (isnan(most)) {
+        say(list, to, "sums", "not made",
+            "throughput of processes that take turns was not measured");
+        return;
+    }
+    snprintf(detail, sizeof detail, "at most %.4f of one alone (%s)", most, whose);
+    say(list, to, "sums", most <= 1.02 ? "passed" : "failed", detail);
+}
+
+static void check_rerun(const struct profile_out *o, const struct profile_out *again, json_t *list,
+                        FILE *to)
+{
+    static const char *const key[] = { "launch_us", "launch_sync_us", "mem_Bps" };
+    char detail[120];
+    double most = NAN;
+    const char *whose = "";
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        const double off = fabs(
+            profile_out_value(again, "base", key[i]) / profile_out_value(o, "base", key[i]) - 1);
+        if (isnan(off) || off <= most) continue;
+        most = off;
+        whose = key[i];
+    }
+    if (isnan(most)) {
+        say(list, to, "rerun", "not made", "neither launches nor bandwidth were measured twice");
+        return;
+    }
+    snprintf(detail, sizeof detail, "at most %.2f %% off after everything else (%s)", 100 * most,
+             whose);
+    say(list, to, "rerun", most <= 0.03 ? "passed" : "failed", detail);
+}
+
 static void check_bounds(const struct profile_out *o, json_t *list, FILE *to)
 {
     const char *first = NULL;
@@ -54,10 +120,13 @@ static void check_drift(const struct profile_out *o, json_t *list, FILE *to)
     say(list, to, "drift", most <= 0.03 ? "passed" : "failed", detail);
 }
 
-json_t *self_checks(const struct profile_out *o, FILE *to)
+json_t *self_checks(const struct profile_out *o, const struct profile_out *again, FILE *to)
 {
     json_t *list = json_array();
     check_efficiency(o, list, to);
+    check_gaps(o, list, to);
+    check_sums(o, list, to);
+    check_rerun(o, again, list, to);
     check_bounds(o, list, to);
     check_drift(o, list, to);
     return list;

@@ -139,7 +139,7 @@ static int kept(struct worker *w[], const struct loop l[], size_t n, double seco
     return rc;
 }
 
-enum { COPY_BYTES = 32 << 20 };
+enum { COPY_BYTES = 4 << 20 };
 
 static int measure(const struct probe_ctx *c, struct worker *w[], const int sms[], size_t n,
                    struct err *e)

@@ -33,7 +33,8 @@ static const struct param_def keys[KEYS] = {
 struct daemon {
     char folder[64];
     char *pipe, *log; /* NAME=VALUE */
-    bool started;
+    FILE *
+        guard; /* a shell that ends the daemon when this program has closed the pipe to it, or is no more */
 };
 
 /* A line to the daemon's control program, or with "-d" the start of it. Its output is not ours. */
@@ -56,14 +57,22 @@ static int daemon_start(struct daemon *m, struct err *e)
     m->pipe = xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", m->folder);
     m->log = xasprintf("CUDA_MPS_LOG_DIRECTORY=%s", m->folder);
     const int st = control(m, NULL, "-d");
-    m->started = st == 0;
+    if (st == 0) {
+        char *command = xasprintf("trap '' INT HUP TERM; cat >/dev/null; echo quit | %s %s "
+                                  "nvidia-cuda-mps-control >/dev/null 2>&1; rm -rf '%s'",
+                                  m->pipe, m->log, m->folder);
+        m->guard = popen(command, "we");
+        free(command);
+        if (!m->guard) control(m, "quit", "");
+    }
     return st == 0 ? 0 : err_set(e, ERR_IO, NULL, "the MPS daemon does not start (status %d)", st);
 }
 
 static void daemon_stop(struct daemon *m)
 {
-    if (m->started) control(m, "quit", "");
-    if (m->pipe) {
+    if (m->guard)
+        pclose(m->guard);
+    else if (m->pipe) {
         char *command = xasprintf("rm -rf '%s'", m->folder); /* a name that mkdtemp made */
         if (system(command) != 0) fprintf(stderr, "calibrate: %s is left\n", m->folder);
         free(command);
@@ -77,7 +86,9 @@ static int clients_start(const struct probe_ctx *c, const struct daemon *m, int 
                          struct worker *w[], size_t n, int *sms, struct err *e)
 {
     char cap[64];
-    const char *const env[] = { m->pipe, percent ? cap : NULL, NULL };
+    /* The daemon has CUDA_VISIBLE_DEVICES and numbers what it names from 0: to a client it would mean the card of that
+     * number among those. */
+    const char *const env[] = { m->pipe, "CUDA_VISIBLE_DEVICES=", percent ? cap : NULL, NULL };
     struct worker_ready r = { 0 };
     int rc = 0;
     snprintf(cap, sizeof cap, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d", percent);
@@ -174,7 +185,7 @@ static void run(const struct probe_ctx *c)
     const struct stop_rule rule = {
         .relative = 0.03, .min_n = REPEATS, .max_n = 100, .seconds = 600
     };
-    struct daemon m = { .started = false };
+    struct daemon m = { .guard = NULL };
     struct sampler s[KEYS];
     struct err e = { 0 };
     int rc = c->dev->ops->context_open(c->dev, &e);

@@ -67,6 +67,21 @@ static unsigned whole_grid(const struct device *d)
 
 /* ---- quantum and switch ------------------------------------------------------------------------- */
 
+/* One process alone sees no step in the timer, or the logs of two say nothing: a timer that ticks slowly, or somebody
+ * else on the card whom NVML did not show. */
+static int check_timer(struct slicing *s, struct err *e)
+{
+    struct slice_log alone;
+    int rc = logs_run(s->w, 1, 0.2, &alone, e);
+    if (!rc && alone.n > 20)
+        rc = err_set(e, ERR_IO, NULL,
+                     "the card's timer steps by more than 4 us for one process alone (%zu times in "
+                     "0.2 s): it ticks too slowly, or others use the card",
+                     alone.n);
+    slice_log_fini(&alone);
+    return rc;
+}
+
 static int measure_turns(struct slicing *s, struct err *e)
 {
     const struct stop_rule rule = { .relative = 0.02, .min_n = 20, .max_n = 100000, .seconds = 60 };
@@ -256,6 +271,7 @@ static int measure(struct slicing *s, struct err *e)
     int rc = time_iteration(d, whole_grid(d), &s->full_ns, e);
     if (!rc) rc = time_iteration(d, 1, &s->one_ns, e);
     if (!rc) rc = workers_start(d, NULL, s->w, s->n, e);
+    if (!rc) rc = check_timer(s, e);
     if (!rc) rc = measure_turns(s, e);
     for (int k = 0; !rc && k < KINDS; k++) rc = measure_kept(s, k, e);
     const double quantum = profile_out_value(s->c->out, "timeslice", "quantum_us");

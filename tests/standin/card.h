@@ -45,6 +45,7 @@
     X(quantum_us, 1500)                                                                            \
     X(switch_us, 150)                                                                              \
     X(power_W, 61)                                                                                 \
+    X(tick_us, 0) /* of the timer; 0: none that is seen */                                         \
     X(devices, 1)                                                                                  \
     X(init_error, 0)                                                                               \
     X(module_error, 0)                                                                             \

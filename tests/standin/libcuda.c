@@ -359,6 +359,15 @@ static void settle(void)
     card_wait(context, pending.item);
     pending.out[0] =
         card_gaps(context, &pending.out[1], &pending.out[2], pending.out + 3, pending.cap);
+    if (card_plan()->tick_us > 4) { /* every tick is a step */
+        const uint64_t step = (uint64_t)(1e3 * card_plan()->tick_us);
+        uint64_t n = 0, *pair = pending.out + 3;
+        for (uint64_t t = pending.out[1]; t + step < pending.out[2] && n < pending.cap; t += step) {
+            pair[2 * n] = t;
+            pair[2 * n++ + 1] = t + step;
+        }
+        pending.out[0] = n;
+    }
     pending.out = NULL;
 }
 

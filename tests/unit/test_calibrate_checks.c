@@ -16,6 +16,8 @@ static void put(struct profile_out *o, const char *group, const char *key, bool 
     sampler_fini(&s);
 }
 
+static const struct profile_out *second; /* the run again; NULL: nothing */
+
 /* Status of one check, and whether its detail holds a word. */
 static void expect(const struct profile_out *o, const char *check, const char *status,
                    const char *word)
@@ -23,7 +25,9 @@ static void expect(const struct profile_out *o, const char *check, const char *s
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    json_t *list = self_checks(o, f), *v;
+    struct profile_out *none = profile_out_create("x");
+    json_t *list = self_checks(o, second ? second : none, f), *v;
+    profile_out_destroy(none);
     fclose(f);
     bool found = false;
     size_t i;
@@ -63,6 +67,43 @@ static void efficiency(void **state)
     profile_out_destroy(o);
 }
 
+/* 2 jobs of 0.3 ms host and 1 ms card with an overhead of 0.111: MVA by hand, R(2) = 1.111 (1 + Q(1)), Q(1) = 1.111 /
+ * 1.411, X(2) = 2 / (R(2) + 0.3), kept 1.3 X(2) = 1.1375. */
+static void gaps_and_sums(void **state)
+{
+    struct profile_out *o = card(1000, 111, 0.9);
+    (void)state;
+    expect(o, "gaps", "not made", "not measured");
+    put(o, "timeslice", "kept_gap_300us_2", true, 1.18, 1.18);
+    expect(o, "gaps", "passed", "mean value analysis: 1.1375");
+    expect(o, "sums", "passed", "at most 0.9000 of one alone (kept_compute_2)");
+    put(o, "timeslice", "kept_memory_4", true, 1.03, 1.03);
+    expect(o, "sums", "failed", "at most 1.0300 of one alone (kept_memory_4)");
+    profile_out_destroy(o);
+    o = card(1000, 111, 0);
+    put(o, "timeslice", "kept_gap_300us_2", true, 1.3, 1.3);
+    expect(o, "gaps", "failed", "kept 1.3000");
+    expect(o, "sums", "not made", "not measured");
+    profile_out_destroy(o);
+}
+
+static void rerun(void **state)
+{
+    struct profile_out *o = card(1000, 111, 0.9), *again = profile_out_create("x");
+    (void)state;
+    put(o, "base", "launch_us", false, 4, 4);
+    put(o, "base", "mem_Bps", false, 1000, 1000);
+    expect(o, "rerun", "not made", "neither");
+    put(again, "base", "launch_us", false, 4.08, 4.08);
+    second = again;
+    expect(o, "rerun", "passed", "at most 2.00 % off after everything else (launch_us)");
+    put(again, "base", "mem_Bps", false, 960, 960);
+    expect(o, "rerun", "failed", "4.00 % off after everything else (mem_Bps)");
+    second = NULL;
+    profile_out_destroy(again);
+    profile_out_destroy(o);
+}
+
 static void bounds_and_drift(void **state)
 {
     struct profile_out *o = card(1000, 111, 0.9);
@@ -83,6 +124,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(efficiency),
+        cmocka_unit_test(gaps_and_sums),
+        cmocka_unit_test(rerun),
         cmocka_unit_test(bounds_and_drift),
     };
     return cmocka_run_group_tests_name("calibrate checks", tests, NULL, NULL);

@@ -98,8 +98,22 @@ static void turns(void **state)
         expect(&m, "timeslice.kept_small_2", kept, 0.015, 0);
         expect(&m, "timeslice.split_long_kernels", 0.5, 0.02, 0);
         assert_contains(m.said, "check efficiency  passed");
+        assert_contains(m.said, "check gaps        passed");
+        assert_contains(m.said, "check sums        passed");
+        assert_contains(m.said, "check rerun       passed");
         done(&m);
     }
+}
+
+/* A timer that ticks every 50 us would make a turn of each tick. */
+static void slow_timer(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("tick_us=50;context_ms=1", "--only launch,timeslice");
+    assert_contains(m.said, "quantum_us             not measured: the card's timer steps by more");
+    assert_contains(m.said, "check efficiency  not made");
+    done(&m);
 }
 
 int main(void)
@@ -108,6 +122,7 @@ int main(void)
         cmocka_unit_test(first_card),
         cmocka_unit_test(second_card),
         cmocka_unit_test(turns),
+        cmocka_unit_test(slow_timer),
     };
     return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
 }
