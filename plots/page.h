@@ -46,7 +46,8 @@ void page_policy(struct page *p, size_t i);
  * A table has a caption for screen readers, column heads that sort (script in page_style.c) and a
  * link that downloads the same figures unrounded as CSV. */
 
-enum kind { COUNT, PERCENT, SECONDS, FIGURE, MONEY, PRICE };
+/* FLEET and TARGETS: of a column of policies, whose offset is not read. */
+enum kind { COUNT, PERCENT, SECONDS, FIGURE, MONEY, PRICE, FLEET, TARGETS };
 
 struct grid {
     struct page *p;
@@ -92,7 +93,7 @@ struct column {
 #define AT(member) offsetof(struct policy_result, member)
 
 void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
-                       const struct column *c, size_t n);
+                       const struct column *all, size_t n_all);
 
 /* ---- sections ---- */
 

@@ -104,13 +104,13 @@ static void differences(struct page *p)
 void page_comparison(struct page *p)
 {
     static const struct column main_columns[] = {
+        { W_NONE, W_FLEET_OF, W_NONE, FLEET, 0, false },
         { W_JOBS, W_COMPLETED, W_JOBS, COUNT, AT(jobs.completed), false },
         { W_JOBS, W_FAILED, W_JOBS, COUNT, AT(jobs.failed), false },
-        { W_JOBS, W_OUT_OF_MEMORY, W_JOBS, COUNT, AT(jobs.failed_oom), false },
         { W_JOBS, W_REJECTED, W_JOBS, COUNT, AT(jobs.rejected), false },
         { W_WAIT, W_P50, W_NONE, SECONDS, AT(stats.wait_s.p50), false },
         { W_WAIT, W_P95, W_NONE, SECONDS, AT(stats.wait_s.p95), false },
-        { W_WAIT, W_P99, W_NONE, SECONDS, AT(stats.wait_s.p99), false },
+        { W_SERVICES, W_TARGETS_MET, W_NONE, TARGETS, 0, false },
         { W_SHARE_OF_CARD, W_ALLOCATION, W_PERCENT, PERCENT, AT(gpu.allocated), false },
         { W_SHARE_OF_CARD, W_DUTY_CYCLE, W_PERCENT, PERCENT, AT(gpu.duty), false },
         { W_SHARE_OF_CARD, W_SM_ACTIVITY, W_PERCENT, PERCENT, AT(gpu.sm_active), false },
@@ -130,11 +130,13 @@ void page_comparison(struct page *p)
     };
     static const struct column job_columns[] = {
         { W_WAIT, W_MEAN, W_NONE, SECONDS, AT(stats.wait_s.mean), false },
+        { W_WAIT, W_P99, W_NONE, SECONDS, AT(stats.wait_s.p99), false },
         { W_WAIT, W_LONGEST, W_NONE, SECONDS, AT(stats.wait_s.max), false },
         { W_TURNAROUND, W_P50, W_NONE, SECONDS, AT(stats.turnaround_s.p50), false },
         { W_TURNAROUND, W_P95, W_NONE, SECONDS, AT(stats.turnaround_s.p95), false },
         { W_SLOWDOWN, W_P50, W_TIMES, FIGURE, AT(stats.slowdown.p50), false },
         { W_SLOWDOWN, W_P95, W_TIMES, FIGURE, AT(stats.slowdown.p95), false },
+        { W_JOBS, W_OUT_OF_MEMORY, W_JOBS, COUNT, AT(jobs.failed_oom), false },
         { W_JOBS, W_KILLED, W_JOBS, COUNT, AT(jobs.killed), false },
         { W_JOBS, W_STILL_RUNNING, W_JOBS, COUNT, AT(jobs.running), false },
         { W_JOBS, W_STILL_QUEUED, W_JOBS, COUNT, AT(jobs.queued), false },

@@ -183,8 +183,48 @@ void grid_close(struct grid *t)
     strbuf_fini(&t->csv);
 }
 
+/* "32 x a100-sxm4-80gb" */
+static void put_fleet(struct grid *t, const struct policy_result *x)
+{
+    struct strbuf b = { 0 };
+    for (size_t i = 0; i < x->usage.n_groups; i++)
+        strbuf_addf(&b, "%s%lld x %s", i ? ", " : "", (long long)x->usage.group[i].cards,
+                    x->usage.group[i].gpu ? x->usage.group[i].gpu->name : "?");
+    grid_text(t, b.s ? b.s : "");
+    strbuf_fini(&b);
+}
+
+static size_t targets_of(const struct policy_result *x, size_t *met)
+{
+    size_t n = 0;
+    *met = 0;
+    for (size_t k = 0; k < x->n_services; k++)
+        for (size_t i = 0; i < x->service[k].n_targets; i++) {
+            n++;
+            *met += x->service[k].target[i].met;
+        }
+    return n;
+}
+
+static void put_targets(struct grid *t, const struct policy_result *x)
+{
+    struct strbuf b = { 0 };
+    size_t met;
+    const size_t n = targets_of(x, &met);
+    if (n)
+        strbuf_addf(&b, "%zu / %zu", met, n);
+    else
+        strbuf_addz(&b, "n/a");
+    grid_html(t, b.s, n ? (double)met : NAN, COUNT);
+    strbuf_fini(&b);
+}
+
 static void put_value(struct grid *t, const struct policy_result *x, const struct column *c)
 {
+    if (c->kind == FLEET || c->kind == TARGETS) {
+        (c->kind == FLEET ? put_fleet : put_targets)(t, x);
+        return;
+    }
     const char *at = (const char *)x + c->offset;
     if (c->kind == COUNT)
         grid_count(t, *(const uint64_t *)(const void *)at);
@@ -194,10 +234,16 @@ static void put_value(struct grid *t, const struct policy_result *x, const struc
 }
 
 void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
-                       const struct column *c, size_t n)
+                       const struct column *all, size_t n_all)
 {
     struct grid t;
-    bool groups = false;
+    bool groups = false, targets = false;
+    size_t n = 0, met;
+    struct column *c = arena_array(p->a, n_all, sizeof *c);
+    for (size_t i = 0; i < p->r->n_policies; i++)
+        targets = targets || targets_of(&p->r->policy[i], &met) > 0;
+    for (size_t i = 0; i < n_all; i++)
+        if (all[i].kind != TARGETS || targets) c[n++] = all[i];
     for (size_t i = 0; i < n; i++) groups = groups || c[i].group != W_NONE;
     if (note != W_NONE) page_note(p, note);
     grid_open(&t, p, id, caption);
@@ -209,7 +255,7 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
         if (groups && (i == 0 || c[i].group != c[i - 1].group))
             grid_group(&t, c[i].group ? page_word(p, c[i].group) : NULL, span);
         const char *unit = c[i].unit ? page_word(p, c[i].unit) : c[i].kind == SECONDS ? NULL : "";
-        grid_column(&t, page_word(p, c[i].head), unit, false);
+        grid_column(&t, page_word(p, c[i].head), unit, c[i].kind == FLEET);
     }
     for (size_t i = 0; i < p->r->n_policies; i++) {
         grid_row(&t, false);

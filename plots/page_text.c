@@ -122,6 +122,8 @@ void page_number(struct strbuf *out, double x, enum kind kind)
     case SECONDS: html_duration(out, x); break;
     case MONEY: html_money(out, x); break;
     case COUNT:
+    case FLEET:
+    case TARGETS:
     case FIGURE:
     case PRICE: html_figure(out, x); break;
     }
