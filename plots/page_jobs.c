@@ -129,6 +129,7 @@ void page_failures(struct page *p)
     static const struct column columns[] = {
         { W_FAULTS, W_OF_CARDS, W_NONE, COUNT, AT(failures.card_faults), false },
         { W_FAULTS, W_OF_NODES, W_NONE, COUNT, AT(failures.node_faults), false },
+        { W_FAULTS, W_OF_RACKS, W_NONE, COUNT, AT(failures.rack_faults), false },
         { W_FAULTS, W_OF_PROGRAMS, W_NONE, COUNT, AT(failures.job_faults), false },
         { W_JOBS, W_STRUCK, W_NONE, COUNT, AT(failures.jobs_struck), false },
         { W_JOBS, W_GIVEN_UP, W_NONE, COUNT, AT(failures.jobs_given_up), false },

@@ -38,6 +38,7 @@ enum out {
     OUT_NODE = 2,   /* fault of its node */
     OUT_DRAIN = 4,  /* takes no new jobs; those on it run on */
     OUT_FAILED = 8, /* a failure that the scenario states */
+    OUT_RACK = 32,  /* fault of its rack */
     OUT_ABSENT = 16 /* not in the fleet: not there yet, or removed */
 };
 

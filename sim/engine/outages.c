@@ -12,6 +12,7 @@
 struct group_units {
     uint64_t stream;
     int64_t first_node; /* physical nodes, counted through the fleet */
+    int64_t first_rack, racks;
 };
 
 struct change {
@@ -22,7 +23,8 @@ struct change {
 struct outages {
     struct outage_env env;
     struct group_units *group;
-    uint32_t *flips; /* by unit, cards first, then nodes: how often it went down or came back */
+    uint32_t *flips; /* by unit, cards first, then nodes, then racks: how often it went down or came back */
+    int64_t nodes;   /* physical, of the fleet */
     uint64_t jobs;   /* stream of the programs */
     VEC(struct change) change;
     size_t changes_left;
@@ -55,21 +57,29 @@ static size_t group_of_node(const struct outages *o, int64_t node)
     return g;
 }
 
-/* Where a unit stands: its group, its physical node there, and its card on it (-1: it is the node). */
+/* Where a unit stands: its group, its physical nodes there, and its card on the node (-1: it is the node, or
+ * the rack of them all). */
 struct place {
     size_t group;
-    int64_t node, card;
+    int64_t node, n_nodes, card, rack;
 };
 
 static struct place place_of(const struct outages *o, uint32_t unit)
 {
     const struct plan *p = o->env.plan;
-    struct place w = { .card = -1 };
+    struct place w = { .card = -1, .n_nodes = 1, .rack = -1 };
     if (unit < (uint64_t)p->cards) {
         w.group = group_of_card(p, unit);
         const struct plan_group *g = &p->group[w.group];
         w.node = (unit - g->first_card) / g->real_per_node;
         w.card = (unit - g->first_card) % g->real_per_node;
+    } else if (unit - p->cards >= o->nodes) {
+        const int64_t rack = unit - p->cards - o->nodes;
+        while (w.group + 1 < p->n_groups && rack >= o->group[w.group + 1].first_rack) w.group++;
+        const struct fleet_group *g = p->group[w.group].spec;
+        w.rack = rack - o->group[w.group].first_rack;
+        w.node = w.rack * g->nodes_per_rack;
+        w.n_nodes = g->nodes - w.node < g->nodes_per_rack ? g->nodes - w.node : g->nodes_per_rack;
     } else {
         w.group = group_of_node(o, (int64_t)unit - p->cards);
         w.node = (int64_t)unit - p->cards - o->group[w.group].first_node;
@@ -82,15 +92,21 @@ static simtime later(simtime now, simtime delay)
     return delay < SIM_NEVER - now ? now + delay : SIM_NEVER - 1;
 }
 
+static simtime mean_repair(const struct fault_rates *r, const struct place *w)
+{
+    return w->rack >= 0 ? r->rack_repair : w->card < 0 ? r->node_repair : r->card_repair;
+}
+
 /* The unit's next change of state, from its state of now. */
 static void schedule_flip(struct outages *o, uint32_t unit, simtime now)
 {
     const struct place w = place_of(o, unit);
     const struct fault_rates *r = &o->env.plan->group[w.group].spec->rates;
-    const simtime mtbf = w.card < 0 ? r->node_mtbf : r->card_mtbf;
-    const simtime repair = w.card < 0 ? r->node_repair : r->card_repair;
+    const simtime mtbf = w.rack >= 0 ? r->rack_mtbf : w.card < 0 ? r->node_mtbf : r->card_mtbf;
+    const simtime repair = mean_repair(r, &w);
     const bool down = o->flips[unit] % 2;
-    const uint64_t which = ((uint64_t)w.node << 24) ^ (uint64_t)(w.card + 1);
+    const uint64_t which = w.rack >= 0 ? ((uint64_t)w.rack << 24) ^ 0xffffff
+                                       : ((uint64_t)w.node << 24) ^ (uint64_t)(w.card + 1);
     const double u = rng_at(o->group[w.group].stream, which, o->flips[unit]);
     const simtime delay =
         down && r->law == REPAIR_FIXED ? repair : exponential(u, down ? repair : mtbf);
@@ -163,6 +179,21 @@ static uint32_t card_at(const struct outages *o, size_t group, int64_t node, int
     return (uint32_t)(g->first_card + node * g->real_per_node + card);
 }
 
+/* A node goes (`set`) or comes back (`clear`) with its cards. False: it is not in the fleet. */
+static bool flip_node(struct outages *o, size_t group, int64_t node, unsigned set, unsigned clear,
+                      simtime now)
+{
+    const int64_t cards = o->env.plan->group[group].real_per_node;
+    bool there = cards == 0;
+    for (int64_t k = 0; k < cards; k++) {
+        const uint32_t card = card_at(o, group, node, k);
+        there |= in_fleet(o, card);
+        service_card(o, card, set, clear, set != 0, now);
+    }
+    service_node(o, group, node, set, clear, set != 0);
+    return there;
+}
+
 void outages_unit(struct outages *o, uint32_t unit, simtime now)
 {
     const struct place w = place_of(o, unit);
@@ -171,15 +202,11 @@ void outages_unit(struct outages *o, uint32_t unit, simtime now)
         o->totals.card_faults += goes && in_fleet(o, unit);
         service_card(o, unit, goes ? OUT_FAULT : 0, goes ? 0 : OUT_FAULT, goes, now);
     } else {
-        const int64_t cards = o->env.plan->group[w.group].real_per_node;
-        bool there = cards == 0;
-        for (int64_t k = 0; k < cards; k++) {
-            const uint32_t card = card_at(o, w.group, w.node, k);
-            there |= in_fleet(o, card);
-            service_card(o, card, goes ? OUT_NODE : 0, goes ? 0 : OUT_NODE, goes, now);
-        }
-        service_node(o, w.group, w.node, goes ? OUT_NODE : 0, goes ? 0 : OUT_NODE, goes);
-        o->totals.node_faults += goes && there;
+        const unsigned bit = w.rack >= 0 ? OUT_RACK : OUT_NODE;
+        bool there = false;
+        for (int64_t n = w.node; n < w.node + w.n_nodes; n++)
+            there |= flip_node(o, w.group, n, goes ? bit : 0, goes ? 0 : bit, now);
+        *(w.rack >= 0 ? &o->totals.rack_faults : &o->totals.node_faults) += goes && there;
     }
     schedule_flip(o, unit, now);
 }
@@ -311,9 +338,11 @@ double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards)
     const struct fault_rates *r = &g->spec->rates;
     const int64_t per = g->real_per_node > 0 ? g->real_per_node : 1;
     const double nodes = cards > 0 ? (double)((cards + per - 1) / per) : 1;
+    const double racks =
+        g->spec->nodes_per_rack != CFG_NO_INT ? ceil(nodes / (double)g->spec->nodes_per_rack) : 1;
     if (!g->spec->fails) return INFINITY;
-    return 1 /
-           ((double)cards * rate(r->card_mtbf) + nodes * rate(r->node_mtbf) + rate(r->job_mtbf));
+    return 1 / ((double)cards * rate(r->card_mtbf) + nodes * rate(r->node_mtbf) +
+                racks * rate(r->rack_mtbf) + rate(r->job_mtbf));
 }
 
 struct outage_totals *outages_totals(struct outages *o)
@@ -338,7 +367,7 @@ struct outages *outages_create(const struct outage_env *env)
 {
     const struct plan *p = env->plan;
     const uint64_t seed = (uint64_t)p->scenario->seed;
-    int64_t nodes = 0;
+    int64_t nodes = 0, racks = 0;
     bool any = false;
     for (size_t g = 0; g < p->n_groups; g++) {
         any |= p->group[g].spec->fails || p->group[g].spec->n_changes;
@@ -348,15 +377,21 @@ struct outages *outages_create(const struct outage_env *env)
     struct outages *o = xcalloc(1, sizeof *o);
     o->env = *env;
     o->group = xcalloc(p->n_groups, sizeof *o->group);
-    o->flips = xcalloc((size_t)(p->cards + nodes), sizeof *o->flips);
+    o->nodes = nodes;
     o->jobs = rng_mix(seed, env->replication, "faults.jobs");
     nodes = 0;
     for (size_t g = 0; g < p->n_groups; g++) {
         char *purpose = xasprintf("faults of %s", p->group[g].spec->name);
-        o->group[g] = (struct group_units){ rng_mix(seed, env->replication, purpose), nodes };
-        nodes += p->group[g].spec->nodes;
+        const struct fleet_group *spec = p->group[g].spec;
+        const int64_t per = spec->nodes_per_rack;
+        const int64_t n = per == CFG_NO_INT ? 0 : (spec->nodes + per - 1) / per;
+        o->group[g] =
+            (struct group_units){ rng_mix(seed, env->replication, purpose), nodes, racks, n };
+        nodes += spec->nodes;
+        racks += n;
         free(purpose);
     }
+    o->flips = xcalloc((size_t)(p->cards + nodes + racks), sizeof *o->flips);
     for (size_t g = 0; g < p->n_groups; g++) {
         const struct plan_group *pg = &p->group[g];
         const struct fleet_group *spec = pg->spec;
@@ -364,6 +399,8 @@ struct outages *outages_create(const struct outage_env *env)
             schedule_flip(o, (uint32_t)(pg->first_card + k), 0);
         for (int64_t k = 0; spec->fails && spec->rates.node_mtbf > 0 && k < spec->nodes; k++)
             schedule_flip(o, (uint32_t)(p->cards + o->group[g].first_node + k), 0);
+        for (int64_t k = 0; spec->fails && spec->rates.rack_mtbf > 0 && k < o->group[g].racks; k++)
+            schedule_flip(o, (uint32_t)(p->cards + o->nodes + o->group[g].first_rack + k), 0);
         schedule_changes(o, g);
     }
     o->changes_left = o->change.n;

@@ -258,7 +258,8 @@ static const struct fleet_group *change_rates(const struct param_change *c,
     struct fleet_group *copy = arena_alloc(a, sizeof *copy);
     *copy = *g;
     simtime *const rate[FAULT_SOURCES] = { &copy->rates.card_mtbf, &copy->rates.card_repair,
-                                           &copy->rates.node_mtbf, &copy->rates.node_repair };
+                                           &copy->rates.node_mtbf, &copy->rates.node_repair,
+                                           &copy->rates.rack_mtbf, &copy->rates.rack_repair };
     *rate[i] = llround(c->value * (double)SIM_SECOND);
     return copy;
 }
@@ -388,7 +389,7 @@ static void note_faults(struct plan *p, struct param_result *list, const struct 
 {
     const struct fault_rates *r = &g->spec->rates;
     const simtime value[FAULT_SOURCES] = { r->card_mtbf, r->card_repair, r->node_mtbf,
-                                           r->node_repair };
+                                           r->node_repair, r->rack_mtbf, r->rack_repair };
     for (size_t i = 0; g->spec->fails && i < FAULT_SOURCES; i++) {
         const char *key = fault_fields[i].name;
         const bool set = json_object_get(g->spec->faults, key) ||

@@ -432,6 +432,7 @@ static void fill_failures(const struct plan *p, const struct sim_totals *t,
     }
     f->card_faults = t->outages.card_faults;
     f->node_faults = t->outages.node_faults;
+    f->rack_faults = t->outages.rack_faults;
     f->job_faults = t->outages.job_faults;
     f->jobs_struck = t->outages.struck;
     f->jobs_given_up = t->outages.gave_up;

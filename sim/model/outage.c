@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@ const struct cfg_field fault_fields[] = {
     CFG_FIELD(struct fault_rates, node_mtbf, CFG_TIME, "639 d", 0, SIM_MAX_S,
               "mean time between faults of a node that stop all its cards; 0 s: never"),
     CFG_FIELD(struct fault_rates, node_repair, CFG_TIME, "1 d", 0, SIM_MAX_S,
+              "mean time until it is back"),
+    CFG_FIELD(struct fault_rates, rack_mtbf, CFG_TIME, "0 s", 0, SIM_MAX_S,
+              "mean time between faults of a rack that stop all its nodes; 0 s: never"),
+    CFG_FIELD(struct fault_rates, rack_repair, CFG_TIME, "4 h", 0, SIM_MAX_S,
               "mean time until it is back"),
     CFG_FIELD(struct fault_rates, job_mtbf, CFG_TIME, "0 s", 0, SIM_MAX_S,
               "mean running time of a job between fatal faults of its program; 0 s: never"),
@@ -42,6 +47,8 @@ const struct fault_source fault_source[FAULT_SOURCES] = {
       "reference TCO 3.8: 41.3 % of 419 stops in 54 days on 2,048 nodes (Llama 3)", PROV_PUBLISHED,
       556 * DAY, 751 * DAY },
     { "faults.node_repair_s", "assumed: a day", PROV_ASSUMED, 3600, 7 * DAY },
+    { "faults.rack_mtbf_s", "assumed: never", PROV_ASSUMED, NAN, NAN },
+    { "faults.rack_repair_s", "assumed: four hours", PROV_ASSUMED, 3600, DAY },
 };
 
 /* ---- capacity ---- */

@@ -7,7 +7,7 @@
  *   nodes  Llama 3: 419 unexpected stops of 16,384 cards in 54 days, 41.3 % of them not of the cards: 173
  *          on 2,048 nodes, one in 639 days; 556 to 751 with the 95 % interval of a Poisson count
  *   repair of a node is an assumption: a day, from an hour to a week
- *   programs fail on request only: no published rate fits all
+ *   racks (power, the switch on top) and programs fail on request only: no published rate fits all
  *
  * Units: simtime ns. Ownership: arena. Threads: plain data. */
 #ifndef GPUSIM_MODEL_OUTAGE_H
@@ -22,6 +22,7 @@ enum repair_law { REPAIR_EXPONENTIAL, REPAIR_FIXED };
 struct fault_rates {
     simtime card_mtbf, card_repair; /* of one card */
     simtime node_mtbf, node_repair; /* of a node's host: all its cards stop */
+    simtime rack_mtbf, rack_repair; /* of a rack: all its nodes stop; needs nodes_per_rack */
     simtime job_mtbf;     /* of a running job's program; reaches as far as the policy says */
     int law;              /* enum repair_law */
     int64_t max_restarts; /* a job that was struck more often fails */
@@ -35,7 +36,7 @@ struct fault_source {
     enum provenance provenance;
     double low_s, high_s; /* of the default */
 };
-enum { FAULT_SOURCES = 4 };
+enum { FAULT_SOURCES = 6 };
 extern const struct fault_source fault_source[FAULT_SOURCES];
 
 enum capacity_change { CAPACITY_ADD, CAPACITY_DRAIN, CAPACITY_REMOVE, CAPACITY_FAIL };

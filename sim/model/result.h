@@ -161,7 +161,7 @@ struct param_result {
 /* What went out of service, and what that cost the jobs; since the end of the warm-up. */
 struct failure_result {
     bool any; /* something could: else the result has no "failures" */
-    uint64_t card_faults, node_faults, job_faults;
+    uint64_t card_faults, node_faults, rack_faults, job_faults;
     uint64_t jobs_struck;   /* each time a job was thrown off its cards */
     uint64_t jobs_given_up; /* of these: not started again */
     double lost_gpu_hours;  /* work done in vain */

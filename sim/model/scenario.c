@@ -262,6 +262,7 @@ static void read_faults(struct reader *r, json_t *general, json_t *own, const ch
     } rate[] = {
         { "card_mtbf", out->card_mtbf },
         { "node_mtbf", out->node_mtbf },
+        { "rack_mtbf", out->rack_mtbf },
         { "job_mtbf", out->job_mtbf },
     };
     for (size_t i = 0; r->d->count == before && i < N(rate); i++)
@@ -292,6 +293,10 @@ static const struct fleet_group *read_fleet(struct reader *r, json_t *list, cons
             read_faults(r, faults, g[i].faults,
                         g[i].faults ? arena_printf(r->s->arena, "%s/faults", at) : "/faults",
                         &g[i].rates);
+        if (r->d->count == before && g[i].fails && g[i].rates.rack_mtbf > 0 &&
+            g[i].nodes_per_rack == CFG_NO_INT)
+            json_problem(r->d, &r->s->doc, at,
+                         "racks fail (\"rack_mtbf\"), but the group has no \"nodes_per_rack\"");
         if (r->d->count == before && g[i].nvlink_domain != CFG_NO_INT &&
             (g[i].gpus_per_node == 0 || (g[i].gpus_per_node % g[i].nvlink_domain != 0 &&
                                          g[i].nvlink_domain % g[i].gpus_per_node != 0)))

@@ -70,7 +70,8 @@ static void availability(const char *what, const char *frame, double truth)
 #define FLEET(faults)                                                                                  \
     "{'format': 'gpusim-scenario/1', 'name': 'f', 'seed': %d, 'warmup': '100 d', 'horizon': '2100 d'," \
     " 'faults': {" faults "},"                                                                         \
-    " 'fleet': [{'name': 'a', 'gpu': 'generic', 'nodes': 8, 'gpus_per_node': 8}],"                     \
+    " 'fleet': [{'name': 'a', 'gpu': 'generic', 'nodes': 8, 'gpus_per_node': 8, "                      \
+    "'nodes_per_rack': 3}],"                                                                           \
     " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                                  \
     " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '100 d'}}"
 
@@ -85,6 +86,10 @@ static void two_states(void **state)
         10.0 / 11);
     availability("nodes, 10 d up and 2 d down",
                  FLEET("'card_mtbf': '0 s', 'node_mtbf': '10 d', 'node_repair': '2 d'"), 10.0 / 12);
+    availability("racks, 10 d up and 2 d down",
+                 FLEET("'card_mtbf': '0 s', 'node_mtbf': '0 s', 'rack_mtbf': '10 d', "
+                       "'rack_repair': '2 d'"),
+                 10.0 / 12);
     availability(
         "cards on nodes",
         FLEET(

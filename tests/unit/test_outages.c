@@ -459,6 +459,28 @@ static void giving_up(void **state)
 
 /* ---- what the loader refuses ---- */
 
+/* Racks of two nodes: a and b fall and rise together, c and d too. */
+static void racks_fall_with_all_in_them(void **state)
+{
+    struct simulated s;
+    (void)state;
+    replay(&s,
+           ", 'faults': { 'card_mtbf': '0 s', 'node_mtbf': '0 s', 'rack_mtbf': '20000 s', "
+           "'rack_repair': '10 s', 'repair': 'fixed' }",
+           "'nodes': 4, 'gpus_per_node': 1, 'nodes_per_rack': 2", NONE ", 'checkpoint': '100 s'",
+           WHOLE, "a,0,50000,1,\nb,0,50000,1,\nc,0,50000,1,\nd,0,50000,1,\n");
+    const struct sim_job *a = sim_job_of(&s, "p", "a"), *b = sim_job_of(&s, "p", "b"),
+                         *c = sim_job_of(&s, "p", "c"), *d = sim_job_of(&s, "p", "d");
+    const struct failure_result *f = &sim_policy(&s, "p")->failures;
+    near("b ends with a", b->end_s, a->end_s);
+    near("d ends with c", d->end_s, c->end_s);
+    assert_true(a->end_s != c->end_s && a->attempts == b->attempts && c->attempts == d->attempts);
+    assert_true(a->attempts + c->attempts > 3);
+    assert_int_equal(f->jobs_struck, 2 * (unsigned)(a->attempts - 1 + c->attempts - 1));
+    assert_true(f->rack_faults >= f->jobs_struck / 2 && f->card_faults + f->node_faults == 0);
+    simulated_fini(&s);
+}
+
 static void refusals(void **state)
 {
     static const struct {
@@ -514,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_fault_reaches_as_far_as_the_policy_lets_it),
         cmocka_unit_test(where_the_rates_come_from),
         cmocka_unit_test(giving_up),
+        cmocka_unit_test(racks_fall_with_all_in_them),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("outages", tests, NULL, NULL);
