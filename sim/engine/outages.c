@@ -23,9 +23,10 @@ struct change {
 struct outages {
     struct outage_env env;
     struct group_units *group;
-    uint32_t *flips; /* by unit, cards first, then nodes, then racks: how often it went down or came back */
-    int64_t nodes;   /* physical, of the fleet */
-    uint64_t jobs;   /* stream of the programs */
+    uint32_t *
+        flips; /* by unit, cards first, then nodes, then racks: how often it went down or came back */
+    int64_t nodes; /* physical, of the fleet */
+    uint64_t jobs; /* stream of the programs */
     VEC(struct change) change;
     size_t changes_left;
     struct cluster
@@ -194,10 +195,31 @@ static bool flip_node(struct outages *o, size_t group, int64_t node, unsigned se
     return there;
 }
 
+/* The scheduler expects it back after the mean repair time. */
+static void announce(struct outages *o, uint32_t unit, const struct place *w, simtime now)
+{
+    const struct plan *p = o->env.plan;
+    const struct plan_group *g = &p->group[w->group];
+    const bool one = w->card >= 0;
+    sched_repair_begin(o->env.sched,
+                       &(struct repair){
+                           .unit = unit,
+                           .bit = one            ? OUT_FAULT
+                                  : w->rack >= 0 ? OUT_RACK
+                                                 : OUT_NODE,
+                           .first_card = one ? unit : card_at(o, w->group, w->node, 0),
+                           .cards = one ? 1 : w->n_nodes * g->real_per_node,
+                           .first_node = g->first_node + w->node,
+                           .nodes = one || p->share->pooled ? 0 : w->n_nodes,
+                           .back = later(now, mean_repair(&g->spec->rates, w)),
+                       });
+}
+
 void outages_unit(struct outages *o, uint32_t unit, simtime now)
 {
     const struct place w = place_of(o, unit);
     const bool goes = ++o->flips[unit] % 2;
+    goes ? announce(o, unit, &w, now) : sched_repair_end(o->env.sched, unit);
     if (w.card >= 0) {
         o->totals.card_faults += goes && in_fleet(o, unit);
         service_card(o, unit, goes ? OUT_FAULT : 0, goes ? 0 : OUT_FAULT, goes, now);

@@ -94,13 +94,22 @@ static struct step least(const struct line *l, simtime from, simtime until)
     return min;
 }
 
+/* Of a node in service; what has no limit is more than all jobs can have. */
+static int64_t cores_of(const struct plan_group *pg)
+{
+    return pg->node_cpus_milli == INT64_MAX ? INT64_MAX / 4 : pg->node_cpus_milli;
+}
+
+static int64_t bytes_of(const struct plan_group *pg)
+{
+    return pg->node_host_bytes < INT64_MAX / 4 ? (int64_t)pg->node_host_bytes : INT64_MAX / 4;
+}
+
 void places_draw(struct places *p, simtime now)
 {
     p->now = now;
     for (size_t g = 0; g < p->plan->n_groups; g++) {
         const struct plan_group *pg = &p->plan->group[g];
-        const int64_t bytes =
-            pg->node_host_bytes < INT64_MAX ? (int64_t)pg->node_host_bytes : INT64_MAX;
         for (int64_t n = 0; n < pg->nodes; n++) {
             int64_t cards = 0;
             const int64_t index = pg->first_node + n;
@@ -113,9 +122,28 @@ void places_draw(struct places *p, simtime now)
                     begin(&p->card[card], now, serves ? pg->capacity : 0,
                           serves ? (int64_t)pg->type.gpu->usable_bytes : 0, 0);
             }
-            begin(&p->node[index], now, cards, out ? -1 : pg->node_cpus_milli, out ? -1 : bytes);
+            begin(&p->node[index], now, cards, out ? -1 : cores_of(pg), out ? -1 : bytes_of(pg));
         }
     }
+}
+
+void places_come_back(struct places *p, int32_t node, uint32_t card, simtime at)
+{
+    const int32_t home = node >= 0 ? node : cluster_card(p->cluster, card)->node;
+    const struct plan_group *pg = &p->plan->group[cluster_node(p->cluster, home)->group];
+    int64_t gives[KINDS] = { 0 };
+    if (node >= 0) { /* it has no cores and no memory until then */
+        gives[CPUS] = -cores_of(pg) - 1;
+        gives[HOST] = -bytes_of(pg) - 1;
+    } else if (p->card) {
+        gives[UNITS] = -(int64_t)pg->capacity;
+        gives[BYTES] = -(int64_t)pg->type.gpu->usable_bytes;
+        hold(&p->card[card], at, SIM_NEVER, gives);
+        return;
+    } else {
+        gives[CARDS] = -1;
+    }
+    hold(&p->node[home], at, SIM_NEVER, gives);
 }
 
 /* ---- jobs ---- */

@@ -22,6 +22,8 @@ void places_destroy(struct places *p); /* accepts NULL */
 
 /* From `now` on everything in service is free. */
 void places_draw(struct places *p, simtime now);
+/* A node (-1: a card) that is out of service is free again from then on. */
+void places_come_back(struct places *p, int32_t node, uint32_t card, simtime at);
 /* A job holds this pick from `from` until `until`; SIM_NEVER: for ever. */
 void places_hold(struct places *p, const struct place_request *r, const struct pick *pick,
                  simtime from, simtime until);

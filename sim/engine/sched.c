@@ -62,6 +62,8 @@ void sched_destroy(struct sched *s)
     vec_fini(&s->then_place.card);
     vec_fini(&s->released);
     vec_fini(&s->brief);
+    vec_fini(&s->repair);
+    vec_fini(&s->comeback);
     free(s);
 }
 

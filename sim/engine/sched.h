@@ -76,6 +76,15 @@ void sched_ended(struct sched *s, struct job *j, simtime now);
 /* As cluster_card_service() and cluster_node_service(), on every state of the fleet that is kept. */
 void sched_service_card(struct sched *s, uint32_t card, unsigned set, unsigned clear);
 void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned clear);
+/* Something under repair: cards and nodes, why they are out (one bit of enum out), when it is expected back. */
+struct repair {
+    uint32_t unit; /* the caller's name for it */
+    unsigned bit;
+    int64_t first_card, cards, first_node, nodes;
+    simtime back;
+};
+void sched_repair_begin(struct sched *s, const struct repair *r);
+void sched_repair_end(struct sched *s, uint32_t unit);
 /* A job that left its cards (sched_ended() was called) waits again. */
 void sched_requeue(struct sched *s, struct job *j, simtime now);
 /* A waiting job leaves the queue for good. */

@@ -1,5 +1,5 @@
-/* EASY backfill (Lifka 1995): the head of the queue has a reservation, at the earliest promised end that makes
- * room for it, and a job behind it may start unless that would delay the head.
+/* EASY backfill (Lifka 1995): the head of the queue has a reservation, at the earliest promised end, or expected
+ * end of a repair (engine/sched_repair.c), that makes room for it, and a job behind it may start unless that would delay the head.
  *
  * The reservation is for a time, and a place only in so far as there must be one then: a job that would
  * outlast it, on a place that the head was to have, may start all the same if the head has another place
@@ -18,25 +18,37 @@ struct reservation {
     struct pick pick;
 };
 
-/* Play the promised ends on the copy of the fleet until the head fits, and place it. False: no end is
- * promised that makes room. */
-static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out)
+static simtime promised(const struct job *j, simtime now)
 {
-    for (struct job *j = RB_MIN(releases, &s->running); j && j->limit_end != SIM_NEVER;) {
-        /* A job that overran its limit is expected to end at any moment. */
-        out->when = j->limit_end > now ? j->limit_end : now;
-        for (; j && (j->limit_end > now ? j->limit_end : now) == out->when;
-             j = RB_NEXT(releases, &s->running, j)) {
+    if (!j) return SIM_NEVER;
+    return j->limit_end > now ? j->limit_end
+                              : now; /* who overran is expected to end at any moment */
+}
+
+/* Play the promised ends, and what is expected back from repair, on the copy of the fleet until the head fits, and
+ * place it. False: nothing is promised that makes room. `back`: so many of s->comeback are there. */
+static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out,
+                    size_t *back)
+{
+    struct job *j = RB_MIN(releases, &s->running);
+    sched_comebacks(s, now);
+    for (*back = 0;;) {
+        out->when = promised(j, now);
+        if (*back < s->comeback.n && s->comeback.v[*back].at < out->when)
+            out->when = s->comeback.v[*back].at;
+        if (out->when == SIM_NEVER) return false;
+        for (; promised(j, now) == out->when; j = RB_NEXT(releases, &s->running, j)) {
             sched_expect(s, j, false);
             vec_push(&s->released, j);
         }
+        for (; *back < s->comeback.n && s->comeback.v[*back].at == out->when; ++*back)
+            sched_come_back(s, &s->comeback.v[*back], true);
         if (!sched_place(s, s->then, head, NULL, &out->group, &out->pick)) continue;
         const struct place_request r = sched_request(s->plan, head, out->group);
         cluster_prefer_taken(s->then, s->cluster, &r, &out->pick);
         cluster_take(s->then, &r, &out->pick);
         return true;
     }
-    return false;
 }
 
 /* The job would be where the head is to be: has the head another place by then, beside it? */
@@ -160,8 +172,9 @@ void sched_easy(struct sched *s, simtime now)
     if (!head) return;
     if (s->candidates == (head->row.walltime != JOB_NO_TIME))
         return; /* nobody behind could prove it */
+    size_t back = 0;
     s->walking = true;
-    if (reserve(s, head, now, &r)) {
+    if (reserve(s, head, now, &r, &back)) {
         walk_queue(s, head, now, r.when, &r);
         const struct place_request request = sched_request(s->plan, head, r.group);
         cluster_give(s->then, &request, &r.pick);
@@ -169,6 +182,7 @@ void sched_easy(struct sched *s, simtime now)
         /* When the cards that are out come back is not known; until then nobody delays the head. */
         walk_queue(s, head, now, SIM_NEVER, NULL);
     }
+    while (back > 0) sched_come_back(s, &s->comeback.v[--back], false);
     for (size_t i = 0; i < s->released.n; i++) sched_expect(s, s->released.v[i], true);
     for (size_t i = 0; i < s->brief.n; i++)
         if (s->brief.v[i]->state < JOB_COMPLETED) sched_expect(s, s->brief.v[i], true);

@@ -21,6 +21,13 @@ struct placed {
     struct pick pick;
 };
 
+/* A card, or a node, that is expected back in service. */
+struct comeback {
+    simtime at;
+    int32_t node; /* -1: a card */
+    uint32_t card;
+};
+
 struct profile;
 
 struct sched {
@@ -58,6 +65,8 @@ struct sched {
     simtime look;              /* when a running job's rank changes by itself; SIM_NEVER */
     VEC(struct job *) elastic; /* running jobs that may be resized */
     struct profile *profile;   /* conservative */
+    VEC(struct repair) repair;
+    VEC(struct comeback) comeback; /* scratch: by time */
 };
 
 /* Smaller goes first. A service stands: its replicas go before all jobs, and no job takes their place. */
@@ -104,6 +113,9 @@ bool sched_place_now(struct sched *s, struct job *j, int *group);
 bool sched_resize(struct sched *s);
 void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 
+/* What is expected back, into s->comeback, and on the copy of the fleet: it is there, or it is out as it is. */
+void sched_comebacks(struct sched *s, simtime now);
+void sched_come_back(struct sched *s, const struct comeback *c, bool there);
 void sched_easy(struct sched *s, simtime now);
 /* Make room for the head of the queue by moving running jobs, and start it. False: nothing changed. */
 bool sched_migrate(struct sched *s, struct job *head);

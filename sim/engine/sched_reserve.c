@@ -234,6 +234,20 @@ static bool place_now(struct sched *s, struct profile *p, const struct job *j, i
     return true;
 }
 
+/* What is under repair is free once it is expected back. */
+static void draw_repairs(struct sched *s, struct profile *p)
+{
+    sched_comebacks(s, s->view.now);
+    for (size_t i = 0; i < s->comeback.n; i++) {
+        const struct comeback *c = &s->comeback.v[i];
+        const simtime at = c->at > s->view.now ? c->at : s->view.now + 1;
+        if (p->places) places_come_back(p->places, c->node, c->card, at);
+        if (c->node >= 0) continue;
+        const int group = cluster_card(s->cluster, c->card)->group;
+        hold(&p->group[group], -(int64_t)s->plan->group[group].capacity, at, SIM_NEVER);
+    }
+}
+
 /* Where the running jobs are, and until when. */
 static void draw_places(struct sched *s, struct profile *p)
 {
@@ -259,6 +273,7 @@ void sched_reserve(struct sched *s)
     draw(s, p);
     if (!any_room(s, p)) return;
     draw_places(s, p);
+    draw_repairs(s, p);
     waitlist_walk(&s->queue);
     for (; looked < s->plan->backfill_depth && (j = waitlist_step(&s->queue)); looked++) {
         int group = 0;

@@ -481,6 +481,37 @@ static void racks_fall_with_all_in_them(void **state)
     simulated_fini(&s);
 }
 
+#define REPAIRED                                                                                   \
+    ", 'faults': { 'card_mtbf': '2 d', 'card_repair': '1000 s', 'node_mtbf': '0 s', 'repair': "    \
+    "'fixed', 'max_restarts': 0 }"
+
+/* One of two cards fails. h needs both: it gets them when the repair is expected to be over. m is done before,
+ * k would not be, so it waits: a scheduler that knows nothing of repairs would start it after m. */
+static void reservations_know_when_repairs_end(void **state)
+{
+    static const char *const backfill[] = { "'backfill': 'easy'", "'backfill': 'conservative'" };
+    static const char *const fleet[] = { "'nodes': 1, 'gpus_per_node': 2",
+                                         "'nodes': 1, 'gpus_per_node': 2, 'cpu_cores': 8" };
+    struct simulated s;
+    (void)state;
+    replay(&s, REPAIRED, fleet[0], NONE, WHOLE, "a,0,1e6,1,\nb,0,1e6,1,\n");
+    const double at = floor(fmin(sim_job_of(&s, "p", "a")->end_s, sim_job_of(&s, "p", "b")->end_s));
+    const double back =
+        fmin(sim_job_of(&s, "p", "a")->end_s, sim_job_of(&s, "p", "b")->end_s) + 1000;
+    assert_true(at > 100 && at < 1e6);
+    simulated_fini(&s);
+    for (size_t i = 0; i < 4; i++) {
+        char rows[300];
+        snprintf(rows, sizeof rows, "h,%.0f,50,2,50\nm,%.0f,500,1,500\nk,%.0f,5000,1,5000\n",
+                 at + 1, at + 2, at + 2);
+        replay(&s, REPAIRED, fleet[i / 2], backfill[i % 2], WHOLE, rows);
+        near("m", sim_job_of(&s, "p", "m")->start_s, at + 2);
+        near("h", sim_job_of(&s, "p", "h")->start_s, back);
+        near("k", sim_job_of(&s, "p", "k")->start_s, back + 50);
+        simulated_fini(&s);
+    }
+}
+
 static void refusals(void **state)
 {
     static const struct {
@@ -536,6 +567,7 @@ int main(void)
         cmocka_unit_test(a_fault_reaches_as_far_as_the_policy_lets_it),
         cmocka_unit_test(where_the_rates_come_from),
         cmocka_unit_test(giving_up),
+        cmocka_unit_test(reservations_know_when_repairs_end),
         cmocka_unit_test(racks_fall_with_all_in_them),
         cmocka_unit_test(refusals),
     };
