@@ -1,6 +1,10 @@
 #include "cost/charge.h"
 
+#include "base/mem.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct sums {
     double provisioned_h, allocated_h, occupied_h, stranded_h, down_h, energy_kwh, idle_kwh,
@@ -94,6 +98,18 @@ void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const s
     const struct sums s = sums_of(u, rule);
     const struct rates r = rates_of(&s, bill, rule);
     for (size_t i = 0; i < n; i++) usd[i] = tenant_usd(&r, &t[i]);
+}
+
+double charge_share_of_jobs(const struct usage *u, enum charge_rule rule, const struct bill *bill)
+{
+    double *usd = xcalloc(u->n_tenants + 1, sizeof *usd), all = 0, services = 0;
+    charge_tenants(usd, u->tenant, u->n_tenants, u, rule, bill);
+    for (size_t i = 0; i < u->n_tenants; i++) {
+        all += usd[i];
+        if (strncmp(u->tenant[i].name, "service:", 8) == 0) services += usd[i];
+    }
+    free(usd);
+    return services > 0 ? 1 - services / all : 1;
 }
 
 void charge_rates(const struct usage *u, enum charge_rule rule, const struct bill *bill,

@@ -31,6 +31,10 @@ struct bill {
 void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
                     enum charge_rule rule, const struct bill *bill);
 
+/* Part of a bill that jobs bring about, [0, 1]: what they are charged over what they and services are; 1
+ * where nothing is charged, or there are no services (tenants "service:NAME"). O(groups + tenants). */
+double charge_share_of_jobs(const struct usage *u, enum charge_rule rule, const struct bill *bill);
+
 /* USD for a card-hour that is charged (rent of occupied cards included), for one that is held, for a kWh at
  * the board. */
 void charge_rates(const struct usage *u, enum charge_rule rule, const struct bill *bill,

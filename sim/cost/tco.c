@@ -199,8 +199,10 @@ struct tco_result tco_price(const struct usage *as_run, const char *share_kind,
     out.npv_usd = t.npv_usd;
     out.eac_usd = t.npv_usd / tco_annuity(book->rate, book->term_y);
     out.usd_per_gpu_hour = ratio(t.bill.usd, card_h);
-    out.usd_per_useful_gpu_hour = ratio(t.bill.usd, u->useful_gpu_hours);
-    out.usd_per_job = ratio(t.bill.usd, (double)u->jobs_completed);
+    /* Useful hours are those of jobs; services pay by requests and tokens. */
+    const double jobs_usd = t.bill.usd * charge_share_of_jobs(u, book->charge, &t.bill);
+    out.usd_per_useful_gpu_hour = ratio(jobs_usd, u->useful_gpu_hours);
+    out.usd_per_job = ratio(jobs_usd, (double)u->jobs_completed);
     add_carbon(&out, u, book);
     if (a) charge_all(&out, u, book->charge, &t.bill, a);
     if (a) months_fill(&out, book, a);

@@ -84,7 +84,9 @@ struct tco_result {
     bool priced;  /* false: no price book, "tco": null */
     double hours; /* what the amounts are for */
     double total_usd, usd_per_year, npv_usd, eac_usd;
-    double usd_per_gpu_hour, usd_per_useful_gpu_hour, usd_per_job, energy_usd;
+    double usd_per_gpu_hour, energy_usd;
+    /* The whole bill, or beside services the part that jobs bring about (cost/charge.h), over what they did. */
+    double usd_per_useful_gpu_hour, usd_per_job;
     const struct cost_item_result *item;
     size_t n_items;
     double rate, term_y; /* of the book */

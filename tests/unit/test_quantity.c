@@ -425,6 +425,37 @@ static void doubling(void **state)
     arena_destroy(a);
 }
 
+/* 50,000 hours held: jobs 20,000, of which 16,000 were useful, and a service 30,000. Jobs bring about two
+ * fifths of the bill, with the idle hours that go with them; without a service it is theirs alone. */
+static void services_pay_for_themselves(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    const struct price_item items[] = { item("seat", PRICE_gpu_hour, PER_USE, 0.7) };
+    const struct price_book b = book_of(items, 1);
+    const struct usage_group g = uniform_demand();
+    struct usage_tenant t[] = {
+        { .name = "service:chat", .allocated_h = 30000, .billed_h = 30000 },
+        { .name = "u", .jobs = 40, .allocated_h = 20000, .billed_h = 20000, .useful_h = 16000 },
+    };
+    const struct usage u = { .hours = 1000,
+                             .group = &g,
+                             .n_groups = 1,
+                             .tenant = t,
+                             .n_tenants = 2,
+                             .jobs_completed = 40,
+                             .useful_gpu_hours = 16000 };
+    const struct tco_result with = tco_price(&u, "whole", &b, a);
+    assert_close(with.total_usd, 70000, 1e-12);
+    assert_close(with.usd_per_useful_gpu_hour, 0.4 * 70000 / 16000, 1e-12);
+    assert_close(with.usd_per_job, 0.4 * 70000 / 40, 1e-12);
+    assert_close(with.usd_per_gpu_hour, 0.7, 1e-12);
+    t[0].name = "chat";
+    const struct tco_result without = tco_price(&u, "whole", &b, a);
+    assert_close(without.usd_per_useful_gpu_hour, 70000.0 / 16000, 1e-12);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +466,7 @@ int main(void)
         cmocka_unit_test(spares_racks_network),
         cmocka_unit_test(carbon),
         cmocka_unit_test(classes_and_teams),
+        cmocka_unit_test(services_pay_for_themselves),
         cmocka_unit_test(refused),
         cmocka_unit_test(doubling),
         cmocka_unit_test(buy_or_rent),
