@@ -168,6 +168,8 @@ mutant prefix-hit-still-computed oracle/test_prefix_reuse sim/policy/serve_conti
     's/q->done = need\.hit < q->target \? need\.hit : q->target - 1;/q->done = 0;/'
 mutant affinity-by-rank unit/test_route_affinity sim/policy/route_affinity.c \
     's/if \(!v->session\) return v->by_rank\(v, \(size_t\)\(v->sequence % v->n\)\);/return v->by_rank(v, (size_t)((v->session ? v->session - 1 : v->sequence) % v->n));/'
+mutant look-of-any-batch unit/test_service_looks sim/engine/residents.c \
+    's/1u \+ j->look : 0/1u + (j->look > 0) : 0/'
 mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
     's/if \(s->wanted\[i\] > most\) most = s->wanted\[i\];/continue;/'
 if [ "${LONG-}" ]; then # tens of seconds

@@ -45,6 +45,7 @@ struct job {
     struct shape *shape;
     const struct shape
         *as; /* what it is to the cards now: `shape`; of a replica, what it works on; NULL: idle */
+    uint8_t look; /* `as` is which of its looks, below 15 (engine/service.h); 0: `shape` */
     struct replica *replica;   /* NULL: a job; else of a service (engine/service.h) */
     struct shape *queued_as;   /* while it waits: what the scheduler counts it as */
     struct elastic_size *size; /* ascending; owned. NULL: rigid */

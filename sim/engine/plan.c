@@ -451,7 +451,7 @@ static void resolve_signatures(struct builder *b)
 {
     const struct scenario *s = b->p->scenario;
     struct named_work *list =
-        arena_array(b->p->arena, s->n_signatures + 2 * s->n_services + 1, sizeof *list);
+        arena_array(b->p->arena, s->n_signatures + SERVICE_LOOKS * s->n_services + 1, sizeof *list);
     for (size_t i = 0; i < s->n_signatures; i++) {
         list[i].name = s->signature[i].name;
         signature_read(&list[i].sig, b->p->arena, b->doc, s->signature[i].json,

@@ -58,6 +58,10 @@ struct plan_group {
     uint64_t node_host_bytes; /* UINT64_MAX: no limit */
 };
 
+/* What the replica of a language model looks like to neighbours: by how many sequences decode, or by how many
+ * tokens of prompts ride in the step. */
+enum { SERVICE_DECODES = 5, SERVICE_FILLS = 4, SERVICE_LOOKS = SERVICE_DECODES + SERVICE_FILLS };
+
 /* A service of the scenario under this policy. */
 struct plan_service {
     const struct service_spec *spec;
@@ -68,10 +72,9 @@ struct plan_service {
     double *slower; /* by group: time there over the size; NAN: what the card's sheet says */
     /* Language models; else NULL. */
     const struct llm_model *model;
-    const struct serve_part *part; /* by group */
-    int64_t longest;               /* tokens in and out that a replica can hold, on any group */
-    const char *decode,
-        *fill; /* work signatures: "service:<name>", and while prompts are filled in */
+    const struct serve_part *part;   /* by group */
+    int64_t longest;                 /* tokens in and out that a replica can hold, on any group */
+    const char *look[SERVICE_LOOKS]; /* work signatures "service:<name>:decode:<n>", ":fill:<n>" */
 };
 
 struct plan {
@@ -133,9 +136,10 @@ const char *plan_signature_nearest(const struct plan *p, const char *name);
  * are "service:<name>". Names go to `names`. */
 void plan_replica_row(const struct plan *p, size_t service, struct symtab *names,
                       struct job_row *row);
-/* The same while prompts of a language model are filled in. */
-void plan_filling_row(const struct plan *p, size_t service, struct symtab *names,
-                      struct job_row *row);
+/* The same with one of the looks of a language model, and which of them a step has. */
+void plan_look_row(const struct plan *p, size_t service, size_t look, struct symtab *names,
+                   struct job_row *row);
+size_t plan_look(const struct llm_step *s);
 
 /* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
 char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);

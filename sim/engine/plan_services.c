@@ -69,13 +69,33 @@ static struct signature step_signature(const struct llm_cost *c, const struct ll
     return sig;
 }
 
-/* Decode of 16 sequences of 1,024 tokens, and a step full of a prompt of 2,048. */
+/* Sequences that decode, with 1,024 tokens each (the engine's own view of a batch changes with every token: a
+ * look that did so too would make every step an event, so lengths are not followed); tokens of a chunk that
+ * rides beside 16 of them. A batch between two of them looks like the nearer one, by its logarithm. */
+static const double looks[SERVICE_LOOKS] = { 1, 4, 16, 64, 256, 32, 128, 512, 2048 };
+enum { USUAL_LOOK = 2 }; /* what the scheduler sees of a replica */
+
+size_t plan_look(const struct llm_step *s)
+{
+    const bool fills = s->pairs > 0;
+    const double n = fills ? s->tokens - s->seqs : s->seqs;
+    size_t i = fills ? SERVICE_DECODES : 0;
+    const size_t end = fills ? SERVICE_LOOKS : SERVICE_DECODES;
+    while (i + 1 < end && n * n > looks[i] * looks[i + 1]) i++;
+    return i;
+}
+
+static struct llm_step step_of(size_t look)
+{
+    const double n = looks[look];
+    return look < SERVICE_DECODES
+               ? (struct llm_step){ .tokens = n, .seqs = n, .kv = 1024 * n }
+               : (struct llm_step){ .tokens = n + 16, .seqs = 16, .kv = 16384, .pairs = n * n / 2 };
+}
+
 static void add_step_signatures(struct builder *b, struct plan_service *x, struct named_work *list,
                                 size_t *n)
 {
-    const struct llm_step decode = { .tokens = 16, .seqs = 16, .kv = 16384 }, fill = {
-        .tokens = 2064, .seqs = 16, .kv = 16384, .pairs = 2048.0 * 1024
-    };
     const struct plan_group *g = &b->p->group[0];
     if (!x->model || b->d->count > 0 || !g->type.gpu) return;
     const struct llm_shape shape = llm_shape_of(x->model);
@@ -92,12 +112,13 @@ static void add_step_signatures(struct builder *b, struct plan_service *x, struc
     }
     const struct llm_cost cost = llm_cost_of(&shape, &card, &constants, 1);
     const double launches = x->serve->kernels(x->serve_params, (double)x->model->layers);
-    x->decode = arena_printf(b->p->arena, "service:%s", x->spec->name);
-    x->fill = arena_printf(b->p->arena, "service:%s:fill", x->spec->name);
-    list[(*n)++] = (struct named_work){ x->decode, step_signature(&cost, &decode, launches,
-                                                                  x->model->precision) };
-    list[(*n)++] =
-        (struct named_work){ x->fill, step_signature(&cost, &fill, launches, x->model->precision) };
+    for (size_t i = 0; i < SERVICE_LOOKS; i++) {
+        const struct llm_step step = step_of(i);
+        x->look[i] = arena_printf(b->p->arena, "service:%s:%s:%g", x->spec->name,
+                                  i < SERVICE_DECODES ? "decode" : "fill", looks[i]);
+        list[(*n)++] = (struct named_work){ x->look[i], step_signature(&cost, &step, launches,
+                                                                       x->model->precision) };
+    }
 }
 
 void plan_resolve_services(struct builder *b)
@@ -153,16 +174,17 @@ void plan_replica_row(const struct plan *p, size_t service, struct symtab *names
     row->gpus_milli = s->gpus_milli;
     row->gpu_mem_bytes = s->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : s->bytes;
     row->klass = CLASS_inference;
-    const char *profile = s->profile ? s->profile : p->service[service].decode;
+    const char *profile = s->profile ? s->profile : p->service[service].look[USUAL_LOOK];
     row->profile = profile ? symtab_addz(names, profile) : 0;
     row->gpu_model = s->gpu_model ? symtab_addz(names, s->gpu_model) : 0;
 }
 
-void plan_filling_row(const struct plan *p, size_t service, struct symtab *names,
-                      struct job_row *row)
+void plan_look_row(const struct plan *p, size_t service, size_t look, struct symtab *names,
+                   struct job_row *row)
 {
+    const char *name = p->service[service].look[look];
     plan_replica_row(p, service, names, row);
-    if (p->service[service].fill) row->profile = symtab_addz(names, p->service[service].fill);
+    if (name) row->profile = symtab_addz(names, name);
 }
 
 /* What a replica has of a card of group g, and how many tokens it can hold. NULL, or why it cannot work. */

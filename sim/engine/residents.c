@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMO_ENTRIES = 16, MEMO_RESIDENTS = 8 }; /* powers of two */
+enum { MEMO_ENTRIES = 16, MEMO_RESIDENTS = 8 }; /* powers of two; 28 and 4 bits in the key are theirs */
 
 /* What a card does for one combination of idle and busy residents. */
 struct memo_entry {
@@ -439,15 +439,15 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
 
 /* ---- replicas: idle and busy ---- */
 
-/* Two bits a resident: idle, its own shape, another one. Of cards with more residents than a memo
+/* Four bits a resident: idle, its own shape, one of its looks. Of cards with more residents than a memo
  * serves, those of the first. */
 static uint32_t memo_key(const struct live_card *c)
 {
     uint32_t key = 0;
     for (uint16_t i = 0; i < c->n && i < MEMO_RESIDENTS; i++) {
         const struct job *j = c->resident[i].job;
-        const uint32_t state = !is_busy(&c->resident[i]) ? 0 : j->as == j->shape ? 1 : 2;
-        key |= state << (2 * i);
+        const uint32_t state = is_busy(&c->resident[i]) ? 1u + j->look : 0;
+        key |= state << (4 * i);
     }
     return key;
 }
@@ -456,7 +456,7 @@ static struct memo_entry *memo_find(struct live_card *c, uint32_t key)
 {
     if (c->n > MEMO_RESIDENTS) return NULL;
     if (!c->memo) c->memo = xcalloc(MEMO_ENTRIES, sizeof *c->memo);
-    return &c->memo[(key ^ (key >> 4) ^ (key >> 8) ^ (key >> 12)) & (MEMO_ENTRIES - 1)];
+    return &c->memo[(key * UINT32_C(0x9e3779b1)) >> 28]; /* Fibonacci hashing (Knuth) */
 }
 
 static void memo_store(const struct residents *r, const struct live_card *c, struct memo_entry *m,

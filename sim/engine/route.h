@@ -26,6 +26,7 @@ struct route_replica {
 struct route_view {
     size_t n;          /* replicas that are up */
     uint64_t session;  /* number of the request's session or user, from 1; 0: none */
+    bool dense;        /* sessions are users of a closed loop, numbered without gaps */
     uint64_t sequence; /* requests routed before this one */
     gsl_rng *rng;      /* of this service and purpose */
     size_t places;     /* replicas there may be; each keeps its place, numbered from 0 */

@@ -87,8 +87,8 @@ struct serve_ops {
                     simtime timeout);
     void (*destroy)(void *state);
     void (*join)(void *state, struct serve_call *q);
-    /* The next stretch: its length in ns without neighbours; 0: nothing to do. *filling: prompts ride in it. */
-    double (*next)(void *state, simtime now, bool *filling, struct serve_news *news);
+    /* The next stretch: its length in ns without neighbours; 0: nothing to do. *step: its first step. */
+    double (*next)(void *state, simtime now, struct llm_step *step, struct serve_news *news);
     /* Who has waited too long leaves; when that is next due, SIM_NEVER: no time. */
     simtime (*expire)(void *state, simtime now, struct serve_news *news);
     /* Somebody joined, or left the waiting list, after `done_ns` of the stretch: its new length, > done_ns. */

@@ -7,6 +7,10 @@
  * shorter ones (policy/timeshare.h). What it works on is a batch; how batches are made
  * is engine/serve.h, who gets a request is engine/route.h.
  *
+ * What neighbours feel of a language model follows its batch in steps of four (plan_look()): by how many
+ * sequences decode, by how many tokens of prompts ride along. Their lengths are not followed; how far that
+ * is off: tests/unit/test_service_looks.c.
+ *
  * Equal times: ends of work, then arrivals, then timers (batch delays, timeouts).
  * Memory: the requests in the system and the replicas. Complexity: O(log) per request.
  * Threads: one run, one thread. */
@@ -23,8 +27,8 @@ struct service_calls {
     /* Make the job of a replica of service `k`; then hand it to the scheduler. */
     struct job *(*launch)(void *ctx, size_t k, uint64_t number);
     void (*submit)(void *ctx, struct job *j);
-    /* What such a job looks like while prompts of a language model are filled in. */
-    const struct shape *(*filling)(void *ctx, size_t k);
+    /* What such a job of a language model looks like at some batch (engine/plan.h). */
+    const struct shape *(*look)(void *ctx, size_t k, size_t look);
     /* It leaves its cards, or the queue, for good. */
     void (*retire)(void *ctx, struct job *j);
     void (*fail)(void *ctx, int rc);

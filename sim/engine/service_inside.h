@@ -47,12 +47,12 @@ struct replica {
     uint32_t number; /* in its service: slot of the indices */
     bool busy;
     double alone;       /* its speed without neighbours, as what it is now */
-    double alone_as[2]; /* decoding (or a batch), filling prompts in */
     struct queue queue; /* routed to it; empty under a shared queue */
     struct queue batch; /* what it works on */
     /* Language models: */
-    void *state;              /* of the way of serving, while it is up */
-    const struct shape *fill; /* what it looks like while prompts are filled in */
+    void *state; /* of the way of serving, while it is up */
+    const struct shape *look[SERVICE_LOOKS];
+    double alone_as[SERVICE_LOOKS]; /* its speed without neighbours with each */
     double carry;  /* ns by which the stretch under way began before its whole ns; <= 0 */
     double length; /* of the stretch, from there */
     int64_t work;  /* the same in the job's work */

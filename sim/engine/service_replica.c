@@ -39,7 +39,8 @@ void service_launch(struct services *s, struct service *v, uint32_t number)
     v->n_starting++;
     s->standing++;
     x->job = s->call.launch(s->ctx, v->index, number);
-    if (v->plan->model) x->fill = s->call.filling(s->ctx, v->index);
+    for (size_t i = 0; v->plan->model && i < SERVICE_LOOKS; i++)
+        x->look[i] = s->call.look(s->ctx, v->index, i);
     x->job->replica = x;
     v->tenant = x->job->row.user;
     s->call.submit(s->ctx, x->job);
@@ -87,9 +88,9 @@ void services_ready(struct services *s, struct job *j, simtime now)
     const struct demand *d = &j->shape->fit[j->group].demand;
     /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all of it. */
     const bool part = d->mig_profile >= 0 || d->core_cap < 1;
-    x->alone_as[0] = part ? residents_alone(s->residents, j, j->shape) : 1.0;
-    x->alone_as[1] = part && x->fill ? residents_alone(s->residents, j, x->fill) : 1.0;
-    x->alone = x->alone_as[0];
+    x->alone = part ? residents_alone(s->residents, j, j->shape) : 1.0;
+    for (size_t i = 0; v->plan->model && i < SERVICE_LOOKS; i++)
+        x->alone_as[i] = part ? residents_alone(s->residents, j, x->look[i]) : 1.0;
     if (v->plan->model)
         x->state = v->plan->serve->create(v->plan->serve_params, &v->plan->part[g - s->plan->group],
                                           request_source_names(v->source), v->spec->timeout);

@@ -161,14 +161,16 @@ static void iterate(struct services *s, struct replica *x, simtime now)
 {
     struct service *v = x->service;
     struct serve_news news = { 0 };
-    bool filling = false;
-    x->length = v->plan->serve->next(x->state, now, &filling, &news);
+    struct llm_step step = { 0 };
+    x->length = v->plan->serve->next(x->state, now, &step, &news);
     account(s, v, &news, now);
     if (x->length > 0) {
         service_set_busy(x, true);
-        x->alone = x->alone_as[filling];
+        const size_t look = plan_look(&step);
+        x->alone = x->alone_as[look];
+        x->job->look = (uint8_t)(look + 1);
         x->work = work_of(x);
-        residents_work(s->residents, x->job, filling ? x->fill : x->job->shape, x->work, now);
+        residents_work(s->residents, x->job, x->look[look], x->work, now);
     } else {
         x->carry = 0;
         if (x->busy) residents_work(s->residents, x->job, NULL, 0, now);
@@ -320,6 +322,7 @@ struct replica *service_route(struct service *v, const struct query *q)
     }
     const struct route_view view = { .n = v->n_up,
                                      .session = q->session,
+                                     .dense = q->user != NOBODY,
                                      .sequence = v->routed,
                                      .rng = v->rng,
                                      .places = v->n_replicas,

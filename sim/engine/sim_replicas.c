@@ -21,13 +21,13 @@ static struct job *launch(void *ctx, size_t service, uint64_t number)
     return j;
 }
 
-/* service_calls.filling */
-static const struct shape *filling(void *ctx, size_t service)
+/* service_calls.look */
+static const struct shape *look_of(void *ctx, size_t service, size_t look)
 {
     struct run *r = ctx;
     struct unknown_name unknown;
     struct job_row row;
-    plan_filling_row(r->plan, service, r->names, &row);
+    plan_look_row(r->plan, service, look, r->names, &row);
     const struct shape *shape = shape_of(r->shapes, &row, &unknown);
     if (!shape || shape->rejected) BUG("a service that the plan let through cannot run");
     return shape;
@@ -63,12 +63,12 @@ void sim_set_up_services(struct run *r)
 {
     const struct service_calls calls = { .launch = launch,
                                          .submit = submit,
-                                         .filling = filling,
+                                         .look = look_of,
                                          .retire = retire,
                                          .fail = service_failed };
     if (r->plan->n_services == 0) return;
-    r->services = services_create(r->plan, r->opt, r->q, r->residents, KIND_SERVICE,
-                                  &calls, r, r->e);
+    r->services =
+        services_create(r->plan, r->opt, r->q, r->residents, KIND_SERVICE, &calls, r, r->e);
     if (!r->services) {
         sim_fail(r, (int)r->e->code);
         return;

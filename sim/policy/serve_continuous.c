@@ -473,7 +473,7 @@ static double decode_ns(const struct engine *e, int64_t steps)
     return 1e6 * llm_decode_ms(&e->part.cost, (double)e->heap.n, e->kv, (double)steps);
 }
 
-static double next(void *state, simtime now, bool *filling, struct serve_news *news)
+static double next(void *state, simtime now, struct llm_step *step, struct serve_news *news)
 {
     struct engine *e = state;
     bool evicted = false;
@@ -483,11 +483,12 @@ static double next(void *state, simtime now, bool *filling, struct serve_news *n
     for (; need_at(e, 0) > e->free_blocks; evicted = true) evict(e);
     struct llm_step s = { .tokens = (double)e->heap.n, .seqs = (double)e->heap.n, .kv = e->kv };
     fill_step(e, now, !evicted, news, &s);
-    *filling = e->filling = s.pairs > 0;
+    *step = s;
+    e->filling = s.pairs > 0;
     e->m = 1;
     if (e->filling) return e->length_ns = 1e6 * llm_step_ms(&e->part.cost, &s);
     if (e->heap.n == 0) { /* everybody was evicted, or nobody fits: neither can be */
-        if (evicted) return next(state, now, filling, news);
+        if (evicted) return next(state, now, step, news);
         BUG("%llu requests wait and none can begin", (unsigned long long)e->waiting.n);
     }
     /* After an eviction there may be a place for somebody in the next step already. */

@@ -79,7 +79,7 @@ static void serve(const void *params, const struct serve_part *part, const struc
     struct serve_call *call = xcalloc(n, sizeof *call);
     void *state = ops->create(params, part, NULL, CFG_NO_TIME);
     double begin = 0, end = INFINITY, exact = 0;
-    bool filling;
+    struct llm_step step;
     for (size_t next = 0, left = 0; left < n;) {
         struct serve_news news = { 0 };
         const double arrival = next < n ? r[next].arrival_s * 1e9 : INFINITY;
@@ -101,7 +101,7 @@ static void serve(const void *params, const struct serve_part *part, const struc
         }
         for (struct serve_call *c = news.left; c; c = c->next, left++) last_s[c - call] = end / 1e9;
         begin = now;
-        exact = ops->next(state, (simtime)ceil(now), &filling, &news);
+        exact = ops->next(state, (simtime)ceil(now), &step, &news);
         end = exact > 0 ? begin + exact : INFINITY;
     }
     for (size_t i = 0; i < n; i++) first_s[i] = (double)call[i].first / 1e9;

@@ -96,6 +96,23 @@ static void one_comes(void **state)
     about(moved, SESSIONS, 1.0 / 5);
 }
 
+/* Ten people and ten places: one each; where his is not up a user goes where a session would. */
+static void users(void **state)
+{
+    const struct fleet f = { .up = { 1, 1, 1, 0, 1, 1, 1, 1, 1, 1 } };
+    (void)state;
+    for (uint64_t u = 1; u <= PLACES; u++) {
+        struct route_view v = { .n = PLACES - 1,
+                                .session = u,
+                                .dense = true,
+                                .places = PLACES,
+                                .is_up = is_up,
+                                .by_rank = by_rank,
+                                .ctx = &f };
+        assert_int_equal(route_affinity.pick(&v), u == 4 ? place_of(&f, 4, 0) : u - 1);
+    }
+}
+
 static void without_a_session(void **state)
 {
     const struct fleet f = { .up = { 0, 1, 0, 1 } }, last = { .up = { [PLACES - 1] = 1 } };
@@ -107,6 +124,7 @@ static void without_a_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(one_goes), cmocka_unit_test(one_comes),
+                                        cmocka_unit_test(users),
                                         cmocka_unit_test(without_a_session) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
