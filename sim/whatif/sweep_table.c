@@ -2,6 +2,7 @@
 
 #include "base/outfile.h"
 #include "base/vec.h"
+#include "whatif/sweep_index.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -56,21 +57,13 @@ static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
 
 /* The file of a run, from whichever folder holds it. *out {0} when none does. */
 static int find_run(struct json_doc *out, const struct sweep_table *t, size_t point, size_t k,
-                    const char *const *dirs, size_t n_dirs, struct arena *a, struct err *e)
+                    const struct sweep_index *index, struct arena *a, struct err *e)
 {
-    const char *sha = point_of(t->manifest, point), *found = NULL;
+    const char *sha = point_of(t->manifest, point), *path;
     *out = (struct json_doc){ 0 };
-    for (size_t i = 0; i < n_dirs; i++) {
-        const char *path = sweep_run_path(a, dirs[i], sha, k);
-        if (access(path, F_OK) != 0) continue;
-        if (found)
-            return err_set(e, ERR_INPUT, NULL,
-                           "%s and %s hold the same run (point %zu, replication %zu)", found, path,
-                           point, k);
-        found = path;
-    }
-    if (!found) return 0;
-    const int rc = sweep_run_load(out, found, sha, k, e);
+    int rc = sweep_index_find(index, sha, k, a, &path, e);
+    if (rc != 0 || !path) return rc;
+    rc = sweep_run_load(out, path, sha, k, e);
     if (rc == ERR_INPUT) err_hint(e, "`gpusim sweep` in that folder computes the run again");
     return rc;
 }
@@ -202,7 +195,9 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
 {
     rows all = { 0 };
     *t = (struct sweep_table){ .manifest = json_incref(manifest) };
+    struct sweep_index index = { 0 };
     int rc = read_grid(t, a, e);
+    if (rc == 0) rc = sweep_index_load(&index, dirs, n_dirs, e);
     const size_t reps = replications_of(manifest);
     for (size_t p = 0; p < t->grid.n_points && rc == 0; p++) {
         struct arena *scrap = arena_create();
@@ -211,7 +206,7 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
         size_t failed = 0;
         for (size_t k = 0; k < reps && rc == 0; k++) {
             struct json_doc doc;
-            rc = find_run(&doc, t, p, k, dirs, n_dirs, scrap, e);
+            rc = find_run(&doc, t, p, k, &index, scrap, e);
             t->n_runs++;
             if (rc != 0) break;
             const char *why = json_string_value(json_object_get(doc.root, "error"));
@@ -233,6 +228,7 @@ int sweep_table_load(struct sweep_table *t, json_t *manifest, const char *const 
     if (all.n) memcpy(t->row, all.v, all.n * sizeof *all.v);
     t->n_rows = all.n;
     vec_fini(&all);
+    sweep_index_fini(&index);
     return rc;
 }
 
@@ -461,20 +457,23 @@ static int copy_runs(const struct sweep_table *t, const char *const *dirs, size_
                      const char *out, struct err *e)
 {
     const size_t reps = replications_of(t->manifest);
-    int rc = 0;
+    struct sweep_index index;
+    int rc = sweep_index_load(&index, dirs, n_dirs, e);
     for (size_t i = 0; i < t->grid.n_points * reps && rc == 0; i++) {
         struct arena *a = arena_create();
         struct json_doc doc;
         const char *sha = point_of(t->manifest, i / reps);
         const char *to = sweep_run_path(a, out, sha, i % reps);
-        rc = find_run(&doc, t, i / reps, i % reps, dirs, n_dirs, a, e);
-        if (rc == 0 && doc.root && access(to, F_OK) != 0) {
-            rc = outfile_mkdirs(arena_printf(a, "%s/runs/%.2s", out, sha), e);
-            if (rc == 0) rc = outfile_write(to, doc.text, doc.len, e);
+        if (access(to, F_OK) != 0) {
+            rc = find_run(&doc, t, i / reps, i % reps, &index, a, e);
+            if (rc == 0 && doc.root)
+                rc = outfile_mkdirs(arena_printf(a, "%s/runs/%.2s", out, sha), e);
+            if (rc == 0 && doc.root) rc = outfile_write(to, doc.text, doc.len, e);
+            json_doc_fini(&doc);
         }
-        json_doc_fini(&doc);
         arena_destroy(a);
     }
+    sweep_index_fini(&index);
     return rc;
 }
 
