@@ -46,6 +46,7 @@ static double card_capital(const struct part *p)
         if (it->period != PER_ONCE || !price_item_applies(it, p->g->gpu, p->s->share)) continue;
         if (it->driver == PRICE_card) usd += it->amount.mode;
         if (it->driver == PRICE_node) usd += it->amount.mode / per_node;
+        if (it->driver == PRICE_rack && it->gpu) usd += it->amount.mode / it->per;
     }
     return usd;
 }

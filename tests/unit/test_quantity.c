@@ -106,6 +106,31 @@ static void egress_and_storage(void **state)
     arena_destroy(a);
 }
 
+/* Cards that come in racks of 72: 100 cards are two racks, and a spare card is a 72nd of one. The book is enough: it has
+ * a price for the card. */
+static void whole_racks(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_item items[] = { item("rack", PRICE_rack, PER_ONCE, 3100000),
+                                  item("spares", PRICE_spares, PER_ONCE, 1) };
+    struct err e = { 0 };
+    items[0].per = 72;
+    items[0].gpu = "l40s";
+    items[1].availability = 0.999;
+    items[1].unavailability = 0.09 * 14 / 365;
+    const struct price_book b = book_of(items, 2);
+    const struct usage_group g = uniform_demand();
+    const struct usage u = { .hours = 1000, .group = &g, .n_groups = 1 };
+    assert_int_equal(tco_check(&u, "whole", &b, &e), 0);
+    const struct tco_result t = tco_price(&u, "whole", &b, a);
+    assert_close(t.item[0].quantity, 2, 0);
+    /* 3 spares for 100: P(X <= 2) of 102 is 0.9940, P(X <= 3) of 103 0.9995 */
+    assert_close(t.item[1].quantity, 3 * 3100000.0 / 72, 1e-12);
+    assert_close(t.upfront_usd, 2 * 3100000 + 3 * 3100000.0 / 72, 1e-9);
+    arena_destroy(a);
+}
+
 /* Owned: 43,800 USD over 4 years are 1.25 an hour; 1.25 / 3.125 = 0.4 again, in nodes of four. */
 static void owned_base(void **state)
 {
@@ -461,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commitment),
         cmocka_unit_test(egress_and_storage),
+        cmocka_unit_test(whole_racks),
         cmocka_unit_test(owned_base),
         cmocka_unit_test(rent_by_the_hour),
         cmocka_unit_test(spares_racks_network),
