@@ -59,6 +59,7 @@ _Static_assert(sizeof(nvmlProcessInfo_t) == sizeof(struct own_process) &&
 _Static_assert(sizeof(nvmlReturn_t) == sizeof(unsigned) && NVML_ERROR_INSUFFICIENT_SIZE == 7 &&
                    NVML_CLOCK_SM == 1 && NVML_CLOCK_MEM == 2 && NVML_TEMPERATURE_GPU == 0,
                "numbers that nvml.c spells out");
+_Static_assert(NVML_ERROR_NOT_SUPPORTED == 3, "nvmlReturn_t");
 _Static_assert((nvmlClocksThrottleReasonHwSlowdown | nvmlClocksThrottleReasonSwThermalSlowdown |
                 nvmlClocksThrottleReasonHwThermalSlowdown |
                 nvmlClocksThrottleReasonHwPowerBrakeSlowdown) == (0x8 | 0x20 | 0x40 | 0x80),

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2, NVML_SENSOR_GPU = 0 };
-enum { NVML_ERROR_INSUFFICIENT_SIZE = 7 };
+enum { NVML_NOT_SUPPORTED = 3, NVML_ERROR_INSUFFICIENT = 7 };
 
 /* Slow-downs that make a timing worthless: hardware slow-down, thermal (driver and hardware), power
  * brake. The software power cap (0x4) is how a busy card runs and is not among them. */
@@ -70,10 +70,10 @@ static int count_processes(const struct nvml *m)
     unsigned compute = 0, graphics = 0; /* asked with no room: the count comes back */
     if (!m->compute_procs) return -1;
     nvml_ret r = m->compute_procs(m->board, &compute, NULL);
-    if (r != 0 && r != NVML_ERROR_INSUFFICIENT_SIZE) return -1;
+    if (r != 0 && r != NVML_ERROR_INSUFFICIENT) return -1;
     if (m->graphics_procs) {
         r = m->graphics_procs(m->board, &graphics, NULL);
-        if (r != 0 && r != NVML_ERROR_INSUFFICIENT_SIZE) graphics = 0;
+        if (r != 0 && r != NVML_ERROR_INSUFFICIENT) graphics = 0;
     }
     return (int)(compute + graphics);
 }
@@ -93,6 +93,12 @@ static enum virt virt_of(unsigned mode)
 static enum tri yes_no(bool value)
 {
     return value ? TRI_YES : TRI_NO;
+}
+
+/* A board that cannot do it at all has it off. */
+static enum tri has(nvml_ret r, const unsigned *on)
+{
+    return r == 0 ? yes_no(*on) : r == NVML_NOT_SUPPORTED ? TRI_NO : TRI_UNKNOWN;
 }
 
 void nvml_describe(struct nvml *m, struct device_info *info)
@@ -118,8 +124,8 @@ void nvml_describe(struct nvml *m, struct device_info *info)
     if (m->link_gen && m->link_width && m->link_gen(m->board, &u) == 0 &&
         m->link_width(m->board, &v) == 0)
         info->link_Bps = link_Bps(u, v);
-    if (m->ecc && m->ecc(m->board, &a, &b) == 0) info->ecc = yes_no(a);
-    if (m->mig && m->mig(m->board, &u, &v) == 0) info->mig_mode = yes_no(u);
+    if (m->ecc) info->ecc = has(m->ecc(m->board, &a, &b), &a);
+    if (m->mig) info->mig_mode = has(m->mig(m->board, &u, &v), &u);
     if (m->virt && m->virt(m->board, &a) == 0) info->virt = virt_of(a);
     if (m->persistence && m->persistence(m->board, &a) == 0) info->persistence = yes_no(a);
     if (m->compute_mode && m->compute_mode(m->board, &a) == 0) info->compute_mode = (int)a;

@@ -85,6 +85,7 @@ int nvmlDeviceGetMaxPcieLinkWidth(device d, unsigned *out)
 int nvmlDeviceGetMigMode(device d, unsigned *now, unsigned *pending)
 {
     (void)d;
+    if (planted("mig", 0) < 0) return 3; /* not supported: a board that has no such thing */
     *now = *pending = planted("mig", 0) > 0;
     return 0;
 }

@@ -92,6 +92,9 @@ static void mig(void **state)
     struct measured m = measure("context_ms=5", "--only launch,mig");
     assert_contains(m.said, "MIG mode is off");
     done(&m);
+    m = measure("context_ms=5;mig=-1", "--only launch,mig");
+    assert_contains(m.said, "MIG mode is off");
+    done(&m);
     m = measure("context_ms=5;mig=1", "--only launch,mig");
     assert_contains(m.said, "1 instances are there, two are needed");
     done(&m);
