@@ -11,12 +11,37 @@
 
 #define PREFIX "sweep_curve_"
 
-static bool same_scenario(const char *sweep, const char *sha256)
+/* The n-th change of the scenario that is not of its seed; NULL: there are not so many. */
+static const char *change_of(const struct result *r, size_t n)
+{
+    for (size_t i = 0; i < r->n_set; i++)
+        if (!str_starts(r->set[i], "seed=") && n-- == 0) return r->set[i];
+    return NULL;
+}
+
+static bool same_changes(const struct result *r, const json_t *manifest)
+{
+    json_t *set = json_object_get(manifest, "set");
+    size_t i = 0, k = 0;
+    const char *theirs, *ours;
+    do {
+        do theirs = json_string_value(json_array_get(set, i++));
+        while (theirs && str_starts(theirs, "seed="));
+        ours = change_of(r, k++);
+        if (!theirs || !ours) return !theirs && !ours;
+    } while (strcmp(theirs, ours) == 0);
+    return false;
+}
+
+/* Same file, same changes of it, same seed. */
+static bool same_scenario(const char *sweep, const struct result *r)
 {
     char *path = xasprintf("%s/manifest.json", sweep);
     json_t *v = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     const char *theirs = json_string_value(json_object_get(v, "scenario_sha256"));
-    const bool same = theirs && sha256 && strcmp(theirs, sha256) == 0;
+    const bool same = theirs && r->scenario_sha256 && strcmp(theirs, r->scenario_sha256) == 0 &&
+                      json_number_value(json_object_get(v, "seed")) == (double)r->seed &&
+                      same_changes(r, v);
     json_decref(v);
     free(path);
     return same;
@@ -62,14 +87,14 @@ static void add(struct beside *b, const char *plots, const char *tsv_name)
     free(tsv);
 }
 
-void beside_read(struct beside *b, const char *dir, const char *scenario_sha256)
+void beside_read(struct beside *b, const char *dir, const struct result *r)
 {
     struct dirent **entry = NULL;
     size_t len = strlen(dir);
     *b = (struct beside){ .a = arena_create() };
     while (len > 1 && dir[len - 1] == '/') len--;
     char *sweep = xasprintf("%.*s-sweep", (int)len, dir), *plots = xasprintf("%s/plots", sweep);
-    if (same_scenario(sweep, scenario_sha256)) {
+    if (same_scenario(sweep, r)) {
         const char *slash = strrchr(sweep, '/');
         b->name = arena_strdup(b->a, slash ? slash + 1 : sweep);
         const int n = scandir(plots, &entry, is_curve, by_name);

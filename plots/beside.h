@@ -2,12 +2,13 @@
  * number of cards, or against whatever was swept.
  *
  * For a run in DIR that is DIR-sweep, where `gpusim sweep` puts it by default, when its manifest names the very
- * scenario (by its hash) and its curves are drawn (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
+ * scenario (file by its hash, --set, seed) and its curves are drawn (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
 #ifndef GPUSIM_PLOTS_BESIDE_H
 #define GPUSIM_PLOTS_BESIDE_H
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "model/result.h"
 
 #include <stddef.h>
 
@@ -25,7 +26,7 @@ struct beside {
     size_t n;
 };
 
-void beside_read(struct beside *b, const char *dir, const char *scenario_sha256);
+void beside_read(struct beside *b, const char *dir, const struct result *r);
 void beside_fini(struct beside *b); /* harmless on {0} */
 
 #endif

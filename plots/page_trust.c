@@ -2,6 +2,7 @@
  * get the same figures again. */
 #include "plots/page.h"
 
+#include "base/str.h"
 #include "plots/html.h"
 
 #include <math.h>
@@ -152,6 +153,12 @@ void page_reproduce(struct page *p)
     strbuf_addz(p->out, "<dl>\n");
     term(p, "gpusim", r->version);
     strbuf_addf(&text, "gpusim run SCENARIO --seed %llu", (unsigned long long)r->seed);
+    for (size_t i = 0; i < r->n_set; i++)
+        if (!str_starts(r->set[i], "seed=")) strbuf_addf(&text, " --set '%s'", r->set[i]);
+    if (json_array_size(json_object_get(r->scenario, "policies")) != r->n_policies)
+        for (size_t i = 0; i < r->n_policies; i++)
+            strbuf_addf(&text, " --policy '%s'", r->policy[i].name);
+    if (p->effects) strbuf_addz(&text, " --sensitivity");
     term(p, page_word(p, W_COMMAND), text.s);
     strbuf_clear(&text);
     strbuf_addf(&text, "%llu", (unsigned long long)r->seed);

@@ -165,7 +165,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
-        beside_read(&beside, dir, r->scenario_sha256);
+        beside_read(&beside, dir, r);
         const struct report_look look = { .lang = lang,
                                           .imports = imports.root,
                                           .risk = risk.root,

@@ -189,6 +189,7 @@ json_t *result_to_json(const struct result *r)
     fields_put(o, "scenario_sha256", fields_text(r->scenario_sha256));
     fields_put(o, "seed", fields_count(r->seed));
     fields_put(o, "trace_sha256", fields_texts(r->trace_sha256, r->n_traces));
+    if (r->n_set) fields_put(o, "set", fields_texts(r->set, r->n_set));
     fields_put(o, "inputs", inputs_json(r));
     for (size_t i = 0; i < r->n_policies; i++)
         json_array_append_new(policies, policy_json(&r->policy[i]));
@@ -232,6 +233,8 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     out->scenario_sha256 = fields_get_text(&r, root, "", "scenario_sha256");
     out->seed = fields_get_count(&r, root, "", "seed");
     out->trace_sha256 = fields_get_text_list(&r, root, "", "trace_sha256", &out->n_traces);
+    if (json_object_get(root, "set"))
+        out->set = fields_get_text_list(&r, root, "", "set", &out->n_set);
     read_inputs(&r, root, out);
     json_t *list = fields_get_child(&r, root, "", "policies", JSON_ARRAY, here);
     struct policy_result *policy = arena_array(a, json_array_size(list), sizeof *policy);

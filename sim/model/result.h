@@ -287,6 +287,8 @@ struct result {
     uint64_t seed;
     const char *const *trace_sha256;
     size_t n_traces;
+    const char *const *set; /* what was changed of the scenario, "path=value"; the hash is of its file */
+    size_t n_set;
     const struct result_input *input;
     size_t n_inputs;
     const struct policy_result *policy;

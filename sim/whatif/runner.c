@@ -236,6 +236,10 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
     r->result.scenario_name = s->name;
     r->result.scenario_sha256 = s->sha256;
     r->result.seed = (uint64_t)s->seed;
+    const char **changed = arena_array(r->arena, o->n_set + 1, sizeof *changed);
+    for (size_t i = 0; i < o->n_set; i++) changed[i] = arena_strdup(r->arena, o->set[i]);
+    r->result.set = changed;
+    r->result.n_set = o->n_set;
     r->result.scenario = r->resolved;
     return o->no_hash ? 0 : hash_files(r, e);
 }

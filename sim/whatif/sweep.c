@@ -255,6 +255,12 @@ static json_t *manifest_of(const struct planning *p)
                   p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random,
                   "vary", vary, "replications", (int)s->o.replications, "points", points);
     if (s->grid.paired) json_object_set_new(m, "paired", json_true());
+    if (s->o.n_set) { /* of the scenario, whose hash is of its file */
+        json_t *set = json_array();
+        for (size_t i = 0; i < s->o.n_set; i++)
+            json_array_append_new(set, json_string(s->o.set[i]));
+        json_object_set_new(m, "set", set);
+    }
     return m;
 }
 

@@ -245,6 +245,7 @@ static void fake_result(struct result *r, struct arena *a)
     static const struct advice_flip flips[] = { { "if mig cost 8.9 % less, it would be the cheaper",
                                                   "cost_share", "mig", -0.089 },
                                                 { "if none did", "fit", NULL, NAN } };
+    static const char *const changes[] = { "seed=42", "fleet.a100.nodes=4" };
     static const char *const as_good[] = { "whole" };
     static const struct decision_option options[] = {
         { "whole", true, 0.45, 0.44, 0.46, 0.48, 0.0625, -0.01, 0.06, true },
@@ -285,6 +286,8 @@ static void fake_result(struct result *r, struct arena *a)
         .seed = 42,
         .trace_sha256 = hashes,
         .n_traces = 1,
+        .set = changes,
+        .n_set = 2,
         .input = inputs,
         .n_inputs = 2,
         .policy = p,

@@ -229,29 +229,47 @@ static void a_sweep_beside_the_run(void **state)
     snprintf(run, sizeof run, "%s/run/", temp_dir());
     snprintf(sweep, sizeof sweep, "%.*s-sweep", (int)strlen(run) - 1, run);
     snprintf(plots, sizeof plots, "%s/plots", sweep);
-    beside_read(&b, run, "abc");
+    fake_result(&r, a);
+    r.scenario_sha256 = "abc";
+    r.seed = 1;
+    beside_read(&b, run, &r);
     assert_null(b.name); /* there is none */
     beside_fini(&b);
     assert_int_equal(mkdir(sweep, 0777), 0);
     assert_int_equal(mkdir(plots, 0777), 0);
-    put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\"}");
-    beside_read(&b, run, "abd");
-    assert_null(b.name); /* another scenario */
+    put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
+    static const char *const one[] = { "seed=1", "a=1" }, *const other[] = { "a=2" };
+    r.set = other;
+    r.n_set = 1;
+    beside_read(&b, run, &r);
+    assert_null(b.name); /* changed in another way */
     beside_fini(&b);
-    fake_result(&r, a);
-    beside_read(&b, run, "abc");
+    r.set = one;
+    r.n_set = 2;
+    r.seed = 2;
+    beside_read(&b, run, &r);
+    assert_null(b.name); /* another seed */
+    beside_fini(&b);
+    r.seed = 1;
+    r.scenario_sha256 = "abd";
+    beside_read(&b, run, &r);
+    assert_null(b.name); /* another file */
+    beside_fini(&b);
+    r.scenario_sha256 = "abc";
+    beside_read(&b, run, &r);
     assert_string_equal(b.name, "run-sweep");
     assert_int_equal(b.n, 0);
     const struct report_look look = { .lang = LANG_EN, .beside = &b };
     struct strbuf out = { 0 };
     report_page(&r, NULL, 0, &look, &out);
     assert_contains(out.s, "<code>gpusim plot</code>");
+    assert_contains(out.s, "gpusim run SCENARIO --seed 1 --set &#39;a=1&#39;");
     strbuf_fini(&out);
     beside_fini(&b);
     put(plots, "sweep_curve_z.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tjobs.wait_s.p95\t1\n");
     put(plots, "sweep_curve_z.svg", "<?xml?><svg id=\"curve\"></svg>");
     put(plots, "sweep_curve_a.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tgpu.count\t1\n"); /* not drawn */
-    beside_read(&b, run, "abc");
+    beside_read(&b, run, &r);
     assert_int_equal(b.n, 1);
     assert_string_equal(b.curve[0].figure, "jobs.wait_s.p95");
     assert_string_equal(b.curve[0].axis, "fleet.a.nodes");
