@@ -70,7 +70,9 @@ static const struct cfg_field fields[] = {
                "profile"),
     CFG_ONE_OF(struct mig, layout, layout_names, "dynamic", "who decides which slices exist"),
     CFG_FIELD(struct mig, slices, CFG_JSON, NULL, 0, 0,
-              "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\", \"2g.20gb\"]"),
+              "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\", \"2g.20gb\"], or \"off\"; "
+              "cards that differ, in fleet order: [{\"cards\": 2, \"slices\": \"off\"}, {\"cards\": 6, "
+              "\"slices\": [\"7g.80gb\"]}]"),
     CFG_ONE_OF(struct mig, start, mig_start_rule_names, "lowest",
                "which legal start an instance takes"),
     CFG_FIELD(struct mig, period, CFG_TIME, NULL, 1, 31622400,
@@ -100,6 +102,9 @@ static const char *no_profile(struct arena *a, const struct mig_geometry *g, con
     const char *names[MIG_MAX_PROFILES];
     char list[200];
     const size_t n = (size_t)g->n_profiles;
+    if (strcmp(word, "off") == 0)
+        return "slices: \"off\" stands for all slices of a card; cards that differ: "
+               "[{\"cards\": 1, \"slices\": \"off\"}, ...]";
     for (size_t i = 0; i < n; i++) names[i] = g->profile[i].name;
     const char *near = str_nearest(word, names, n);
     return near ? arena_printf(a, "slices: \"%s\" is no MIG profile of %s; did you mean \"%s\"?",

@@ -65,6 +65,7 @@ static void mistakes(void **state)
         { A30, STATIC "{'1g.6gb': 9}", "", SHARE, "at most 4 of \"1g.6gb\"", NULL },
         { A30, STATIC "{'1g.6gb': 0}", "", SHARE, "how many of \"1g.6gb\"", "found 0" },
         { A30, STATIC "{'1g.6gb': '4'}", "", SHARE, "how many of \"1g.6gb\"", NULL },
+        { A30, STATIC "['off', '4g.24gb']", "", SHARE, "\"off\" stands for all slices of a card", NULL },
         { A30, STATIC "'of'", "", SHARE, "or \"off\", found \"of\"", NULL },
         { A30, STATIC "[{'cards': 1, 'slice': 'off'}]", "", SHARE, "slices[0]: unknown key",
           "did you mean \"slices\"?" },
