@@ -62,6 +62,7 @@ struct job {
     RB_ENTRY(job) waiting;
     RB_ENTRY(job) releasing;
     simtime limit_end; /* end that its limit promises; SIM_NEVER: none */
+    simtime next_change; /* order_ops.next_change(), while it runs */
     bool expected;     /* it is in the scheduler's copy of the fleet */
     bool evicted;      /* the scheduler is about to stop it, unless its place stays free */
 

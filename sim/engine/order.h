@@ -32,7 +32,8 @@ struct order_ops {
     /* Further keys of the scenario's "schedule". May be NULL. */
     const struct cfg_field *fields;
     size_t fields_n, params_size;
-    /* When a running job's rank next grows by itself; SIM_NEVER: not before an event. May be NULL. */
+    /* When a running job's rank next grows by itself: the same answer whenever it is asked until then.
+     * SIM_NEVER: not before an event. May be NULL. */
     simtime (*next_change)(const struct order_view *v, const struct job *j);
     /* How jobs that cannot meet their deadlines are turned away. NULL: they are not. */
     enum admission (*admission)(const void *params);

@@ -338,6 +338,11 @@ void sched_started(struct sched *s, struct job *j)
     if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated)
         j->limit_end = j->allocated + limit;
     RB_INSERT(releases, &s->running, j);
+    if (s->plan->order->next_change) {
+        s->view.now = j->allocated;
+        j->next_change = s->plan->order->next_change(&s->view, j);
+        if (j->next_change < s->look) s->look = j->next_change;
+    }
     if (s->then && !s->walking) sched_expect(s, j, true);
 }
 
@@ -347,6 +352,7 @@ void sched_ended(struct sched *s, struct job *j, simtime now)
     sched_elastic_note(s, j, false);
     if (!keeps_running(s)) return;
     RB_REMOVE(releases, &s->running, j);
+    if (s->look != SIM_NEVER && j->next_change == s->look) s->look_over = true;
     if (j->expected) sched_expect(s, j, false);
 }
 

@@ -205,16 +205,18 @@ static void carry_out(struct sched *s)
     s->walking = false;
 }
 
-/* When the rank of a running job grows by itself, somebody may be entitled to its place. */
+/* When the rank of a running job grows by itself, somebody may be entitled to its place. Each job's next
+ * change stands still while it runs, so they are gone through only when the earliest is over. */
 void sched_look_ahead(struct sched *s)
 {
     struct job *j;
+    if (!s->plan->order->next_change || (!s->look_over && s->look > s->view.now)) return;
     s->look = SIM_NEVER;
-    if (!s->plan->order->next_change) return;
+    s->look_over = false;
     RB_FOREACH(j, releases, &s->running)
     {
-        const simtime at = s->plan->order->next_change(&s->view, j);
-        if (at < s->look) s->look = at;
+        j->next_change = s->plan->order->next_change(&s->view, j);
+        if (j->next_change < s->look) s->look = j->next_change;
     }
 }
 
