@@ -31,7 +31,12 @@ bool bits_has(const struct bits *b, size_t i)
 void bits_set(struct bits *b, size_t i)
 {
     b->count += !bits_has(b, i);
-    for (int l = 0; l < b->levels; l++, i /= 64) b->level[l][i / 64] |= UINT64_C(1) << (i % 64);
+    for (int l = 0; l < b->levels; l++, i /= 64) {
+        uint64_t *word = &b->level[l][i / 64];
+        const bool summed = *word != 0;
+        *word |= UINT64_C(1) << (i % 64);
+        if (summed) break; /* the summary above says so already */
+    }
 }
 
 void bits_clear(struct bits *b, size_t i)

@@ -175,12 +175,10 @@ static void charge(struct residents *r, const struct job *j, double card_s, doub
     }
 }
 
-static void card_settle(struct residents *r, uint32_t index, simtime now)
+static void charge_all(struct residents *r, struct live_card *c, simtime now)
 {
-    struct live_card *c = &r->card[index];
     const double elapsed = simtime_s(now - c->settled);
     c->settled = now;
-    if (elapsed == 0) return;
     for (uint16_t i = 0; i < c->n; i++) {
         struct job *j = c->resident[i].job;
         const double card_s = c->resident[i].card_rate * elapsed;
@@ -192,6 +190,12 @@ static void card_settle(struct residents *r, uint32_t index, simtime now)
         charge(r, j, card_s, bill_s, energy_J);
         r->charged_J[j->group] += energy_J;
     }
+}
+
+static void card_settle(struct residents *r, uint32_t index, simtime now)
+{
+    struct live_card *c = &r->card[index];
+    if (c->settled != now) charge_all(r, c, now);
 }
 
 /* ---- one card asked anew ---- */

@@ -31,6 +31,7 @@ struct shape_table {
     struct symtab *names;
     struct entry **bucket;
     size_t n_buckets, count;
+    struct entry *last; /* asked for: the next row often looks the same */
     uint64_t next_id;
     char why[256];
     const char *column; /* that `why` is about */
@@ -318,6 +319,11 @@ struct shape *shape_of(struct shape_table *t, const struct job_row *row,
                        .gpu_allowed = row->gpu_allowed,
                        .klass = (uint32_t)row->klass,
                        .owner = owner_of(t->plan, row) };
+    if (t->last && memcmp(&t->last->key, &key, sizeof key) == 0) {
+        t->last->shape.jobs++;
+        t->last->shape.submitted++;
+        return &t->last->shape;
+    }
     const uint64_t hash = hash_key(&key);
     struct entry *e = t->bucket[hash & (t->n_buckets - 1)];
     while (e && !(e->hash == hash && memcmp(&e->key, &key, sizeof key) == 0)) e = e->next;
@@ -336,6 +342,7 @@ struct shape *shape_of(struct shape_table *t, const struct job_row *row,
         e->next = t->bucket[hash & (t->n_buckets - 1)];
         t->bucket[hash & (t->n_buckets - 1)] = e;
     }
+    t->last = e;
     e->shape.jobs++;
     e->shape.submitted++;
     return &e->shape;
@@ -349,6 +356,7 @@ void shape_drop(struct shape_table *t, struct shape *s)
     struct entry **at = &t->bucket[e->hash & (t->n_buckets - 1)];
     while (*at != e) at = &(*at)->next;
     *at = e->next;
+    if (t->last == e) t->last = NULL;
     t->count--;
     free(e);
 }
