@@ -88,6 +88,7 @@ static void group_init(struct cluster *c, size_t index)
     RB_INIT(&g->room);
     cluster_nodes_init(&g->nodes, pg);
     g->shared = pg->capacity > 1;
+    g->free_units = pg->cards * pg->capacity;
     bits_init(&g->eligible, cards);
     if (p->place->by_number) {
         maxtree_init(&g->units_of, cards);
@@ -435,18 +436,20 @@ static void card_change(struct cluster *c, uint32_t index, const struct place_re
                         struct mig_slice slice, bool take)
 {
     struct card *card = &c->card[index];
-    const struct group *g = &c->group[card->group];
+    struct group *g = &c->group[card->group];
     const struct demand *d = r->demand;
     cluster_unlist(c, card);
     if (card->mig) cluster_mig_change(card, g->mig, slice, take);
     if (take) {
         BUG_ON(card->free_units < d->units || card->free_bytes < d->reserve_bytes);
         card->free_units -= d->units;
+        g->free_units -= d->units;
         card->free_bytes -= d->reserve_bytes;
         BUG_ON(!owner_fits(card, d));
         if (card->tenants++ == 0) card->owner = d->owner;
     } else {
         card->free_units += d->units;
+        g->free_units += d->units;
         card->free_bytes += d->reserve_bytes;
         card->tenants--;
     }
@@ -524,6 +527,11 @@ simtime cluster_prepare(const struct cluster *c, int group, const struct pick *p
 int64_t cluster_cards_out(const struct cluster *c, size_t group)
 {
     return c->group[group].out;
+}
+
+int64_t cluster_units_free(const struct cluster *c, size_t group)
+{
+    return c->group[group].free_units;
 }
 
 /* ---- state ---- */

@@ -120,6 +120,8 @@ int64_t cluster_eligible(const struct cluster *c, int group);
 simtime cluster_prepare(const struct cluster *c, int group, const struct pick *p);
 /* Cards of a group that are out of service. */
 int64_t cluster_cards_out(const struct cluster *c, size_t group);
+/* Capacity units of a group that nobody holds, on cards out of service too. O(1). */
+int64_t cluster_units_free(const struct cluster *c, size_t group);
 /* Planned layouts: from now on the card has these instances and keeps them; running ones among them
  * stay, free ones in their way go, those that are missing are being made. Returns how long that takes;
  * 0: nothing is made. Until cluster_carved() they cannot be used, nor the card by a whole job, which

@@ -40,6 +40,7 @@ struct group {
     int32_t gang_units;   /* free units a card needs for that */
     struct zones zones;
     int64_t out;                /* cards out of service: in no index */
+    int64_t free_units;         /* of all cards */
     struct maxtree units_of;    /* by card, with place_ops.by_number: free units; */
     struct maxtree eligible_on; /* by node: eligible cards */
     /* MIG only */

@@ -52,6 +52,7 @@ static int64_t units_back(const struct sched *s, const struct job *j)
 {
     const int32_t units = j->shape->fit[j->group].demand.units;
     int64_t n = 0;
+    if (cluster_cards_out(s->cluster, (size_t)j->group) == 0) return units_of(j, j->group);
     for (int32_t i = 0; i < j->n_holdings; i++)
         if (!cluster_card(s->cluster, j->holding[i].card)->out) n += units;
     return n;
@@ -186,6 +187,16 @@ static bool is_short(const struct sched *s)
     return out > 0;
 }
 
+/* Known without a look at who runs, while no card is out. */
+static bool no_room(const struct sched *s)
+{
+    if (s->waiting_without_cards > 0) return false;
+    for (size_t g = 0; g < s->plan->n_groups; g++)
+        if (cluster_cards_out(s->cluster, g) > 0 || cluster_units_free(s->cluster, g) > 0)
+            return false;
+    return true;
+}
+
 static bool any_room(const struct sched *s, const struct profile *p)
 {
     if (s->waiting_without_cards > 0) return true;
@@ -269,6 +280,7 @@ void sched_reserve(struct sched *s)
     const simtime now = s->view.now;
     uint64_t looked = 0;
     struct job *j;
+    if (no_room(s)) return;
     struct profile *p = profile_of(s);
     draw(s, p);
     if (!any_room(s, p)) return;
