@@ -51,6 +51,7 @@ struct job {
     struct elastic_size *size; /* ascending; owned. NULL: rigid */
     struct shape *asked;       /* elastic: of the cards it asks for */
     int n_sizes, at_size;
+    int held_size;   /* on its cards: the size it has there, whatever the scheduler tries */
     double stretch;  /* of the size it has */
     int32_t resizes; /* times it went on with another number of cards */
     enum job_state state;
@@ -65,6 +66,7 @@ struct job {
     simtime next_change; /* order_ops.next_change(), while it runs */
     bool expected;     /* it is in the scheduler's copy of the fleet */
     bool evicted;      /* the scheduler is about to stop it, unless its place stays free */
+    bool elsewhere;    /* and to start it again at once on other cards */
 
     int group;               /* of the fleet, once placed */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */

@@ -183,9 +183,6 @@ static void resolve_elastic(struct builder *b)
     if (p->migrates)
         problem_at(b, s->pointer, "elastic", "elastic jobs and jobs that are moved do not combine",
                    s->migrate);
-    if (p->preempts)
-        problem_at(b, s->pointer, "elastic", "elastic jobs and preemption do not combine",
-                   s->preempt);
     if (p->order && p->order->admission && p->order->admission(p->order_params) == ADMIT_PLAN)
         problem_at(b, s->pointer, "elastic", "elastic jobs and admission by plan do not combine",
                    "plan");

@@ -176,6 +176,11 @@ bool sched_may(const struct sched *s, const struct job *j)
 struct job *sched_head(struct sched *s)
 {
     struct job *j;
+    if (s->plan->preempts) { /* one lane for all accounts: it is not held */
+        waitlist_walk(&s->queue);
+        while ((j = waitlist_step(&s->queue)) && !sched_may(s, j)) {}
+        return j;
+    }
     while ((j = waitlist_first(&s->queue)) && !sched_may(s, j))
         waitlist_hold(&s->queue, lane_of(s, j));
     return j;
@@ -330,6 +335,7 @@ static bool keeps_running(const struct sched *s)
 
 void sched_started(struct sched *s, struct job *j)
 {
+    j->held_size = j->at_size;
     account_move(s, j, j->allocated, true);
     sched_elastic_note(s, j, true);
     if (!keeps_running(s)) return;
@@ -437,6 +443,7 @@ void sched_run(struct sched *s, simtime now)
     if (s->plan->reclaims) sched_reclaim(s);
     if (s->plan->preempts) {
         s->plan->replaces ? sched_replace(s) : sched_preempt(s);
+        if (sched_resize(s)) sched_wake(s);
         return;
     }
     if (s->plan->backfill == BACKFILL_GREEDY && !s->plan->drop) {

@@ -17,7 +17,7 @@ TREE_GENERATE(releases, job, releasing, releases_compare)
 /* A place that was found for a job. */
 struct placed {
     struct job *job;
-    int group;
+    int group, size; /* size: of an elastic job */
     struct pick pick;
 };
 

@@ -4,6 +4,7 @@
  *
  * All of it is decided on the copy of the fleet; then the victims are stopped and the winners
  * started. A victim whose place is still free in the end was never stopped. */
+#include "engine/elastic.h"
 #include "engine/sched_inside.h"
 
 #include <stdlib.h>
@@ -107,14 +108,29 @@ static bool could_have_quota(struct sched *s, const struct job *j)
 /* It was to go, but its old place is free again? Instances are not asked: by now others may have been made there. */
 static bool stays(struct sched *s, struct job *j)
 {
-    const struct place_request r = sched_request(s->plan, j, j->group);
-    if (!j->evicted || s->plan->share->instances) return false;
+    if (!j->evicted || j->elsewhere || s->plan->share->instances) return false;
     sched_pick_of(j, &s->then_pick);
-    if (!cluster_holds(s->then, &r, &s->then_pick) || !sched_may(s, j)) return false;
+    elastic_be(j, j->held_size);
+    const struct place_request r = sched_request(s->plan, j, j->group);
+    if (!cluster_holds(s->then, &r, &s->then_pick) || !sched_may(s, j)) {
+        elastic_be(j, 0);
+        return false;
+    }
     j->evicted = false;
     sched_leave(s, j);
     sched_suppose(s, j, true);
     return true;
+}
+
+/* It fits as things are; an elastic job with the most cards, up to what it asks for, that do. */
+static bool fits_now(struct sched *s, struct job *j, struct placed *out)
+{
+    for (int i = j->n_sizes - 1; i > 0; i--) {
+        elastic_be(j, i);
+        if (j->gpus_milli <= j->row.gpus_milli && fits_then(s, j, out)) return true;
+    }
+    elastic_be(j, 0);
+    return fits_then(s, j, out);
 }
 
 static struct placed *next_placed(struct sched *s)
@@ -150,7 +166,7 @@ static void decide(struct sched *s)
         }
         s->released.n = 0;
         bool may; /* by its quota, if all of larger rank were gone */
-        if (!fits_then(s, j, p) && !make_room(s, j, p, &may)) {
+        if (!fits_now(s, j, p) && !make_room(s, j, p, &may)) {
             if (!may) { /* it holds up its account, and nobody else */
                 sched_hold_account(s, j);
                 continue;
@@ -164,6 +180,8 @@ static void decide(struct sched *s)
         cluster_take(s->then, &r, &p->pick);
         sched_count(s, j, 1);
         p->job = j;
+        p->size = j->at_size;
+        j->elsewhere = j->evicted;
         s->n_placed++;
         for (size_t i = 0; i < s->released.n; i++) { /* the victims wait with the others */
             struct job *victim = s->released.v[i];
@@ -175,9 +193,13 @@ static void decide(struct sched *s)
     }
     keep_evicted(s);
     for (size_t i = 0; i < s->list.n; i++) stays(s, s->list.v[i]);
-    for (size_t i = 0; i < s->list.n; i++) /* the accounts are told when it happens */
-        if (s->list.v[i]->evicted) sched_count(s, s->list.v[i], 1);
-    for (size_t i = 0; i < s->n_placed; i++) sched_count(s, s->placed.v[i].job, -1);
+    for (size_t i = 0; i < s->n_placed; i++) /* the accounts are told when it happens */
+        sched_count(s, s->placed.v[i].job, -1);
+    for (size_t i = 0; i < s->list.n; i++) {
+        if (!s->list.v[i]->evicted) continue;
+        elastic_be(s->list.v[i], s->list.v[i]->held_size);
+        sched_count(s, s->list.v[i], 1);
+    }
 }
 
 /* Stop the victims, start the winners. */
@@ -186,7 +208,7 @@ static void carry_out(struct sched *s)
     for (size_t i = 0; i < s->list.n; i++) {
         struct job *j = s->list.v[i];
         if (!j->evicted) continue;
-        j->evicted = false;
+        j->evicted = j->elsewhere = false;
         sched_leave(s, j);
         s->call.stop(s->ctx, j);
         j->rank = sched_rank(s, j);
@@ -200,6 +222,7 @@ static void carry_out(struct sched *s)
         p->job->expected = true;
         s->pick = p->pick;
         p->pick = scratch;
+        elastic_be(p->job, p->size);
         sched_start_at(s, p->job, p->group);
     }
     s->walking = false;

@@ -37,7 +37,8 @@ static void run(const char *fleet, const char *schedule, const char *rows, const
     snprintf(trace, sizeof trace, "%s%s", HEAD, rows);
     simulate(&s, text, trace);
     for (size_t i = 0; i < s.n_jobs; i++) resizes += (uint64_t)s.job[i].attempts - 1;
-    assert_int_equal(sim_policy(&s, "p")->jobs.resizes, resizes);
+    assert_int_equal(sim_policy(&s, "p")->jobs.resizes + sim_policy(&s, "p")->jobs.preemptions,
+                     resizes);
     for (size_t i = 0; i < n; i++) {
         const struct sim_job *j = sim_job_of(&s, "p", w[i].id);
         if (!(fabs(j->start_s - w[i].start_s) < 1e-6) || !(fabs(j->end_s - w[i].end_s) < 1e-6) ||
@@ -141,6 +142,20 @@ static void easy_knows_the_stretched_limit(void **state)
     simulated_fini(&s);
 }
 
+/* h has less to do than e and takes its cards at 10 s; e goes on with the two that are left, at half the speed;
+ * where it may grow, it does at 20 s. k, who waits behind it, gets one of the two, as from any elastic job. */
+static void preempted_and_smaller(void **state)
+{
+    (void)state;
+    RUN(FOUR, "'elastic': 'start', 'order': 'srtf'", "e,0,100,4,1,4,,,\nh,10,10,2,,,,,\n",
+        { "e", 0, 190, 2 }, { "h", 10, 20, 1 });
+    RUN(FOUR, "'elastic': 'resize', 'order': 'srtf'", "e,0,100,4,1,4,,,\nh,10,10,2,,,,,\n",
+        { "e", 0, 105, 3 }, { "h", 10, 20, 1 });
+    RUN(FOUR, "'elastic': 'resize', 'order': 'srtf'",
+        "e,0,100,4,1,4,,,\nh,10,10,2,,,,,\nk,10,200,1,,,,,\n", { "e", 0, 20 + 87.5 / 0.75, 4 },
+        { "h", 10, 20, 1 });
+}
+
 static void mistakes(void **state)
 {
     static const struct {
@@ -152,7 +167,9 @@ static void mistakes(void **state)
         { "'elastic': 'start', 'scaling': {'1': 0}", "above 0" },
         { "'elastic': 'start', 'scaling': {'2': 1, '1': 2}", "ascending" },
         { "'elastic': 'start', 'scaling': {'1': 2, '2': 1}", "do not fall" },
-        { "'elastic': 'start', 'order': 'srtf'", "do not combine" },
+        { "'elastic': 'start', 'migrate': 'defrag', 'migrate_pause': '1 s'", "do not combine" },
+        { "'elastic': 'start', 'order': 'srtf', 'migrate': 'replace', 'migrate_pause': '1 s'",
+          "do not combine" },
         { "'elastic': 'start', 'order': 'deadline'", "do not combine" },
     };
     char text[1500], said[900];
@@ -170,9 +187,13 @@ static void mistakes(void **state)
 static void no_work_is_lost(void **state)
 {
     static const char *const rules[] = { "none", "easy", "greedy" };
-    uint64_t seed = test_seed(), resizes = 0;
+    static const char *const preempts[] = { "none', 'order': 'srtf", "greedy', 'order': 'srtf",
+                                            "greedy', 'order': 'fewest",
+                                            "greedy', 'order': 'las', 'threshold': '100 s",
+                                            "greedy', 'order': 'priority', 'preempt': 'always" };
+    uint64_t seed = test_seed(), resizes = 0, stops = 0;
     (void)state;
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 54; round++) {
         struct strbuf trace = { 0 };
         struct simulated s;
         double work = 0, at = 0;
@@ -196,31 +217,33 @@ static void no_work_is_lost(void **state)
             " 'nodes': 3, 'gpus_per_node': 8}], 'work': [{'name': 'w', 'kind': 'jobs',"
             " 'trace': 'trace.csv'}], 'schedule': {'elastic': '%s', 'backfill': '%s', 'gang': '%s'%s},"
             " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '1 d'}}",
-            round % 4 ? "resize" : "start", rules[round % 3], round % 5 ? "node" : "any",
-            round % 2 ? ", 'quotas': {'*': {'gpus': 20}}" : "");
+            round % 4 ? "resize" : "start", round < 24 ? rules[round % 3] : preempts[round % 5],
+            round % 5 ? "node" : "any",
+            round % 2 == 0 ? ""
+            : round < 12   ? ", 'reclaim': 'always', 'quotas': {'g0': {'gpus': 8, 'cohort': 'c'},"
+                             " 'g1': {'gpus': 8, 'cohort': 'c'}, 'g2': {'gpus': 8, 'cohort': 'c'}}"
+                           : ", 'quotas': {'*': {'gpus': 20}}");
         simulate(&s, scenario, trace.s); /* a breach of conservation fails here */
         const struct policy_result *p = sim_policy(&s, "p");
         assert_int_equal(p->jobs.completed, 120);
         assert_close(p->gpu_hours, work / 3600, 1e-9);
         assert_close(p->useful_gpu_hours, work / 3600, 1e-9);
         resizes += p->jobs.resizes;
+        stops += p->jobs.preemptions;
         simulated_fini(&s);
         free(scenario);
         strbuf_fini(&trace);
     }
-    assert_true(resizes > 100);
+    assert_true(resizes > 100 && stops > 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_with_fewer),
-        cmocka_unit_test(a_resize_costs_a_restart),
-        cmocka_unit_test(grows_and_makes_room),
-        cmocka_unit_test(by_its_curve),
-        cmocka_unit_test(limits_cores_and_quotas),
-        cmocka_unit_test(easy_knows_the_stretched_limit),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(starts_with_fewer),       cmocka_unit_test(a_resize_costs_a_restart),
+        cmocka_unit_test(grows_and_makes_room),    cmocka_unit_test(by_its_curve),
+        cmocka_unit_test(limits_cores_and_quotas), cmocka_unit_test(easy_knows_the_stretched_limit),
+        cmocka_unit_test(preempted_and_smaller),   cmocka_unit_test(mistakes),
         cmocka_unit_test(no_work_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
