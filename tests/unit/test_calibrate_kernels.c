@@ -90,10 +90,10 @@ static void spills_are_seen(void **state)
 /* What cuobjdump says of the embedded code: a stack or local memory that is not zero would be a spill. */
 static void embedded_code(void **state)
 {
-    char *path = fatbin("");
     (void)state;
-    if (!path) skip_without("calibrate (nvcc)");
     if (system("command -v cuobjdump >/dev/null 2>&1") != 0) skip_without("cuobjdump");
+    char *path = fatbin("");
+    if (!path) skip_without("calibrate (nvcc)");
     char *out = xasprintf("%s/usage", temp_dir());
     char *command = xasprintf("cuobjdump -res-usage '%s' >'%s' 2>&1", path, out);
     assert_int_equal(system(command), 0);
