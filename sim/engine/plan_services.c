@@ -110,7 +110,8 @@ static void add_step_signatures(struct builder *b, struct plan_service *x, struc
                      precision_names[x->model->precision], x->model->name);
         return;
     }
-    const struct llm_cost cost = llm_cost_of(&shape, &card, &constants, 1);
+    const int tp = x->spec->gpus_milli >= 2000 ? x->spec->gpus_milli / 1000 : 1;
+    const struct llm_cost cost = llm_cost_of(&shape, &card, &constants, tp);
     const double launches = x->serve->kernels(x->serve_params, (double)x->model->layers);
     for (size_t i = 0; i < SERVICE_LOOKS; i++) {
         const struct llm_step step = step_of(i);

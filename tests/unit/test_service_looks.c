@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *scenario(const char *share, const char *service)
 {
@@ -126,9 +127,45 @@ static void signatures(void **state)
     free(text);
 }
 
+/* Two cards as one engine: a look is a step there, all-reduces included. */
+static void two_cards(void **state)
+{
+    struct runner r = { 0 };
+    struct plan plan;
+    struct diag d;
+    char *
+        text = scenario(
+           "'kind': 'whole'",
+           "'replicas': { 'min': 1 }, 'users': 1, 'think': '1 s', 'input_tokens': 64, 'output_tokens': 9"),
+       *at;
+    (void)state;
+    assert_non_null(at = strstr(text, "'gpu': 0.5"));
+    memcpy(at, "'gpu': 2  ", 10);
+    assert_non_null(at = strstr(text, "'gpus_per_node': 1"));
+    memcpy(at, "'gpus_per_node': 2", 18);
+    sim_load(&r, sim_write(text, JOB, NULL));
+    diag_init(&d);
+    plan_build(&plan, &r.world, &r.scenario, 0, &d);
+    assert_int_equal(d.count, 0);
+    const struct plan_service *x = &plan.service[0];
+    const struct llm_cost *c = &x->part[0].cost;
+    assert_true(c->c_n > 0);
+    for (size_t i = 0; i < SERVICE_DECODES; i++) {
+        const double n = (double[]){ 1, 4, 16, 64, 256 }[i];
+        const struct llm_step step = { .tokens = n, .seqs = n, .kv = 1024 * n };
+        assert_close(plan_signature(&plan, x->look[i])->host,
+                     (c->c0 + (c->c_b + c->c_n) * n) / llm_step_ms(c, &step), 1e-12);
+    }
+    plan_fini(&plan);
+    diag_fini(&d);
+    runner_fini(&r);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(more_users_slow_more),
-                                        cmocka_unit_test(nearest), cmocka_unit_test(signatures) };
+                                        cmocka_unit_test(nearest), cmocka_unit_test(signatures),
+                                        cmocka_unit_test(two_cards) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
