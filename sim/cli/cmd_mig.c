@@ -103,6 +103,8 @@ static int read_profiles(const struct query *q, const char *option, const char *
 {
     char *copy = xstrdup(list), *at = copy, *word;
     int rc = 0;
+    if (strstr(list, ",,"))
+        rc = err_set(e, ERR_USAGE, NULL, "--%s: nothing between two commas", option);
     for (*n = 0; rc == 0 && (word = next_word(&at));) {
         if (*n == max)
             rc = err_set(e, ERR_USAGE, NULL, "--%s: at most %d entries", option, max);
@@ -122,6 +124,17 @@ static bool legal_start(const struct mig_profile *p, int start)
     return false;
 }
 
+static int cannot_start(const struct mig_profile *p, long start, struct err *e)
+{
+    char list[100] = "";
+    for (int k = 0; k < p->n_starts; k++) {
+        const size_t at = strlen(list);
+        snprintf(list + at, sizeof list - at, "%s%d", k ? ", " : "", p->starts[k]);
+    }
+    return err_set(e, ERR_USAGE, NULL, "--busy: \"%s\" cannot start at %ld; it can at %s", p->name,
+                   start, list);
+}
+
 /* "3g.20gb@4" */
 static int read_running(const struct query *q, char *word, struct mig_running *on, struct err *e)
 {
@@ -139,7 +152,7 @@ static int read_running(const struct query *q, char *word, struct mig_running *o
     const char *name = q->g->profile[profile].name;
     if (start < 0 || start >= q->g->memory_units ||
         !legal_start(&q->g->profile[profile], (int)start))
-        return err_set(e, ERR_USAGE, NULL, "--busy: \"%s\" cannot start at %ld", name, start);
+        return cannot_start(&q->g->profile[profile], start, e);
     const struct mig_slice s = { profile, (int)start };
     if (mig_busy_mask(q->g, on) & mig_slice_mask(q->g, s))
         return err_set(e, ERR_USAGE, NULL, "--busy: \"%s@%ld\" overlaps another instance", name,

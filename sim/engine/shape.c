@@ -251,6 +251,41 @@ static void keep_on_one_node(const struct plan *p, struct shape *s)
     }
 }
 
+/* The largest of what cards can do; NAN: some do not say. */
+static double most(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+}
+
+/* Is what a profile says possible on the card that it was recorded on, or on any of the fleet? The sheet
+ * is rounded, as in model/sheet.h. False, with t->why and t->column. */
+static bool possible(struct shape_table *t, const struct signature *sig,
+                     const struct gpu_spec *recorded)
+{
+    const struct plan *p = t->plan;
+    double ops = 0, bus = 0;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct gpu_spec *gpu = recorded ? recorded : p->group[g].type.gpu;
+        const struct peak *peak = &gpu->peak[sig->precision];
+        if (strcmp(gpu->name, "generic") == 0) return true; /* its figures are made up */
+        ops = most(ops, fmax(peak->dense_ops, peak->sparse_ops));
+        bus = most(bus, gpu->pcie_Bps);
+    }
+    const char *on = recorded ? recorded->name : "every card of the fleet";
+    t->column = "profile";
+    if (sig->flops_per_s > ops * (1 + PEAK_TOLERANCE))
+        snprintf(t->why, sizeof t->why,
+                 "flops_per_s of the profile, %.4g, is above the %s peak of %.60s, %.4g",
+                 sig->flops_per_s, precision_names[sig->precision], on, ops);
+    else if (sig->pcie_Bps > bus * (1 + PEAK_TOLERANCE))
+        snprintf(t->why, sizeof t->why,
+                 "pcie of the profile, %.4g GB/s, is above the bus of %.60s, %.4g GB/s",
+                 sig->pcie_Bps / 1e9, on, bus / 1e9);
+    else
+        return true;
+    return false;
+}
+
 static bool shape_fill(struct shape_table *t, const struct job_row *row, struct shape *s)
 {
     const struct plan *p = t->plan;
@@ -267,6 +302,7 @@ static bool shape_fill(struct shape_table *t, const struct job_row *row, struct 
             return false;
         }
     }
+    if (sig && !possible(t, sig, recorded)) return false;
     const double width = row->gpus_milli < 1000 ? row->gpus_milli / 1000.0 : 1.0;
     s->sig = sig ? *sig : signature_default();
     if (isnan(s->sig.sm_width)) s->sig.sm_width = width > 0 ? width : 1.0;

@@ -89,6 +89,10 @@ void signature_read(struct signature *out, struct arena *a, const struct json_do
     if (out->kernel_us <= 0)
         json_problem(d, doc, json_pointer_key(at, sizeof at, pointer, "kernel_us"),
                      "kernel_us is above 0, found %g", out->kernel_us);
+    if (out->kernel_us * 1e-6 * out->launches_per_s > SIGNATURE_KERNELS)
+        json_problem(d, doc, json_pointer_key(at, sizeof at, pointer, "kernel_us"),
+                     "launches_per_s x kernel_us are %.4g kernels at once; a card runs at most %d",
+                     out->kernel_us * 1e-6 * out->launches_per_s, SIGNATURE_KERNELS);
     if (out->flops_per_s <= 0)
         json_problem(d, doc, json_pointer_key(at, sizeof at, pointer, "flops_per_s"),
                      "flops_per_s is above 0; leave it out when it is unknown");

@@ -33,6 +33,9 @@ struct signature {
 };
 
 #define SIGNATURE_SUM_TOLERANCE 1e-6
+/* Kernels that a card runs at once: 128 since compute capability 7.0 (CUDA C++ programming guide, maximum
+ * number of resident grids per device). */
+enum { SIGNATURE_KERNELS = 128 };
 
 /* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s allocs_per_s graphs syncs_per_s
  * kernel_us pcie ("1 GB/s") flops_per_s footprint mem_grow precision source. */

@@ -103,6 +103,8 @@ static void every_mistake(void **state)
         { "{\"x\": {\"sm_width\": 1.01}}", "/x/sm_width" },
         { "{\"x\": {\"bw_width\": 0}}", "above 0 and at most 1" },
         { "{\"x\": {\"kernel_us\": 0}}", "kernel_us is above 0" },
+        { "{\"x\": {\"kernel_us\": 1301, \"launches_per_s\": 100000}}",
+          "130.1 kernels at once; a card runs at most 128" },
         { "{\"x\": {\"flops_per_s\": 0}}", "leave it out" },
         { "{\"x\": {\"launches_per_s\": -1}}", "/x/launches_per_s" },
         { "{\"x\": {\"pcie\": 5}}", "/x/pcie" },
