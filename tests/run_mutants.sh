@@ -132,6 +132,8 @@ mutant fault-stays-with-its-job unit/test_outages sim/engine/outages.c 's/blast 
 mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim_finish.c 's/every > 0 \? job_saved\(j, r->now, every\) : 0;/j->row.duration - left;/'
 mutant drained-card-takes-new-jobs unit/test_outages sim/engine/cluster.c \
     's/card->out = \(uint8_t\)\(\(card->out \| set\) & ~clear\)/card->out = 0/'
+mutant differences-not-paired unit/test_chances sim/cost/montecarlo.c 's/ - cost\[i \* n \+ against\]//'
+mutant paid-back-for-a-month unit/test_months sim/cost/months.c 's/while \(m > 0 && own\[m - 1\]/if (m > 0 \&\& own[m - 1]/'
 mutant removed-cards-cost-money unit/test_outages sim/cost/quantity.c 's/p->s->u->hours - p->g->absent_h/p->s->u->hours/'
 mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
     's/rng_mix\(seed, env->replication, purpose\)/rng_mix(seed + (uint64_t)(size_t)p->share, env->replication, purpose)/'

@@ -58,7 +58,7 @@ static const struct quality table[] = {
       PLUGIN },
     { "timeslice", "data protection",
       "separate address spaces on one card; side channels through shared units are published",
-      "published side-channel work on shared GPUs" },
+      "Naghibijouybari and others, Rendered Insecure: GPU side channel attacks are practical, ACM CCS 2018" },
     { "timeslice", "licence", "none; as vGPU of a hypervisor a licence per user", TCO_REF },
 
     { "mps", "granularity", "percent of threads per client, up to the server's limit of clients",
