@@ -167,8 +167,8 @@ static int map_card(struct digest *d, const char *s, size_t len)
 /* Boxes of slots.csv: those of the map's policy. */
 static int read_slots(struct digest *d, const char *path, struct err *e)
 {
-    static const char *const names[] = { "policy", "start",  "units", "slices",
-                                         "from_s", "to_s", "card",  "kind" };
+    static const char *const names[] = { "policy", "start", "units", "slices",
+                                         "from_s", "to_s",  "card",  "kind" };
     enum { START, UNITS, SLICES, FROM, TO, NUMBERS };
     struct gpu_catalogue *all = NULL;
     const struct gpu_spec *gpu = NULL;
@@ -203,8 +203,8 @@ static int read_slots(struct digest *d, const char *path, struct err *e)
 
 static int read_jobs(struct digest *d, const char *path, struct err *e)
 {
-    static const char *const names[] = { "policy",       "submit_s", "wait_s", "start_s", "end_s",
-                                         "turnaround_s", "state",    "class" };
+    static const char *const names[] = { "policy", "submit_s",     "wait_s", "start_s",
+                                         "end_s",  "turnaround_s", "state",  "class" };
     enum { SUBMIT, WAIT, START, END, TURNAROUND, NUMBERS };
     struct rows t;
     double from = warmup_s(d->r), x[NUMBERS];

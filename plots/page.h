@@ -13,11 +13,11 @@ struct page {
     struct strbuf *out;
     const struct result *r;
     enum lang lang;
-    json_t *imports; /* NULL: not known */
-    json_t *risk;    /* NULL: not known */
-    json_t *effects; /* sensitivity.json; NULL: not computed */
+    json_t *imports;             /* NULL: not known */
+    json_t *risk;                /* NULL: not known */
+    json_t *effects;             /* sensitivity.json; NULL: not computed */
     const struct beside *beside; /* NULL: no sweep */
-    struct arena *a; /* short texts, until the page is done */
+    struct arena *a;             /* short texts, until the page is done */
     const struct report_picture *picture;
     size_t n_pictures;
 };
@@ -73,7 +73,7 @@ void grid_count(struct grid *t, uint64_t n);
 void grid_text(struct grid *t, const char *s);
 /* A cell of own making: its HTML, and its figure for sorting and CSV. */
 void grid_html(struct grid *t, const char *html, double value, enum kind kind);
-void grid_close(struct grid *t); /* writes it all, frees */
+void grid_close(struct grid *t);       /* writes it all, frees */
 void grid_usd_columns(struct grid *t); /* one a policy, in USD; page_charge.c */
 void grid_totals(struct grid *t);      /* begins a last row: what each policy costs */
 
@@ -110,7 +110,7 @@ void page_comparison(struct page *p);
 void page_picture(struct page *p, const char *name);
 bool page_has_picture(const struct page *p,
                       const char *name); /* data, or a word on their absence */
-void page_sweep(struct page *p); /* percentiles against what was swept */
+void page_sweep(struct page *p);         /* percentiles against what was swept */
 void page_classes(struct page *p);
 void page_services(struct page *p);
 void page_money(struct page *p);

@@ -49,9 +49,12 @@ const char *page_reason(struct page *p, const struct advice_reason *x)
         const char *metric;
         enum word words;
         double scale;
-    } known[] = { { "stable", W_Z_STABLE, 1 }, { "attainment", W_Z_ATTAINMENT, 100 },
-                  { "lost", W_Z_LOST, 1 },     { "slowdown_p95", W_Z_SLOWDOWN, 1 },
-                  { "cost", W_Z_COST, 1 },     { "wait_p95_s", W_Z_WAIT, 1 },
+    } known[] = { { "stable", W_Z_STABLE, 1 },
+                  { "attainment", W_Z_ATTAINMENT, 100 },
+                  { "lost", W_Z_LOST, 1 },
+                  { "slowdown_p95", W_Z_SLOWDOWN, 1 },
+                  { "cost", W_Z_COST, 1 },
+                  { "wait_p95_s", W_Z_WAIT, 1 },
                   { "p_cheapest", W_Z_CHEAPEST, 100 } };
     if (p->lang == LANG_EN || !x->metric) return x->text;
     if (!x->against) return page_word(p, W_Z_ONLY);
@@ -70,12 +73,9 @@ const char *page_flip(struct page *p, const struct advice_flip *x)
         const char *input;
         enum word words;
         double scale;
-    } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1 },
-                  { "cost_share", W_Z_IF_COST, 100 },
-                  { "usd_per_card_year", W_Z_IF_LICENCE, 1 },
-                  { "lost", W_Z_IF_LOST, 100 },
-                  { "attainment", W_Z_IF_ATTAINMENT, 100 },
-                  { "fit", W_Z_NONE_FIT, 1 } };
+    } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1 },     { "cost_share", W_Z_IF_COST, 100 },
+                  { "usd_per_card_year", W_Z_IF_LICENCE, 1 }, { "lost", W_Z_IF_LOST, 100 },
+                  { "attainment", W_Z_IF_ATTAINMENT, 100 },   { "fit", W_Z_NONE_FIT, 1 } };
     if (p->lang == LANG_EN || !x->input) return x->text;
     if (str_starts(x->input, "price: ")) {
         const char *const arg[] = { x->input + strlen("price: "), figure(p, x->at),

@@ -82,7 +82,8 @@ static void charge_row(struct grid *t, const char *name, bool teams, double *sum
 static void other_row(struct grid *t, size_t hidden, bool teams, const double *sum)
 {
     struct page *p = t->p;
-    char *name = xasprintf("%s %s", html_of_count(p, hidden), page_word(p, teams ? W_OTHER_GROUPS : W_OTHERS));
+    char *name = xasprintf("%s %s", html_of_count(p, hidden),
+                           page_word(p, teams ? W_OTHER_GROUPS : W_OTHERS));
     grid_row(t, false);
     grid_name(t, name, NULL);
     free(name);

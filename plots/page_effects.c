@@ -30,8 +30,8 @@ static bool moves(const double x[2])
 static void both(struct strbuf *out, const struct page *p, enum word what, const double x[2])
 {
     if (!moves(x)) return;
-    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? page_word(p, W_SEPARATOR) : "", page_word(p, what), x[AT_LOW],
-                x[AT_HIGH]);
+    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? page_word(p, W_SEPARATOR) : "",
+                page_word(p, what), x[AT_LOW], x[AT_HIGH]);
 }
 
 /* "stays timeslice; intercept: mean turnaround % -0.9 / -42.4" */
@@ -47,13 +47,15 @@ static void effect(struct grid *t, const struct param_result *x)
     }
     for (size_t k = 0; k < 2; k++) {
         if (f.instead[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]),
-                        page_word(p, W_RECOMMENDS), f.instead[k]);
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), page_word(p, W_RECOMMENDS), f.instead[k]);
         if (f.none[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]),
-                        page_word(p, W_RECOMMENDS), page_word(p, W_NO_POLICY));
+            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), page_word(p, W_RECOMMENDS),
+                        page_word(p, W_NO_POLICY));
         if (f.problem[k])
-            strbuf_addf(&out, "%s%s: %s", out.len ? page_word(p, W_SEPARATOR) : "", page_word(p, end[k]), f.problem[k]);
+            strbuf_addf(&out, "%s%s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), f.problem[k]);
     }
     if (out.len == 0) strbuf_addz(&out, page_word(p, W_SAME_CHOICE));
     both(&figures, p, W_E_TURNAROUND, f.turnaround);

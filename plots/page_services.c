@@ -61,7 +61,8 @@ static void targets(struct grid *t, const struct service_result *v)
         strbuf_addf(&out, " ms, %s", page_word(p, x->met ? W_MET : W_MISSED));
     }
     if (!v->stable)
-        strbuf_addf(&out, "%s%s: %s", v->n_targets ? page_word(p, W_SEPARATOR) : "", page_word(p, W_IS_UNSTABLE),
+        strbuf_addf(&out, "%s%s: %s", v->n_targets ? page_word(p, W_SEPARATOR) : "",
+                    page_word(p, W_IS_UNSTABLE),
                     v->unstable_reason ? v->unstable_reason : page_word(p, W_NOT_STORED));
     grid_text(t, out.s ? out.s : "");
     strbuf_fini(&out);

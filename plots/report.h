@@ -37,7 +37,8 @@ struct report_look {
     enum lang lang;
     json_t *imports; /* what importers found in the traces; NULL: not known. Borrowed */
     json_t *risk;    /* what the ranges of the prices do (risk.json); NULL: not known. Borrowed */
-    json_t *effects; /* what those of the device parameters do (sensitivity.json); NULL: not computed. Borrowed */
+    json_t *
+        effects; /* what those of the device parameters do (sensitivity.json); NULL: not computed. Borrowed */
     const struct beside *beside; /* curves of a sweep of the same scenario; NULL: none. Borrowed */
 };
 

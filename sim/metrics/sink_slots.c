@@ -39,7 +39,8 @@ static int on_stay(void *self, const struct plan *plan, const struct symtab *nam
                 p ? (int)p->compute_slices : 0, simtime_s(j->here), simtime_s(now));
         c->rows++;
     }
-    if (ferror(c->to)) return err_set(e, ERR_IO, NULL, "cannot write slots.csv: %s", strerror(errno));
+    if (ferror(c->to))
+        return err_set(e, ERR_IO, NULL, "cannot write slots.csv: %s", strerror(errno));
     return 0;
 }
 

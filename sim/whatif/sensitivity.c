@@ -121,9 +121,9 @@ static struct study *studies(const struct runner *r, size_t *n)
                                strcmp(s[at].param->fleet, p->fleet) != 0))
                 at++;
             if (at == *n)
-                s[(*n)++] = (struct study){
-                    .param = p, .user = arena_array(r->arena, x->n_policies, sizeof *s->user)
-                };
+                s[(*n)++] =
+                    (struct study){ .param = p,
+                                    .user = arena_array(r->arena, x->n_policies, sizeof *s->user) };
             s[at].user[s[at].n_users++] = x->policy[i].name;
         }
     return s;

@@ -268,7 +268,8 @@ static void a_sweep_beside_the_run(void **state)
     beside_fini(&b);
     put(plots, "sweep_curve_z.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tjobs.wait_s.p95\t1\n");
     put(plots, "sweep_curve_z.svg", "<?xml?><svg id=\"curve\"></svg>");
-    put(plots, "sweep_curve_a.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tgpu.count\t1\n"); /* not drawn */
+    put(plots, "sweep_curve_a.tsv",
+        "axis\tfigure\tscale\nfleet.a.nodes\tgpu.count\t1\n"); /* not drawn */
     beside_read(&b, run, &r);
     assert_int_equal(b.n, 1);
     assert_string_equal(b.curve[0].figure, "jobs.wait_s.p95");
@@ -308,7 +309,9 @@ static double colour(const char *style, const char *name)
 
 static void text_can_be_read(void **state)
 {
-    static const char *const text[] = { "--fg:", "--soft:", "--link:" }, *const ground[] = { "--bg:", "--box:" };
+    static const char *const text[] = { "--fg:", "--soft:", "--link:" }, *const ground[] = {
+        "--bg:", "--box:"
+    };
     struct arena *a = arena_create();
     struct result r;
     (void)state;
@@ -321,8 +324,7 @@ static void text_can_be_read(void **state)
             for (size_t g = 0; g < 2; g++) {
                 const double x = colour(modes[m], text[t]), y = colour(modes[m], ground[g]);
                 const double contrast = (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
-                if (!(contrast >= 4.5))
-                    fail_msg("%s on %s: %.2f", text[t], ground[g], contrast);
+                if (!(contrast >= 4.5)) fail_msg("%s on %s: %.2f", text[t], ground[g], contrast);
             }
     free(page);
     fake_result_fini(&r);
@@ -332,12 +334,9 @@ static void text_can_be_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_pays_by_class_and_group),
-        cmocka_unit_test(faults_where_there_are_any),
-        cmocka_unit_test(how_sure_the_answer_is),
-        cmocka_unit_test(when_buying_has_paid),
-        cmocka_unit_test(a_sweep_beside_the_run),
-        cmocka_unit_test(text_can_be_read),
+        cmocka_unit_test(who_pays_by_class_and_group), cmocka_unit_test(faults_where_there_are_any),
+        cmocka_unit_test(how_sure_the_answer_is),      cmocka_unit_test(when_buying_has_paid),
+        cmocka_unit_test(a_sweep_beside_the_run),      cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(what_each_parameter_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

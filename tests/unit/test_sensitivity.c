@@ -73,8 +73,9 @@ static json_t *param(json_t *v, const char *name)
 {
     json_t *one;
     size_t i;
-    json_array_foreach(json_object_get(v, "parameters"), i, one)
-        if (strcmp(json_string_value(json_object_get(one, "name")), name) == 0) return one;
+    json_array_foreach(json_object_get(v, "parameters"), i,
+                       one) if (strcmp(json_string_value(json_object_get(one, "name")), name) ==
+                                0) return one;
     return NULL;
 }
 
@@ -87,8 +88,8 @@ static void only_who_uses_it_is_replayed(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(high, 0), "policy")),
                         "turns");
     p = param(v, "base.context_bytes"); /* all do; the high end of its range is its value */
-    assert_int_equal(
-        json_array_size(json_object_get(json_object_get(p, "low_end"), "policies")), 3);
+    assert_int_equal(json_array_size(json_object_get(json_object_get(p, "low_end"), "policies")),
+                     3);
     assert_true(json_is_null(json_object_get(p, "high_end")));
     assert_null(param(v, "mps.overhead"));
     assert_int_equal(json_array_size(json_object_get(v, "base")), 3);

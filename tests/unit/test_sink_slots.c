@@ -96,10 +96,10 @@ static void the_map_shows_replicas_apart(void **state)
         "policy,kind,id,card,start,units,slices,from_s,to_s\n"
         "mig,service,chat.0,a100.0.10,0,4,3,0,7200\n"
         "mig,job,j1,a100.0.2,4,2,2,1800,3600\n"
-        "whole,job,other,a100.0.2,0,0,0,0,3600\n"    /* another policy */
-        "mig,job,j2,a100.0.2,7,4,3,0,3600\n"         /* beyond the card */
-        "mig,job,j3,a100.1.2,0,1,1,0,3600\n"         /* another node */
-        "mig,job,j4,a100.0.2,0,0,0,3600,5400\n");    /* whole, MIG off */
+        "whole,job,other,a100.0.2,0,0,0,0,3600\n" /* another policy */
+        "mig,job,j2,a100.0.2,7,4,3,0,3600\n"      /* beyond the card */
+        "mig,job,j3,a100.1.2,0,1,1,0,3600\n"      /* another node */
+        "mig,job,j4,a100.0.2,0,0,0,3600,5400\n"); /* whole, MIG off */
     assert_int_equal(digest_read(&d, &r, dir, &e), 0);
     const struct source s = { .r = &r, .d = &d };
     snprintf(out, sizeof out, "%s/map.tsv", dir);

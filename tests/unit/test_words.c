@@ -137,7 +137,9 @@ static void scripts_are_translated(void **state)
 /* Every text about the ways of sharing has its Chinese. */
 static void what_money_does_not_show(void **state)
 {
-    static const char *const kinds[] = { "whole", "mig", "timeslice", "mps", "intercept", "remote" };
+    static const char *const kinds[] = {
+        "whole", "mig", "timeslice", "mps", "intercept", "remote"
+    };
     (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         size_t n;
@@ -154,10 +156,8 @@ static void what_money_does_not_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_languages),
-        cmocka_unit_test(one_meaning_each),
-        cmocka_unit_test(pictures_speak_both),
-        cmocka_unit_test(scripts_are_translated),
+        cmocka_unit_test(both_languages),           cmocka_unit_test(one_meaning_each),
+        cmocka_unit_test(pictures_speak_both),      cmocka_unit_test(scripts_are_translated),
         cmocka_unit_test(what_money_does_not_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
