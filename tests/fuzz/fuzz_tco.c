@@ -22,7 +22,7 @@ static void price_all(const struct plain_fleet *f, struct arena *a)
     }
     const struct mc_model m = plain_model(f, a);
     struct mc_result r;
-    mc_run(&r, &m, &(struct mc_options){ 3, 1, false }, a);
+    mc_run(&r, &m, &(struct mc_options){ .samples = 3, .seed = 1 }, a);
     for (size_t i = 0; i < f->n_options; i++)
         BUG_ON(!isfinite(r.option[i].cost.mean) || r.option[i].cost.p5 > r.option[i].cost.p95);
 }
