@@ -7,6 +7,9 @@
 #include "cli/explain.h"
 #include "cli/problems.h"
 #include "cost/plain.h"
+#include "engine/accounts.h"
+#include "engine/shape.h"
+#include "engine/source.h"
 #include "model/llm.h"
 #include "model/price_check.h"
 #include "model/requests.h"
@@ -135,6 +138,40 @@ static int check_work(const struct scenario *s, struct finding *f, struct err *e
     return 0;
 }
 
+/* What a run of `p` would refuse of the jobs that it meets: names that nothing has, work that no card of its
+ * fleet can do. */
+static int check_jobs(const struct scenario *s, const struct plan *p, struct finding *f,
+                      struct err *e)
+{
+    struct symtab *names = symtab_create();
+    struct shape_table *shapes = shape_table_create(p, names);
+    struct accounts *accounts = accounts_create(&p->accounts, names);
+    struct source *source = NULL;
+    struct job_row row;
+    int rc = source_open(&source, s, 0, names, e);
+    while (rc == 0 && f->d->count < 2 * DIAG_KEPT && (rc = source_next(source, &row, e)) > 0) {
+        struct unknown_name unknown;
+        struct err at = { 0 };
+        char why[256];
+        rc = 0;
+        if (s->horizon != CFG_NO_TIME && row.submit >= s->horizon) break;
+        struct shape *shape = shape_of(shapes, &row, &unknown);
+        if (shape) {
+            shape_drop(shapes, shape);
+            unknown.column = "group";
+            unknown.why = accounts_unknown(accounts, &row, why, sizeof why);
+        }
+        if (!unknown.why) continue;
+        source_row_error(source, unknown.column, &at, unknown.why);
+        diag_add_err(f->d, &at);
+    }
+    source_close(source);
+    accounts_destroy(accounts);
+    shape_table_destroy(shapes);
+    symtab_destroy(names);
+    return rc;
+}
+
 static int check_scenario(const char *path, struct finding *f, struct err *e)
 {
     struct runner r = { 0 };
@@ -149,6 +186,8 @@ static int check_scenario(const char *path, struct finding *f, struct err *e)
         explain_checkpoints(&r, &f->more);
         explain_bursts(&r, &f->more);
         rc = check_work(&r.scenario, f, e);
+        for (size_t i = 0; rc == 0 && i < r.n && f->d->count == 0; i++)
+            rc = check_jobs(&r.scenario, &r.plan[i], f, e);
         if (rc == 0 && f->explain && f->d->count == 0) rc = explain_services(&r, &f->more, e);
     }
     runner_fini(&r);
