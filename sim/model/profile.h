@@ -11,7 +11,7 @@
  * known: it is about this card, the default about any. A file holds one entry for a parameter, so
  * whoever writes it has put measured before published before assumed.
  * What could not be measured stands under "not_measured" with the reason, or as a null value, and
- * then counts as absent. "device" and "note" are kept and not read.
+ * then counts as absent. "device" is for sheet_check() (model/sheet.h), "note" for people.
  *
  * Threads: read-only after loading. Ownership: memory from the arena; defaults are static. */
 #ifndef GPUSIM_MODEL_PROFILE_H
