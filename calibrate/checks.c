@@ -2,6 +2,7 @@
 #include "calibrate/timeslice.h"
 
 #include <math.h>
+#include <string.h>
 
 static void say(json_t *list, FILE *to, const char *check, const char *status, const char *detail)
 {
@@ -51,17 +52,17 @@ static void check_gaps(const struct profile_out *o, json_t *list, FILE *to)
 
 static void check_sums(const struct profile_out *o, json_t *list, FILE *to)
 {
-    static const char *const key[] = { "kept_compute_2", "kept_compute_4", "kept_compute_8",
-                                       "kept_memory_2",  "kept_memory_4",  "kept_memory_8",
-                                       "kept_small_2",   "kept_small_4",   "kept_small_8" };
-    char detail[120];
+    static const char *const kind[] = { "compute", "memory", "small" };
+    static const int processes[] = { 2, 3, 4, 8 };
+    enum { KINDS = sizeof kind / sizeof *kind, COUNTS = sizeof processes / sizeof *processes };
+    char detail[120], key[40], whose[40] = "";
     double most = NAN;
-    const char *whose = "";
-    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
-        const double v = profile_out_value(o, "timeslice", key[i]);
+    for (int i = 0; i < KINDS * COUNTS; i++) {
+        snprintf(key, sizeof key, "kept_%s_%d", kind[i / COUNTS], processes[i % COUNTS]);
+        const double v = profile_out_value(o, "timeslice", key);
         if (isnan(v) || v <= most) continue;
         most = v;
-        whose = key[i];
+        memcpy(whose, key, sizeof whose);
     }
     if (isnan(most)) {
         say(list, to, "sums", "not made",

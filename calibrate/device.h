@@ -166,7 +166,8 @@ struct fake_config {
     double paged_Bps;            /* either way, of host memory that is not pinned */
     double graph_node_us;        /* and launch_us for the graph */
     double gemm_ops[GEMM_KINDS]; /* 0: the library refuses */
-    double clock_Hz;             /* a dependent multiply-add takes 4 cycles */
+    double warm_gain; /* products that find operands in the cache: so many times faster */
+    double clock_Hz;  /* a dependent multiply-add takes 4 cycles */
     double idle_W, context_W;
     struct context_cost context;
     double noise;            /* relative, uniform in [1, 1 + noise], seeded, same each time */

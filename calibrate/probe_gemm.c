@@ -34,14 +34,41 @@ static unsigned largest(struct device *d)
     return n;
 }
 
-/* So many products between two events that some milliseconds pass. */
-static int time_products(struct device *d, unsigned n, unsigned reps, double *ops, struct err *e)
+/* Memory to write before each sample, so that the cache holds none of the operands. */
+struct flush {
+    dev_ptr at[3]; /* thirds of one piece */
+    uint64_t floats;
+};
+
+static int flush_open(struct device *d, struct flush *f, struct err *e)
+{
+    const uint64_t unknown = 256 << 20; /* above every cache until now: 126 MiB, B200 */
+    const uint64_t third =
+        (d->info.l2_bytes ? 2 * d->info.l2_bytes : unknown) / 3 / 256 * 256 + 256;
+    int rc = d->ops->alloc(d, 3 * third, &f->at[0], e);
+    f->at[1] = f->at[0] + third;
+    f->at[2] = f->at[1] + third;
+    f->floats = third / sizeof(float);
+    return rc;
+}
+
+static int flush_run(struct device *d, struct flush *f, struct err *e)
+{
+    void *args[] = { &f->at[0], &f->at[1], &f->at[2], &f->floats };
+    return d->ops->launch(d, DEV_FILL, (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8, DEV_BLOCK,
+                          args, e);
+}
+
+/* So many products between two events that some milliseconds pass; the first finds a cold cache. */
+static int time_products(struct device *d, struct flush *f, unsigned n, unsigned reps, double *ops,
+                         struct err *e)
 {
     double ms = NAN;
     /* Held until all are queued: the library's launch may take longer than a small product. */
     uint64_t hold_ns = 50000 + 10000 * (uint64_t)reps;
     void *hold[] = { &hold_ns };
-    int rc = d->ops->launch(d, DEV_SPIN, 1, 1, hold, e);
+    int rc = flush_run(d, f, e);
+    if (!rc) rc = d->ops->launch(d, DEV_SPIN, 1, 1, hold, e);
     if (!rc) rc = d->ops->event_record(d, 0, e);
     for (unsigned i = 0; !rc && i < reps; i++) rc = d->ops->gemm_launch(d, e);
     if (!rc) rc = d->ops->event_record(d, 1, e);
@@ -55,13 +82,15 @@ static int measure(const struct probe_ctx *c, enum dev_gemm kind, unsigned n, st
 {
     struct device *d = c->dev;
     struct device_sensors now;
+    struct flush f = { .floats = 0 };
     double ops = NAN;
     int rc = d->ops->gemm_open(d, kind, n, e);
-    for (int i = 0; !rc && i < 3; i++) rc = time_products(d, n, 1, &ops, e);
+    if (!rc) rc = flush_open(d, &f, e);
+    for (int i = 0; !rc && i < 3; i++) rc = time_products(d, &f, n, 1, &ops, e);
     const double each_ms = 2e3 * n * n * n / ops;
     const unsigned reps = each_ms > 5 ? 1 : each_ms > 0.05 ? (unsigned)(5 / each_ms) + 1 : 100;
     while (!rc && sampler_more(s, d->ops->now_s(d))) {
-        rc = time_products(d, n, reps, &ops, e);
+        rc = time_products(d, &f, n, reps, &ops, e);
         if (rc) break;
         d->ops->sensors(d, &now);
         if (now.throttled == TRI_YES)
@@ -69,6 +98,7 @@ static int measure(const struct probe_ctx *c, enum dev_gemm kind, unsigned n, st
         else
             sampler_add(s, ops);
     }
+    d->ops->free(d, f.at[0], NULL);
     d->ops->gemm_close(d);
     return rc;
 }
@@ -95,7 +125,9 @@ static void run_one(const struct probe_ctx *c, enum dev_gemm kind, unsigned n,
     if (measure(c, kind, n, &s, &e))
         profile_out_missing(c->out, key, "%s", e.msg);
     else
-        profile_out_put(c->out, key, &s, &b, "cuBLASLt, events around products of some 5 ms");
+        profile_out_put(
+            c->out, key, &s, &b,
+            "cuBLASLt, events around products of some 5 ms, cache flushed before each sample");
     sampler_fini(&s);
 }
 

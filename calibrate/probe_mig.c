@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FACTS = 6, INSTANCES = 7 }; /* of one instance; no card has more instances */
+enum { FACTS = 12, INSTANCES = 7 }; /* of one instance; no card has more instances */
 enum {
     POWER_LOSS,
     PCIE,
@@ -23,12 +23,19 @@ enum {
     KEYS = EACH + FACTS * INSTANCES
 };
 enum { REPEATS = 6 };
+#define PRODUCT(i, what, unit)                                                                     \
+    {                                                                                              \
+        "mig", "instance_" i "_gemm_" what, unit, "matrix product in it, " what, 1e8, 1e17, true   \
+    }
 #define INSTANCE(i)                                                                                \
     { "mig", "instance_" i "_sms", "SMs", "SMs of instance " i, 1, 4096, true },                   \
         { "mig", "instance_" i "_bytes", "B", "memory of instance " i, 1e8, 1e13, true },          \
         { "mig", "instance_" i "_mem_Bps", "B/s", "triad in it", 1e8, 1e14, true },                \
         { "mig", "instance_" i "_l2_Bps", "B/s", "second-level cache in it", 1e8, 1e15, true },    \
-        { "mig", "instance_" i "_gemm_fp16_flops", "FLOPS", "fp16 in it", 1e8, 1e17, true },       \
+        PRODUCT(i, "fp64_flops", "FLOPS"), PRODUCT(i, "fp32_flops", "FLOPS"),                      \
+        PRODUCT(i, "tf32_flops", "FLOPS"), PRODUCT(i, "fp16_flops", "FLOPS"),                      \
+        PRODUCT(i, "bf16_flops", "FLOPS"), PRODUCT(i, "fp8_flops", "FLOPS"),                       \
+        PRODUCT(i, "int8_ops", "OPS"),                                                             \
     {                                                                                              \
         "mig", "instance_" i "_launch_us", "us", "one launch in it", 0.01, 1e4, true               \
     }
@@ -51,8 +58,20 @@ static const struct param_def keys[KEYS] = {
 };
 
 /* The facts as the program names them when it runs inside: group and key in the profile or samples. */
-static const char *const inside[FACTS] = { "sms",    "memory_bytes",    "mem_Bps",
-                                           "l2_Bps", "gemm_fp16_flops", "launch_us" };
+static const char *const inside[FACTS] = {
+    "sms",
+    "memory_bytes",
+    "mem_Bps",
+    "l2_Bps",
+    "gemm_fp64_flops",
+    "gemm_fp32_flops",
+    "gemm_tf32_flops",
+    "gemm_fp16_flops",
+    "gemm_bf16_flops",
+    "gemm_fp8_flops",
+    "gemm_int8_ops",
+    "launch_us",
+};
 
 static void put_one(const struct probe_ctx *c, const struct param_def *key, double value)
 {
@@ -81,10 +100,16 @@ static void measure_inside(const struct probe_ctx *c, const char *program, const
     json_t *profile = f ? json_loadf(f, 0, NULL) : NULL;
     const int status = f ? pclose(f) : -1;
     const json_t *device = json_object_get(profile, "device"),
-                 *base = json_object_get(profile, "base");
+                 *base = json_object_get(profile, "base"),
+                 *not_measured = json_object_get(profile, "not_measured");
     for (int k = 0; k < FACTS; k++) {
         const double v = number(json_object_get(k < 2 ? device : base, inside[k]));
-        if (isnan(v))
+        char name[64];
+        snprintf(name, sizeof name, "base.%s", inside[k]);
+        const char *why = json_string_value(json_object_get(not_measured, name));
+        if (isnan(v) && why)
+            profile_out_missing(c->out, &key[k], "inside it: %s", why);
+        else if (isnan(v))
             profile_out_missing(c->out, &key[k],
                                 "not in the profile of a run inside it (status %d)", status);
         else

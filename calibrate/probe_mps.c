@@ -1,5 +1,4 @@
-/* calibrate/probe_mps.c - MPS-1, -2, -4 and a part of -3 where this user may start a daemon: one with its own pipe folder, ended
- * again. A client counts only if the driver says that it is attached: one that misses the folder would fall
+/* calibrate/probe_mps.c - MPS-1 to -4 where this user may start a daemon: one with its own pipe folder, ended again. A client counts only if the driver says that it is attached: one that misses the folder would fall
  * back to taking turns without a word. */
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
@@ -12,7 +11,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OVERHEAD, INTERFERENCE, AGGREGATE, CAP, SMS = CAP + 3, LAUNCH = SMS + 3, KEYS, REPEATS = 6 };
+enum { KINDS = 5, REPEATS = 6 }; /* of neighbours, in the order of kind_loop() */
+enum {
+    OVERHEAD,
+    INTERFERENCE,
+    AGGREGATE,
+    CAP,
+    SMS = CAP + 3,
+    LAUNCH = SMS + 3,
+    BESIDE, /* row: whose speed; column: beside whom */
+    KEYS = BESIDE + KINDS * KINDS
+};
+#define BESIDE_ONE(a, b)                                                                           \
+    {                                                                                              \
+        "mps", a "_beside_" b, "ratio",                                                            \
+            "speed of " a " beside " b " over alone, both with half of the threads", 0, 1.2, true  \
+    }
+#define BESIDE_ALL(a)                                                                              \
+    BESIDE_ONE(a, "compute"), BESIDE_ONE(a, "memory"), BESIDE_ONE(a, "cache"),                     \
+        BESIDE_ONE(a, "small"), BESIDE_ONE(a, "copy")
 static const struct param_def keys[KEYS] = {
     { "mps", "overhead", "ratio", "share of speed that a lone client loses", -0.5, 0.9, false },
     { "mps", "interference", "ratio", "slowdown by a card's worth of neighbours below saturation",
@@ -28,6 +45,11 @@ static const struct param_def keys[KEYS] = {
     { "mps", "cap_50_sms", "SMs", "the same, 50 %", 1, 4096, true },
     { "mps", "cap_75_sms", "SMs", "the same, 75 %", 1, 4096, true },
     { "mps", "launch_ns", "ns", "added to one launch by being a client", -1e6, 1e6, true },
+    BESIDE_ALL("compute"),
+    BESIDE_ALL("memory"),
+    BESIDE_ALL("cache"),
+    BESIDE_ALL("small"),
+    BESIDE_ALL("copy"),
 };
 
 struct daemon {
@@ -119,9 +141,8 @@ static int measure_launch(const struct probe_ctx *c, struct worker *native, stru
     return rc;
 }
 
-static struct loop loop_of(const struct device *d, unsigned grid)
+static struct loop loop_of(unsigned grid)
 {
-    (void)d;
     return (struct loop){ .kind = LOOP_COMPUTE, .grid = grid, .size = 100000, .depth = DEV_EVENTS };
 }
 
@@ -130,15 +151,60 @@ static unsigned whole(const struct device *d)
     return (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8;
 }
 
-/* One round: native, one client, two clients, two small clients, capped clients. */
+/* Kernels that fill the SMs, are bound by memory, by the cache, of one block; copies to the card. */
+static struct loop kind_loop(const struct device *d, int kind)
+{
+    const uint64_t l2 = d->info.l2_bytes ? d->info.l2_bytes : 16 << 20;
+    switch (kind) {
+    case 1: return (struct loop){ .kind = LOOP_MEMORY, .size = l2, .depth = DEV_EVENTS };
+    case 2: return (struct loop){ .kind = LOOP_CACHE, .size = l2 / 16, .depth = DEV_EVENTS };
+    case 3: return loop_of(1);
+    case 4: return (struct loop){ .kind = LOOP_COPY, .size = 4 << 20, .depth = 4 };
+    default: return loop_of(whole(d));
+    }
+}
+
+/* Every kind beside every kind, in two clients with equal halves. */
+static int measure_pairs(const struct probe_ctx *c, const struct daemon *m, double seconds,
+                         struct sampler beside[KINDS * KINDS], struct err *e)
+{
+    struct worker *w[2];
+    struct loop l[KINDS];
+    struct loop_result alone[KINDS], r[2];
+    int sms = 0;
+    int rc = clients_start(c, m, 50, w, 2, &sms, e);
+    for (int k = 0; !rc && k < KINDS; k++) {
+        l[k] = kind_loop(c->dev, k);
+        rc = loops_run(w, &l[k], 1, seconds, &alone[k], e);
+        if (!rc && !(alone[k].rate > 0))
+            rc = err_set(e, ERR_IO, NULL, "no kernel ended within a window");
+    }
+    for (int a = 0; !rc && a < KINDS; a++)
+        for (int b = a; !rc && b < KINDS; b++) {
+            const struct loop both[2] = { l[a], l[b] };
+            rc = loops_run(w, both, 2, seconds, r, e);
+            if (rc) break;
+            const double speed[2] = { r[0].rate / alone[a].rate, r[1].rate / alone[b].rate };
+            if (a == b) {
+                sampler_add(&beside[a * KINDS + a], 0.5 * (speed[0] + speed[1]));
+                continue;
+            }
+            sampler_add(&beside[a * KINDS + b], speed[0]);
+            sampler_add(&beside[b * KINDS + a], speed[1]);
+        }
+    workers_stop(w, 2);
+    return rc;
+}
+
+/* One round: native, one client, two clients, two small clients, capped clients, pairs of all kinds. */
 static int measure_round(const struct probe_ctx *c, const struct daemon *m, struct sampler s[KEYS],
                          struct err *e)
 {
     static const int caps[3] = { 25, 50, 75 };
     const double seconds = c->quick ? 0.3 : 1;
     const unsigned quarter = (unsigned)(c->dev->info.sms > 3 ? c->dev->info.sms / 4 : 1);
-    const struct loop full[2] = { loop_of(c->dev, whole(c->dev)), loop_of(c->dev, whole(c->dev)) };
-    const struct loop small[2] = { loop_of(c->dev, quarter), loop_of(c->dev, quarter) };
+    const struct loop full[2] = { loop_of(whole(c->dev)), loop_of(whole(c->dev)) };
+    const struct loop small[2] = { loop_of(quarter), loop_of(quarter) };
     struct loop_result native = { 0 }, alone = { 0 }, little = { 0 }, r[2];
     struct worker *w[2] = { NULL, NULL }, *outside = NULL;
     int sms = 0;
@@ -165,7 +231,7 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
         if (!rc) sampler_add(&s[CAP + k], r[0].rate / alone.rate);
         workers_stop(w, 1);
     }
-    return rc;
+    return rc ? rc : measure_pairs(c, m, seconds, &s[BESIDE], e);
 }
 
 static void put(const struct probe_ctx *c, int k, const struct sampler *s)

@@ -18,14 +18,16 @@ enum {
     BURST_P99,
     SPECIAL, /* below: throughput of n over that of one, per kind */
     KINDS = 5,
-    COUNTS = 3
+    COUNTS = 5
 };
 #define KEPT(kind, n, what)                                                                        \
     {                                                                                              \
         "timeslice", "kept_" kind "_" n, "ratio", "throughput of " n " processes over one, " what, \
             0, 16, true                                                                            \
     }
-#define KEPT_ALL(kind, what) KEPT(kind, "2", what), KEPT(kind, "4", what), KEPT(kind, "8", what)
+#define KEPT_ALL(kind, what)                                                                       \
+    KEPT(kind, "1", what), KEPT(kind, "2", what), KEPT(kind, "3", what), KEPT(kind, "4", what),    \
+        KEPT(kind, "8", what)
 static const struct param_def keys[] = {
     { "timeslice", "quantum_us", "us", "length of a turn, two processes", 10, 1e6, false },
     { "timeslice", "switch_us", "us", "time lost from one turn to the next", 0, 1e5, false },
@@ -42,7 +44,8 @@ static const struct param_def keys[] = {
     KEPT_ALL("gap_3ms", "1 ms kernels with host gaps of 3 ms"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
-static const unsigned counts[COUNTS] = { 2, 4, 8 };
+/* One against one is the control: what it differs from 1 by is the noise of the rest. */
+static const unsigned counts[COUNTS] = { 1, 2, 3, 4, 8 };
 
 struct slicing {
     const struct probe_ctx *c;
@@ -175,7 +178,7 @@ static double sum_of_rates(const struct loop_result r[], size_t n)
     return sum;
 }
 
-/* One kind: alone, then with 2, 4 .. processes, in turn, so that drift meets all alike. */
+/* One kind: alone, then with 1, 2, 3 .. processes, in turn, so that drift meets all alike. */
 static int measure_kept(struct slicing *s, int kind, struct err *e)
 {
     const struct stop_rule rule = {

@@ -273,9 +273,13 @@ static int buffers_alloc(struct device *d, struct arrays *x, size_t bytes, struc
 static int loop_launch(struct device *d, const struct loop *l, struct arrays *x, struct err *e)
 {
     float s = 3;
-    uint64_t iters = l->size;
+    uint64_t iters = l->size, pieces = x->n / 4, reps = 256;
+    void *read[] = { &x->a, &pieces, &reps, &x->b };
     void *triad[] = { &x->a, &x->b, &x->c, &s, &x->n }, *compute[] = { &x->a, &iters };
     if (l->kind == LOOP_COPY) return d->ops->copy_in(d, x->a, x->host, x->host_bytes, e);
+    if (l->kind == LOOP_CACHE)
+        return d->ops->launch(d, DEV_READ, (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8,
+                              DEV_BLOCK, read, e);
     if (l->kind == LOOP_MEMORY)
         return d->ops->launch(d, DEV_TRIAD, (unsigned)((x->n / 4 + DEV_BLOCK - 1) / DEV_BLOCK),
                               DEV_BLOCK, triad, e);
@@ -327,7 +331,7 @@ static int serve_loop(struct device *d, const char *line, struct arrays *x, FILE
         l.depth < 1 || l.depth > DEV_EVENTS)
         return err_set(e, ERR_IO, NULL, "worker: bad request \"%s\"", line);
     l.kind = (enum loop_kind)kind;
-    const uint64_t floats = l.kind == LOOP_MEMORY ? l.size : 64;
+    const uint64_t floats = l.kind == LOOP_MEMORY || l.kind == LOOP_CACHE ? l.size : 64;
     int rc = 0;
     if (l.kind == LOOP_COPY)
         rc = x->host_bytes == l.size ? 0 : buffers_alloc(d, x, l.size, e);

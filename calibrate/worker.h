@@ -42,11 +42,13 @@ void workers_stop(struct worker *w[], size_t n);
 
 /* A closed loop: kernels back to back, `depth` of them queued (1: each is waited for, then `gap_us` of
  * sleep), for `seconds` from `start_s` of CLOCK_MONOTONIC. */
-enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY, LOOP_COPY };
+enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY, LOOP_COPY, LOOP_CACHE };
 struct loop {
     enum loop_kind kind;
     unsigned grid; /* blocks, for LOOP_COMPUTE */
-    uint64_t size; /* iterations, floats an array, or bytes from pinned memory to the card */
+    uint64_t
+        size; /* iterations, floats an array, or bytes from pinned memory to the card; LOOP_CACHE: floats that are
+                    * read over and over */
     double gap_us;
     unsigned depth; /* 1 .. DEV_EVENTS */
 };

@@ -25,6 +25,7 @@ struct item {
 
 struct context {
     pid_t pid;            /* 0: free */
+    int kind;             /* of its work: what card_beside() was told */
     uint64_t added, done; /* items, counted from 1 */
     struct item item[RING];
     uint64_t done_ns[RING];
@@ -325,6 +326,18 @@ static uint64_t add(int ctx, const struct item *i)
 uint64_t card_add(int ctx, double ns)
 {
     return add(ctx, &(struct item){ .left_ns = ns });
+}
+
+bool card_beside(int ctx, int kind, int other)
+{
+    bool found = false;
+    take_lock();
+    advance(card_now_ns());
+    card->ctx[ctx].kind = kind;
+    for (int k = 0; k < CONTEXTS; k++)
+        found |= k != ctx && has_work(&card->ctx[k]) && card->ctx[k].kind == other;
+    drop_lock();
+    return found;
 }
 
 uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least)

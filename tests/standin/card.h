@@ -49,6 +49,8 @@
     X(devices, 1)                                                                                  \
     X(init_error, 0)                                                                               \
     X(module_error, 0)                                                                             \
+    X(beside_compute,                                                                              \
+      1) /* memory's kernels of an MPS client take so many times as long beside compute's */       \
     X(mig, 0)                                                                                      \
     X(noise, 0.005)
 
@@ -74,6 +76,8 @@ uint64_t card_free_bytes(void);
 /* Adds work and returns its number in the context. Waits while the queue is full. */
 uint64_t card_add(int ctx, double ns);
 /* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */
+/* This context's work is of that kind from now on; whether another context with work is of kind `other`. */
+bool card_beside(int ctx, int kind, int other);
 uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least);
 uint64_t card_last(int ctx); /* number of the last item; 0: none yet */
 /* Waits until it is done; when that was [ns]. */

@@ -375,6 +375,7 @@ EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t by
 {
     (void)s;
     settle();
+    card_beside(context, KERNELS, KERNELS); /* a copy is of no kernel's kind */
     card_add(context, (double)bytes / link_GBps(from, card_plan()->h2d_GBps));
     memcpy((void *)(uintptr_t)to, from, bytes);
     return CUDA_SUCCESS;
@@ -457,6 +458,8 @@ static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **a
     case EMPTY:
     case KERNELS: break;
     }
+    const int kind = (int)(uintptr_t)f - 1;
+    if (attached() && card_beside(context, kind, COMPUTE) && kind == TRIAD) ns *= p->beside_compute;
     card_add(context, ns);
     return CUDA_SUCCESS;
 }

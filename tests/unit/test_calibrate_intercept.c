@@ -21,9 +21,17 @@ static void planted_cost_and_quotas(void **state)
     expect(&m, "intercept.quota_reached", 1, 0.002, 0);
     /* the context is what our quota does not count: 300 of 4096 + 300 MiB */
     expect(&m, "intercept.quota_bytes_error", 300.0 / 4396, 0.05, 0);
+    expect(&m, "intercept.core_10", 0.10, 0.01, 0.008); /* a batch of 16 ms at the edge of 2 s */
     expect(&m, "intercept.core_25", 0.25, 0.05, 0);
     expect(&m, "intercept.core_50", 0.5, 0.05, 0);
     expect(&m, "intercept.core_75", 0.75, 0.05, 0);
+    /* While the other one has its turns they are in the measured length of a batch, so both get less than their quota, the
+     * small one most; the exponent is of the same two figures. */
+    const double small = measured_value(&m, "intercept.core_30_of_pair"),
+                 large = measured_value(&m, "intercept.core_70_of_pair");
+    assert_true(small > 0.1 && small < 0.3 && large > 0.45 && large < 0.7);
+    assert_close(measured_value(&m, "intercept.core_gain"), log(small / large) / log(3.0 / 7),
+                 0.03);
     done(&m);
 }
 

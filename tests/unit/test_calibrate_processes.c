@@ -52,6 +52,20 @@ static void mps(void **state)
     expect(&m, "mps.cap_50", 0.5, 0.02, 0);
     expect(&m, "mps.cap_75", 8.0 / 11, 0.02, 0);
     done(&m);
+
+    /* every kind beside every kind gets its turns; what is planted meets one cell alone */
+    m = measure("context_ms=5;quantum_us=1200;switch_us=150;sms=40;beside_compute=1.6",
+                "--only launch,mps");
+    for (size_t a = 0; a < 5; a++)
+        for (size_t b = 0; b < 5; b++) {
+            static const char *const kind[] = { "compute", "memory", "cache", "small", "copy" };
+            const double turns = 0.5 * 1200 / 1350;
+            char *key = xasprintf("mps.%s_beside_%s", kind[a], kind[b]);
+            const bool hurt = a == 1 && (b == 0 || b == 3); /* small is of compute's kernels */
+            expect(&m, key, hurt ? turns / 1.6 : turns, 0.03, 0);
+            free(key);
+        }
+    done(&m);
     setenv("PATH", path, 1);
     free(path);
 }
@@ -110,6 +124,13 @@ static void mig(void **state)
     expect(&m, "mig.instance_1_mem_Bps", 250e9, 0.01, 0);
     expect(&m, "mig.instance_0_l2_Bps", 1000e9, 0.01, 0);
     expect(&m, "mig.instance_1_gemm_fp16_flops", 56e12, 0.01, 0);
+    expect(&m, "mig.instance_0_gemm_fp64_flops", 0.25e12, 0.01, 0);
+    expect(&m, "mig.instance_1_gemm_fp32_flops", 7e12, 0.01, 0);
+    expect(&m, "mig.instance_0_gemm_tf32_flops", 28e12, 0.01, 0);
+    expect(&m, "mig.instance_1_gemm_bf16_flops", 55e12, 0.01, 0);
+    expect(&m, "mig.instance_0_gemm_int8_ops", 110e12, 0.01, 0);
+    assert_contains(
+        m.said, "instance_1_gemm_fp8_flops not measured: inside it: not measured: cuBLASLt has no");
     expect(&m, "mig.instance_0_launch_us", 2.5, 0, 0.05);
     assert_contains(m.said, "instance_2_sms         not measured: there are 2 instances");
     expect(&m, "mig.power_loss", 1 - half, 0.02, 0);

@@ -105,6 +105,34 @@ static void turns(void **state)
     }
 }
 
+/* Not --quick: more processes than two. The loss does not grow with them; host gaps are used by the others until the card
+ * is busy all the time. */
+static void many_processes(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    effort = "";
+    struct measured m =
+        measure("quantum_us=1024;switch_us=227;context_ms=5", "--only launch,timeslice");
+    effort = "--quick";
+    static const char *const busy[] = { "compute", "memory", "small" };
+    static const int processes[] = { 2, 3, 4, 8 };
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 4; k++) {
+            char *key = xasprintf("timeslice.kept_%s_%d", busy[i], processes[k]);
+            expect(&m, key, 1024.0 / 1251, 0.007, 0); /* a turn at the edge of 0.5 s: 0.5 % */
+            free(key);
+        }
+    expect(&m, "timeslice.kept_compute_1", 1, 0.002, 0); /* the control */
+    expect(&m, "timeslice.kept_gap_3ms_1", 1, 0.002, 0);
+    /* gaps of 3 ms between kernels of 1 ms: two and three fit beside each other, eight keep the card busy */
+    assert_true(measured_value(&m, "timeslice.kept_gap_3ms_2") > 1.8);
+    assert_true(measured_value(&m, "timeslice.kept_gap_3ms_3") > 2.6);
+    expect(&m, "timeslice.kept_gap_3ms_8", 4 * 1024.0 / 1251, 0.02, 0);
+    assert_contains(m.said, "check sums        passed");
+    done(&m);
+}
+
 /* A timer that ticks every 50 us would make a turn of each tick. */
 static void slow_timer(void **state)
 {
@@ -119,10 +147,8 @@ static void slow_timer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_card),
-        cmocka_unit_test(second_card),
-        cmocka_unit_test(turns),
-        cmocka_unit_test(slow_timer),
+        cmocka_unit_test(first_card),     cmocka_unit_test(second_card), cmocka_unit_test(turns),
+        cmocka_unit_test(many_processes), cmocka_unit_test(slow_timer),
     };
     return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
 }
