@@ -133,7 +133,7 @@ const char *page_recommendation(struct page *p)
     if (!d->policy) return page_word(p, W_RECOMMEND_NONE);
     const struct decision_option *o = option_of(d, d->policy);
     const double c = chance(d);
-    if (!o || !isfinite(o->cost_p10) || !isfinite(c)) {
+    if (!d->by_median || !o || !isfinite(o->cost_p10) || !isfinite(c)) {
         const char *const arg[] = { choice_of(p, d), fleet_of(p, d) };
         return filled(p, W_RECOMMEND, arg, 2);
     }
@@ -145,13 +145,14 @@ const char *page_recommendation(struct page *p)
                                 amount(p, o->cost_p90, o),
                                 arena_printf(p->a, "%zu", eligible(d)),
                                 arena_printf(p->a, "%.0f", 100 * fmin(c, 1)),
-                                arena_printf(p->a, "%zu", d->n_options) };
+                                arena_printf(p->a, "%zu", d->n_options),
+                                amount(p, o->cost, o) };
     const bool alone = eligible(d) == 1;
     return filled(p,
                   alone           ? W_RECOMMEND_ALONE
                   : d->n_ties > 0 ? W_RECOMMEND_SURE_TIE
                                   : W_RECOMMEND_SURE,
-                  arg, 9);
+                  arg, 10);
 }
 
 static const char *joined(struct page *p, const char *so_far, const char *text)

@@ -133,6 +133,7 @@ mutant struck-job-keeps-its-work unit/test_outages sim/engine/sim_finish.c 's/ev
 mutant drained-card-takes-new-jobs unit/test_outages sim/engine/cluster.c \
     's/card->out = \(uint8_t\)\(\(card->out \| set\) & ~clear\)/card->out = 0/'
 mutant differences-not-paired unit/test_chances sim/cost/montecarlo.c 's/ - cost\[i \* n \+ against\]//'
+mutant modes-decide unit/test_chances sim/metrics/decide.c 's/view\[i\]\.cost = drawn\[i\]\.cost_p50/(void)0/'
 mutant paid-back-for-a-month unit/test_months sim/cost/months.c 's/while \(m > 0 && own\[m - 1\]/if (m > 0 \&\& own[m - 1]/'
 mutant removed-cards-cost-money unit/test_outages sim/cost/quantity.c 's/p->s->u->hours - p->g->absent_h/p->s->u->hours/'
 mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \

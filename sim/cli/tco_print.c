@@ -399,7 +399,9 @@ void tco_print(struct tco_answer *w, const struct tco_print_options *o)
     const json_t *list = json_object_get(w->json, w->list);
     struct strbuf b = { 0 };
     if (o->samples > 0) {
-        mc_run(&w->risk, &w->model, &(struct mc_options){ o->samples, o->seed, o->quasi, 0 }, w->a);
+        mc_run(&w->risk, &w->model,
+               &(struct mc_options){ .samples = o->samples, .seed = o->seed, .quasi = o->quasi },
+               w->a);
         w->sampled = true;
         json_object_set_new(w->json, "uncertainty", risk_json(w, o));
         if (w->model.n_inputs == 0) log_warn("no amount has a range: every draw is the same");

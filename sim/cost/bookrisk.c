@@ -26,6 +26,11 @@ static double eac_of(const void *ctx, size_t option, size_t k, const struct pric
     return tco_price(o->use.usage[k], o->use.share, book, NULL).eac_usd;
 }
 
+static double at(const struct amount *a, double u)
+{
+    return amount_at(a, u == MC_MEDIAN ? 0.5 : u);
+}
+
 static double cost_of(const void *ctx, size_t option, const double *u)
 {
     const struct ranges *r = ctx;
@@ -34,17 +39,16 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     struct price_book book = o->book;
     for (size_t i = 0; i < book.n_items; i++) {
         item[i] = o->book.item[i];
-        if (o->input_of[i] >= 0)
-            item[i].amount.mode = amount_at(&item[i].amount, u[o->input_of[i]]);
+        if (o->input_of[i] >= 0) item[i].amount.mode = at(&item[i].amount, u[o->input_of[i]]);
     }
     book.item = item;
     const size_t n = o->use.n_usage;
-    const double at = r->replication < 0 ? 0 : u[r->replication];
+    const double run = r->replication < 0 ? 0 : u[r->replication];
     double cost = 0;
-    if (at < 0) { /* the mean of all */
+    if (run < 0) { /* the mean of all */
         for (size_t k = 0; k < n; k++) cost += r->measure(r->ctx, option, k, &book) / (double)n;
     } else {
-        const size_t k = (size_t)(at * (double)n);
+        const size_t k = (size_t)(run * (double)n);
         cost = r->measure(r->ctx, option, k < n ? k : n - 1, &book);
     }
     free(item);

@@ -100,6 +100,7 @@ struct probe {
     const struct mc_model *m;
     double *u; /* all at the mode but one */
     size_t input, best;
+    double stand; /* where an input stands while another moves: MC_MODE or MC_MEDIAN */
 };
 
 /* The cheapest of the others less the best. */
@@ -158,8 +159,8 @@ static double flips_towards(struct probe *p, double mode_u, double end)
 static void find_flip(struct probe *p, struct mc_swing *s)
 {
     const struct amount a = p->m->input[p->input].shown;
-    const double mode_u = amount_share_below(&a, a.mode), down = flips_towards(p, mode_u, 0),
-                 up = flips_towards(p, mode_u, 1);
+    const double mode_u = p->stand == MC_MEDIAN ? 0.5 : amount_share_below(&a, a.mode),
+                 down = flips_towards(p, mode_u, 0), up = flips_towards(p, mode_u, 1);
     s->switching_value = NAN;
     if (isnan(down) && isnan(up)) return;
     const double u = isnan(up) || mode_u - down < up - mode_u ? down : up;
@@ -187,7 +188,7 @@ static struct mc_swing swing_of(struct probe *p, size_t runner_up, struct arena 
         find_flip(p, &s);
     }
     s.swing = fabs(s.swing);
-    p->u[p->input] = MC_MODE;
+    p->u[p->input] = p->stand;
     return s;
 }
 
@@ -206,12 +207,13 @@ void mc_run(struct mc_result *out, const struct mc_model *m, const struct mc_opt
     struct mc_swing *s = arena_array(a, m->n_inputs, sizeof *s);
     double *u = xcalloc(m->n_inputs + 1, sizeof *u);
     size_t best = 0, runner_up = 0;
-    for (size_t k = 0; k < m->n_inputs; k++) u[k] = MC_MODE;
+    const double stand = opt->from_medians ? MC_MEDIAN : MC_MODE;
+    for (size_t k = 0; k < m->n_inputs; k++) u[k] = stand;
     for (size_t i = 0; i < m->n_options; i++) {
         o[i].at_modes = cost_of(m, i, u);
         if (o[i].at_modes < o[best].at_modes) best = i;
     }
-    struct probe p = { m, u, 0, best };
+    struct probe p = { m, u, 0, best, stand };
     if (m->n_options > 1) lead(&p, &runner_up);
     sample(m, opt, opt->against > 0 ? opt->against - 1 : best, o);
     for (p.input = 0; p.input < m->n_inputs; p.input++) s[p.input] = swing_of(&p, runner_up, a);

@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MC_MODE (-1.0) /* as u: take the mode */
+#define MC_MODE   (-1.0) /* as u: take the mode */
+#define MC_MEDIAN (-2.0) /* as u: take the median; where draws are of runs, the mean of the runs */
 #define MC_EQUAL                                                                                   \
     1e-4 /* costs that differ by less, relatively, are equal: no price is known better */
 
@@ -72,6 +73,8 @@ struct mc_options {
     bool
         quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
     size_t against; /* differences are against option against - 1; 0: the cheapest at the modes */
+    bool
+        from_medians; /* inputs stand at their medians, not at their modes, wherever this header says modes */
 };
 enum { MC_SOBOL_MOST = 40 };
 

@@ -222,7 +222,8 @@ static void advise(struct result *r, struct arena *a)
     const char *s;
     size_t n = 0;
     if (r->n_policies > 1) {
-        s = say_best(r, &metrics[METRIC_COST], "Least cost per useful GPU-hour", "USD", a);
+        s = say_best(r, &metrics[METRIC_COST],
+                     "Least cost per useful GPU-hour at the stated prices", "USD", a);
         if (s) say[n++] = s;
         s = say_best(r, &metrics[METRIC_WAIT_P95], "Shortest waits (95 % of the jobs start within)",
                      "s", a);

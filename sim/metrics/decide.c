@@ -12,7 +12,8 @@ struct view {
     double submitted, lost;
     double slowdown, wait_s; /* 95 % */
     double useful_h;
-    double cost;       /* per useful GPU-hour, per million requests, or a year */
+    double cost;       /* what decides: per useful GPU-hour, per million requests, or a year */
+    double stated;     /* the same at the stated prices */
     double year_cost;  /* of a class */
     double attainment; /* of a service; NAN: it has no target */
     bool there, stable;
@@ -26,6 +27,8 @@ struct question {
     struct view *view; /* one per policy */
     bool service;
     bool year; /* cost of a year: services do no useful GPU-hours, nor do jobs of which none ends */
+    const struct decision_option
+        *drawn; /* one per policy, with medians; NULL: stated prices decide */
 };
 
 /* ---- figures ---- */
@@ -131,7 +134,7 @@ static bool fast_enough(const struct view *v, double least)
 
 static bool equal_cost(const struct view *a, const struct view *b)
 {
-    return isnan(a->cost) || isnan(b->cost) ||
+    return isnan(a->cost) || isnan(b->cost) || a->cost == b->cost ||
            fabs(a->cost - b->cost) <= TIE * fmin(a->cost, b->cost);
 }
 
@@ -301,8 +304,8 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
     if (q->service || !(card_years > 0)) return;
     const double work = best->useful_h > 0 ? best->useful_h : best->p->useful_gpu_hours;
     /* a class pays its part of a licence on all cards */
-    const double part = q->year ? best->cost / best->p->tco.usd_per_year
-                                : best->cost * work / best->p->tco.total_usd;
+    const double part = q->year ? best->stated / best->p->tco.usd_per_year
+                                : best->stated * work / best->p->tco.total_usd;
     if (!(part > 0)) return;
     const double licence = q->year ? (next->cost - best->cost) / part / cards_of(best->p)
                                    : (next->cost - best->cost) * work / part / card_years;
@@ -329,6 +332,14 @@ static void set_options(const struct question *q, struct decision *d)
 {
     struct decision_option *o = arena_array(q->a, q->r->n_policies, sizeof *o);
     const double least = least_slowdown(q);
+    d->cost_unit = unit_of(q);
+    d->option = o;
+    d->n_options = q->r->n_policies;
+    d->by_median = q->drawn;
+    if (q->drawn) {
+        d->option = q->drawn;
+        return;
+    }
     for (size_t i = 0; i < q->r->n_policies; i++)
         o[i] = (struct decision_option){ .policy = q->view[i].p->name,
                                          .eligible =
@@ -340,9 +351,6 @@ static void set_options(const struct question *q, struct decision *d)
                                          .p_cheapest = NAN,
                                          .difference_p5 = NAN,
                                          .difference_p95 = NAN };
-    d->cost_unit = unit_of(q);
-    d->option = o;
-    d->n_options = q->r->n_policies;
 }
 
 static void answer(struct question *q, struct decision *d)
@@ -351,6 +359,7 @@ static void answer(struct question *q, struct decision *d)
     const struct view *best = choose(q);
     const char **tie = arena_array(q->a, n, sizeof *tie);
     *d = (struct decision){ .about = q->about,
+                            .service = q->service,
                             .reason = arena_array(q->a, n + 1, sizeof *d->reason),
                             .flip = arena_array(q->a, n + 3, sizeof *d->flip),
                             .tie = tie };
@@ -379,11 +388,11 @@ static void answer(struct question *q, struct decision *d)
 /* ---- all questions ---- */
 
 static void ask(struct result *r, struct arena *a, struct decision *d, const char *about,
-                bool service)
+                bool service, const struct decision_option *drawn)
 {
     struct view *view = arena_array(a, r->n_policies, sizeof *view);
     const bool all = !service && strcmp(about, "(all)") == 0;
-    struct question q = { r, a, about, view, service, all && r->policy[0].n_services > 0 };
+    struct question q = { r, a, about, view, service, all && r->policy[0].n_services > 0, drawn };
     for (size_t i = 0; i < r->n_policies; i++) {
         view[i] = (struct view){ .p = &r->policy[i],
                                  .cost = NAN,
@@ -399,6 +408,10 @@ static void ask(struct result *r, struct arena *a, struct decision *d, const cha
             see_class(&view[i], about);
     }
     if (!service && !all) see_endless(&q);
+    for (size_t i = 0; i < r->n_policies; i++) {
+        view[i].stated = view[i].cost;
+        if (drawn && !isnan(drawn[i].cost_p50)) view[i].cost = drawn[i].cost_p50;
+    }
     answer(&q, d);
 }
 
@@ -425,10 +438,20 @@ void decide_policies(struct result *r, struct arena *a)
     const bool classes = first->n_classes > 1;
     struct decision *d = arena_array(a, 1 + first->n_classes + first->n_services, sizeof *d);
     r->decision = d;
-    ask(r, a, &d[r->n_decisions++], "(all)", false);
+    ask(r, a, &d[r->n_decisions++], "(all)", false, NULL);
     for (size_t i = 0; classes && i < first->n_classes; i++)
-        ask(r, a, &d[r->n_decisions++], first->by_class[i].name, false);
+        ask(r, a, &d[r->n_decisions++], first->by_class[i].name, false, NULL);
     for (size_t k = 0; k < first->n_services; k++)
-        ask(r, a, &d[r->n_decisions++], first->service[k].name, true);
+        ask(r, a, &d[r->n_decisions++], first->service[k].name, true, NULL);
     add_qualities(r, a);
+}
+
+void decide_by_medians(struct result *r, struct arena *a)
+{
+    for (size_t i = 0; i < r->n_decisions; i++) {
+        struct decision *d = (struct decision *)(uintptr_t)&r->decision[i];
+        bool drawn = false;
+        for (size_t k = 0; k < d->n_options; k++) drawn |= !isnan(d->option[k].cost_p50);
+        if (drawn) ask(r, a, d, d->about, d->service, d->option);
+    }
 }

@@ -9,17 +9,23 @@
  *        all work where there are services, and of a class whose jobs all run from beginning to end of the
  *        window under some policy: per year);
  *        within 2 % costs are equal, and the least slowdown decides. Without prices slowdown decides.
+ * The cost that decides is the median over the draws of the prices and replications (whatif/chances.h), the
+ * figure that is shown; where nothing can be drawn, the cost at the books' stated prices (a range's mode).
  * A class is charged its part of idle and stranded cards in proportion to what it is charged itself.
- * Costs are those with prices at their modes; whatif/chances.h adds what their ranges make of it.
- * Slowdowns above 100 are no flip: nobody accepts them for a lower price. Reasons give the figures; flips say what would have to be otherwise. Qualities are what money does not
- * show, from a table with sources. Pure; memory from the arena. */
+ * Slowdowns above 100 are no flip: nobody accepts them for a lower price. Reasons give the figures; flips say
+ * what would have to be otherwise. Qualities are what money does not show, from a table with sources. Pure;
+ * memory from the arena. */
 #ifndef GPUSIM_METRICS_DECIDE_H
 #define GPUSIM_METRICS_DECIDE_H
 
 #include "model/result.h"
 
-/* Fills r->decision and r->quality; needs r->policy with prices where there are any. */
+/* Fills r->decision and r->quality by the costs at the stated prices; needs r->policy with prices where there
+ * are any. Which policies are eligible does not depend on cost. */
 void decide_policies(struct result *r, struct arena *a);
+
+/* Decides once more by the medians that the draws left in the options; a decision without any stays as it is. */
+void decide_by_medians(struct result *r, struct arena *a);
 
 /* The table's rows of one sharing kind, e.g. "mig"; *n = 0 for one it does not know. */
 const struct quality *qualities_of(const char *kind, size_t *n);

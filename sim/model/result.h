@@ -141,8 +141,9 @@ struct service_result {
     double attainment; /* share of requests within all targets; NAN: no target */
     double throughput_per_s, goodput_per_s;    /* requests; within all targets */
     double tokens_per_s, goodput_tokens_per_s; /* output tokens; NAN: no language model */
-    double prefix_hit; /* share of the input tokens served that a cache held; NAN: no language model */
-    double replicas_mean, busy;                /* replicas up; share of their time at work */
+    double
+        prefix_hit; /* share of the input tokens served that a cache held; NAN: no language model */
+    double replicas_mean, busy; /* replicas up; share of their time at work */
     uint64_t replicas_max, replicas_started, replicas_never_up;
     double gpu_hours; /* card time that its replicas held */
     double usd_per_million_requests,
@@ -251,10 +252,10 @@ struct decision_fleet {
 struct decision_option {
     const char *policy;
     bool eligible; /* fit, and fast enough: only those are compared by cost */
-    double cost;   /* as simulated, prices at their modes; NAN: not known */
-    double cost_p10, cost_p50,
-        cost_p90;      /* NAN, like all below: not eligible, or nothing to draw from */
-    double p_cheapest; /* share of the draws in which it is, of those eligible */
+    double cost;   /* of the first replication at the books' stated prices; NAN: not known */
+    double cost_p10, cost_p50, cost_p90; /* NAN: nothing to draw from */
+    double
+        p_cheapest; /* share of the draws in which it is, of those eligible; NAN, like those below: it is not */
     double difference_p5, difference_p95; /* paired, less the recommended one; NAN for that one */
     bool no_difference_shown;             /* 0 lies between them */
 };
@@ -265,7 +266,9 @@ struct decision {
     const char *policy, *kind; /* NULL: none is fit */
     const struct decision_fleet *fleet;
     size_t n_fleet;
-    const char *cost_unit;                /* "USD per useful GPU-hour" */
+    const char *cost_unit; /* "USD per useful GPU-hour" */
+    bool service;          /* about a service; not stored */
+    bool by_median;        /* by the medians of the draws; else by the stated prices */
     const struct decision_option *option; /* all policies, in scenario order */
     size_t n_options;
     const char *const *tie; /* policies that are as good */
@@ -287,7 +290,8 @@ struct result {
     uint64_t seed;
     const char *const *trace_sha256;
     size_t n_traces;
-    const char *const *set; /* what was changed of the scenario, "path=value"; the hash is of its file */
+    const char *const
+        *set; /* what was changed of the scenario, "path=value"; the hash is of its file */
     size_t n_set;
     const struct result_input *input;
     size_t n_inputs;

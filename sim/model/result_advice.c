@@ -1,6 +1,8 @@
 /* Advice: decisions with their reasons and what would turn them, and the qualities of each policy. */
 #include "model/result_inside.h"
 
+#include <string.h>
+
 static const struct field option_nums[] = {
     FIELD(struct decision_option, cost),           FIELD(struct decision_option, cost_p10),
     FIELD(struct decision_option, cost_p50),       FIELD(struct decision_option, cost_p90),
@@ -63,6 +65,7 @@ static json_t *decision_json(const struct decision *d)
     fields_put(o, "fleet", fleet);
     fields_put(o, "as_good", fields_texts(d->tie, d->n_ties));
     fields_put(o, "cost_unit", fields_text(d->cost_unit));
+    fields_put(o, "decided_by", fields_text(d->by_median ? "median" : "stated"));
     fields_put(o, "options", options);
     fields_put(o, "reasons", reasons);
     fields_put(o, "flips", flips);
@@ -77,6 +80,10 @@ static void read_options(const struct field_reader *r, json_t *o, const char *at
     json_t *list = fields_get_child(r, o, at, "options", JSON_ARRAY, here), *one;
     struct decision_option *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
     d->cost_unit = fields_get_text(r, o, at, "cost_unit");
+    if (json_object_get(o, "decided_by")) {
+        const char *by = fields_get_text(r, o, at, "decided_by");
+        d->by_median = by && strcmp(by, "median") == 0;
+    }
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (!(one = fields_get_member(r, list, here, i, one_at))) continue;
         struct decision_option *y = &x[d->n_options++];

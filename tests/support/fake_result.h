@@ -249,7 +249,7 @@ static void fake_result(struct result *r, struct arena *a)
     static const char *const as_good[] = { "whole" };
     static const struct decision_option options[] = {
         { "whole", true, 0.45, 0.44, 0.46, 0.48, 0.0625, -0.01, 0.06, true },
-        { "mig", false, 0.5, NAN, NAN, NAN, NAN, NAN, NAN, false },
+        { "mig", false, 0.5, 0.49, 0.52, 0.55, NAN, NAN, NAN, false },
         { "mps & <b>more</b>", true, 0.41, 0.4, 0.42, 0.43, 0.9375, NAN, NAN, false }
     };
     static const struct decision decisions[] = { { .about = "(all)",
@@ -258,6 +258,7 @@ static void fake_result(struct result *r, struct arena *a)
                                                    .fleet = decided_fleet,
                                                    .n_fleet = 1,
                                                    .cost_unit = "USD per useful GPU-hour",
+                                                   .by_median = true,
                                                    .option = options,
                                                    .n_options = 3,
                                                    .tie = as_good,

@@ -50,7 +50,8 @@ static void moments(void **state)
     struct arena *a = arena_create();
     struct mc_result r;
     const struct mc_model m = toy_model(2);
-    mc_run(&r, &m, &(struct mc_options){ 40000, 7, false, 0 }, a);
+    mc_run(&r, &m,
+           &(struct mc_options){ .samples = 40000, .seed = 7, .quasi = false, .against = 0 }, a);
     /* mean of a triangle (low + mode + high) / 3; x and y are independent */
     assert_close(r.option[0].cost.mean, 10 * 13 / 3.0 + 7, 0.003);
     assert_close(r.option[1].cost.mean, 12 * 13 / 3.0 * 1.5, 0.004);
@@ -75,7 +76,8 @@ static void swings_and_flips(void **state)
     struct arena *a = arena_create();
     struct mc_result r;
     const struct mc_model m = toy_model(2);
-    mc_run(&r, &m, &(struct mc_options){ 10, 7, false, 0 }, a);
+    mc_run(&r, &m, &(struct mc_options){ .samples = 10, .seed = 7, .quasi = false, .against = 0 },
+           a);
     /* lead of own over rent: x: 18 x - 10 x - 7, from 9 to 57; y: 36 y - 37, from -1 to 35 */
     assert_int_equal(r.swing[0].input, 0);
     assert_close(r.swing[0].swing, 48, 1e-12);
@@ -87,7 +89,8 @@ static void swings_and_flips(void **state)
     assert_close(r.swing[1].switching_value, 37 / 36.0, 1e-9);
     assert_int_equal(r.swing[1].switches_to, 1);
     const struct mc_model alone = toy_model(1);
-    mc_run(&r, &alone, &(struct mc_options){ 10, 7, false, 0 }, a);
+    mc_run(&r, &alone,
+           &(struct mc_options){ .samples = 10, .seed = 7, .quasi = false, .against = 0 }, a);
     assert_close(r.swing[0].swing, 60, 1e-12);
     assert_true(isnan(r.swing[0].switching_value));
     assert_close(r.option[0].p_cheapest, 1, 1e-12);
@@ -101,10 +104,14 @@ static void common_random_numbers(void **state)
     struct arena *a = arena_create();
     struct mc_result two, three, again, other;
     const struct mc_model m2 = toy_model(2), m3 = toy_model(3);
-    mc_run(&two, &m2, &(struct mc_options){ 999, 7, false, 0 }, a);
-    mc_run(&again, &m2, &(struct mc_options){ 999, 7, false, 0 }, a);
-    mc_run(&other, &m2, &(struct mc_options){ 999, 8, false, 0 }, a);
-    mc_run(&three, &m3, &(struct mc_options){ 999, 7, false, 0 }, a);
+    mc_run(&two, &m2,
+           &(struct mc_options){ .samples = 999, .seed = 7, .quasi = false, .against = 0 }, a);
+    mc_run(&again, &m2,
+           &(struct mc_options){ .samples = 999, .seed = 7, .quasi = false, .against = 0 }, a);
+    mc_run(&other, &m2,
+           &(struct mc_options){ .samples = 999, .seed = 8, .quasi = false, .against = 0 }, a);
+    mc_run(&three, &m3,
+           &(struct mc_options){ .samples = 999, .seed = 7, .quasi = false, .against = 0 }, a);
     assert_memory_equal(&two.option[1].cost, &again.option[1].cost, sizeof(struct mc_band));
     assert_memory_equal(&two.option[1].cost, &three.option[1].cost, sizeof(struct mc_band));
     assert_true(memcmp(&two.option[1].cost, &other.option[1].cost, sizeof(struct mc_band)) != 0);
@@ -114,7 +121,8 @@ static void common_random_numbers(void **state)
     assert_true(three.option[2].tie);
     /* an input less: the other keeps its draws */
     const struct mc_model fixed = { toy_inputs, toy_options, 1, 1, toy, toy_amounts };
-    mc_run(&other, &fixed, &(struct mc_options){ 999, 7, false, 0 }, a);
+    mc_run(&other, &fixed,
+           &(struct mc_options){ .samples = 999, .seed = 7, .quasi = false, .against = 0 }, a);
     assert_memory_equal(&two.option[0].cost, &other.option[0].cost, sizeof(struct mc_band));
     arena_destroy(a);
 }
@@ -127,7 +135,8 @@ static void nothing_uncertain(void **state)
     static const struct amount fixed[] = { { .low = 3, .mode = 3, .high = 3 },
                                            { .low = 1.5, .mode = 1.5, .high = 1.5 } };
     const struct mc_model m = { toy_inputs, toy_options, 1, 1, toy, fixed };
-    mc_run(&r, &m, &(struct mc_options){ 1, 7, false, 0 }, a);
+    mc_run(&r, &m, &(struct mc_options){ .samples = 1, .seed = 7, .quasi = false, .against = 0 },
+           a);
     assert_close(r.option[0].cost.p5, 37, 0);
     assert_close(r.swing[0].swing, 0, 0);
     assert_close(r.option[0].cost.mean, 37, 0);
@@ -142,9 +151,12 @@ static void quasi_random(void **state)
     struct arena *a = arena_create();
     struct mc_result one, again, other;
     const struct mc_model m = toy_model(2);
-    mc_run(&one, &m, &(struct mc_options){ 1024, 7, true, 0 }, a);
-    mc_run(&again, &m, &(struct mc_options){ 1024, 7, true, 0 }, a);
-    mc_run(&other, &m, &(struct mc_options){ 1024, 8, true, 0 }, a);
+    mc_run(&one, &m,
+           &(struct mc_options){ .samples = 1024, .seed = 7, .quasi = true, .against = 0 }, a);
+    mc_run(&again, &m,
+           &(struct mc_options){ .samples = 1024, .seed = 7, .quasi = true, .against = 0 }, a);
+    mc_run(&other, &m,
+           &(struct mc_options){ .samples = 1024, .seed = 8, .quasi = true, .against = 0 }, a);
     assert_true(fabs(one.option[0].cost.mean - (10 * 13 / 3.0 + 7)) < 0.06);
     assert_true(fabs(one.option[1].cost.mean - 12 * 13 / 3.0 * 1.5) < 0.09);
     assert_true(fabs(other.option[0].cost.mean - (10 * 13 / 3.0 + 7)) < 0.06);

@@ -392,7 +392,8 @@ static void replications(void **state)
     const struct mc_model m = bookrisk_model(&use, 1, a);
     struct mc_result r;
     assert_int_equal(m.n_inputs, 1);
-    mc_run(&r, &m, &(struct mc_options){ 1024, 3, true, 0 }, a);
+    mc_run(&r, &m, &(struct mc_options){ .samples = 1024, .seed = 3, .quasi = true, .against = 0 },
+           a);
     assert_close(r.option[0].at_modes, 40, 1e-9);
     assert_close(r.option[0].cost.p10, 20, 1e-9);
     assert_close(r.option[0].cost.p90, 60, 1e-9);
