@@ -62,7 +62,9 @@ mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALA
 mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/came\[i\] \+= of_kind/came[i] = of_kind/'
 mutant presence-forgets-an-odd-neighbour oracle/test_speeds sim/policy/presence.c 's/x->back\[x->n\] = c->come\[k\] \* \(gone \+ 1\)/x->back[x->n] = c->come[k] * gone/'
 mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
-    's/if \(!cap\) return;/if (!cap) return;\n    for (size_t i = 0; i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n    return;/'
+    's/if \(!cap \|\| n == 0\) \{\n(.*)\n/if (true) {\n$1\n for (size_t i = 0; cap && i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n/'
+mutant ceilings-take-costs-for-equal oracle/test_speeds sim/policy/timeshare.c \
+    's/factor\[i\] = exact\[i\] \/ speed\[i\]/factor[i] = 1/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
     's/s->host \+ s->launches_per_s \* hook_shows\(p, s\)/s->host/'
 mutant mps-users-meet oracle/test_scenarios sim/engine/cluster.c 's/card->owner == d->owner/true/'

@@ -371,16 +371,11 @@ static void solve_unequal(const struct turn_taker *t, const double weight[], siz
 
 /* ---- all together ---- */
 
-void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+/* As if all costs had a product form; exact where they are equal. */
+static void solve_product(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
 {
-    BUG_ON(n > TIMESHARE_MAX);
-    if (n == 0) return;
     if (n == 1) {
         speed[0] = 1.0 / (t->delay + t->demand);
-        return;
-    }
-    if (n <= CHAIN && !equal_costs(t, n, switch_ratio)) {
-        solve_unequal(t, NULL, n, switch_ratio, speed);
         return;
     }
     if (n > DIRECT) {
@@ -395,6 +390,20 @@ void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio,
                 speed[i] = speed[k];
                 break;
             }
+}
+
+static bool chain_pays(const struct turn_taker *t, size_t n, double switch_ratio)
+{
+    return n > 1 && n <= CHAIN && !equal_costs(t, n, switch_ratio);
+}
+
+void timeshare_speeds(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
+{
+    BUG_ON(n > TIMESHARE_MAX);
+    if (chain_pays(t, n, switch_ratio))
+        solve_unequal(t, NULL, n, switch_ratio, speed);
+    else if (n > 0)
+        solve_product(t, n, switch_ratio, speed);
 }
 
 void timeshare_weighted(const struct turn_taker *t, const double weight[], size_t n,
@@ -412,19 +421,18 @@ void timeshare_weighted(const struct turn_taker *t, const double weight[], size_
 /* A throttled resident sleeps: stretch its delay until its cycle takes 1/cap, which frees the card for
  * the others and may push another one to its cap. The delays that settle are the only ones: they
  * minimise the sum of cap x delay - log G, which is convex. Each round moves on along the direction
- * of the last one by what the two together suggest (Anderson 1965, one step back), within limits. */
-void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
+ * of the last one by what the two together suggest (Anderson 1965, one step back), within limits.
+ * Speeds are those of the product form times `factor` (NULL: 1). */
+static void hold_back(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
+                      const double factor[], double settled, struct turn_taker held[],
                       double speed[])
 {
-    struct turn_taker held[TIMESHARE_MAX];
     double moved[TIMESHARE_MAX], target[TIMESHARE_MAX];
     const double longest = 10, shortest = 0.9;
-    BUG_ON(n > TIMESHARE_MAX);
-    timeshare_speeds(t, n, switch_ratio, speed);
-    if (!cap) return;
-    memcpy(held, t, n * sizeof *held);
     for (int round = 0; round < ROUNDS; round++) {
         double worst = 0, along = 0, length = 0;
+        solve_product(held, n, switch_ratio, speed);
+        for (size_t i = 0; factor && i < n; i++) speed[i] *= factor[i];
         for (size_t i = 0; i < n; i++) {
             const double wanted = isfinite(cap[i]) ? 1.0 / cap[i] : 0.0;
             const double to = fmax(t[i].delay, held[i].delay + wanted - 1.0 / speed[i]);
@@ -444,7 +452,59 @@ void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n, 
             held[i].demand = t[i].demand;
             target[i] = to;
         }
-        if (worst < 1e-12) break;
-        timeshare_speeds(held, n, switch_ratio, speed);
+        if (worst < settled) break;
     }
+}
+
+/* How far residents with these delays are from their ceilings, and above them. */
+static double misses(const struct turn_taker *t, const struct turn_taker held[], const double cap[],
+                     size_t n, const double speed[])
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double above = speed[i] / cap[i] - 1;
+        worst = fmax(worst, held[i].delay > t[i].delay ? fabs(above) : above);
+    }
+    return worst;
+}
+
+/* What the chain makes of the product form changes little with the delays. So they settle with the last
+ * answer's factor, then the chain is asked again: each time the factor is wrong by thousands of times
+ * less. */
+static void hold_back_chain(const struct turn_taker *t, const double cap[], size_t n,
+                            double switch_ratio, struct turn_taker held[], double speed[])
+{
+    const double roughly = 1e-4, settled = 1e-12, last = 1e-11;
+    double factor[CHAIN], exact[CHAIN], before = 1e-4;
+    for (size_t i = 0; i < n; i++) factor[i] = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        hold_back(t, cap, n, switch_ratio, factor, round ? settled : roughly, held, speed);
+        solve_product(held, n, switch_ratio, speed);
+        solve_unequal(held, NULL, n, switch_ratio, exact);
+        for (size_t i = 0; i < n; i++) factor[i] = exact[i] / speed[i];
+        const double off = misses(t, held, cap, n, exact);
+        if (off < settled) {
+            memcpy(speed, exact, n * sizeof *speed);
+            return;
+        }
+        if (off * off < last * before) break; /* the next miss, if it goes on so */
+        before = off;
+    }
+    hold_back(t, cap, n, switch_ratio, factor, settled, held, speed);
+}
+
+void timeshare_capped(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
+                      double speed[])
+{
+    struct turn_taker held[TIMESHARE_MAX];
+    BUG_ON(n > TIMESHARE_MAX);
+    if (!cap || n == 0) {
+        timeshare_speeds(t, n, switch_ratio, speed);
+        return;
+    }
+    memcpy(held, t, n * sizeof *held);
+    if (chain_pays(t, n, switch_ratio))
+        hold_back_chain(t, cap, n, switch_ratio, held, speed);
+    else
+        hold_back(t, cap, n, switch_ratio, NULL, 1e-12, held, speed);
 }

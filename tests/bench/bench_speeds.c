@@ -139,6 +139,7 @@ int main(void)
         const struct plan *p = &r.plan[i];
         line(p, 1, false, false);
         line(p, 4, false, false);
+        line(p, 5, false, false);
         line(p, 8, false, false);
         line(p, 8, true, false);
         line(p, 16, true, false);

@@ -518,6 +518,53 @@ static void ceilings_hold_and_work_is_conserved(void **state)
     }
 }
 
+/* Where ceilings settle, small steps at a time. */
+static void settle_slowly(const struct turn_taker *t, const double cap[], size_t n, double ratio,
+                          double speed[])
+{
+    struct turn_taker held[8];
+    double change = 1;
+    memcpy(held, t, n * sizeof *held);
+    for (int step = 0; step < 20000 && change > 1e-13; step++) {
+        change = 0;
+        timeshare_speeds(held, n, ratio, speed);
+        for (size_t i = 0; i < n; i++) {
+            const double wanted = isfinite(cap[i]) ? 1 / cap[i] : 0, was = held[i].delay;
+            held[i].delay = fmax(t[i].delay, was + 0.5 * (wanted - 1 / speed[i]));
+            change = fmax(change, fabs(held[i].delay - was) * speed[i]);
+        }
+    }
+    assert_true(change <= 1e-13);
+}
+
+static void ceilings_of_unequal_costs_settle_where_small_steps_do(void **state)
+{
+    (void)state;
+    uint64_t random = test_seed();
+    for (int round = 0; round < 300; round++) {
+        struct turn_taker t[8];
+        double cap[8], speed[8], slowly[8];
+        const double ratio = 0.3 * uniform(&random);
+        const size_t n = 2 + test_random(&random) % 6;
+        for (size_t i = 0; i < n; i++) {
+            const bool same = i > 0 && test_random(&random) % 6 == 0;
+            t[i].delay = test_random(&random) % 3 ? uniform(&random) : 0;
+            t[i].demand = 0.05 + uniform(&random);
+            t[i].spared = 0.1 * uniform(&random);
+            cap[i] = test_random(&random) % 4 ? 0.05 + 0.5 * uniform(&random) : INFINITY;
+            if (same) t[i] = t[i - 1];
+            if (same) cap[i] = cap[i - 1];
+        }
+        timeshare_capped(t, cap, n, ratio, speed);
+        settle_slowly(t, cap, n, ratio, slowly);
+        for (size_t i = 0; i < n; i++) {
+            assert_close(speed[i], slowly[i], 1e-9);
+            if (i > 0 && memcmp(&t[i], &t[i - 1], sizeof *t) == 0 && cap[i] == cap[i - 1])
+                assert_true(speed[i] == speed[i - 1]);
+        }
+    }
+}
+
 /* ---- concurrent kernels ---- */
 
 static void mps_never_hands_out_more_than_the_card(void **state)
@@ -790,6 +837,7 @@ int main(void)
         cmocka_unit_test(many_residents),
         cmocka_unit_test(mps_is_the_chain),
         cmocka_unit_test(ceilings_hold_and_work_is_conserved),
+        cmocka_unit_test(ceilings_of_unequal_costs_settle_where_small_steps_do),
         cmocka_unit_test(mps_never_hands_out_more_than_the_card),
         cmocka_unit_test(another_tenant_speeds_nobody_up),
         cmocka_unit_test(what_each_field_does),
