@@ -161,7 +161,7 @@ struct prefix_need prefix_cache_look(struct prefix_cache *c, const struct prefix
         if (all) need.hit += tokens;
         all = all && tokens == whole;
         need.shared += tokens;
-        if (!b || b->users == 0) need.units += b ? b->units : tokens / c->unit;
+        if (!b || b->users == 0) need.units += tokens / c->unit;
     }
     return need;
 }
@@ -171,10 +171,13 @@ void prefix_cache_use(struct prefix_cache *c, const struct prefix *p)
     walk(c, p);
     for (size_t i = 0; i < c->path.n; i++) {
         struct block *b = find(c, c->path.v[i]);
-        if (!b)
-            b = add(c, c->path.v[i], kept(c, p, i) / c->unit);
-        else if (b->users == 0)
+        const int64_t units = kept(c, p, i) / c->unit;
+        if (!b) {
+            b = add(c, c->path.v[i], units);
+        } else if (b->users == 0) {
             unlink_unused(c, b);
+            if (b->units > units) b->units = units; /* the rest of it is free */
+        }
         b->users++;
     }
 }
