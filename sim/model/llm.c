@@ -102,6 +102,7 @@ static const struct cfg_field steps_fields[] = {
     KEY(layer_us, "25", 0, 1e4, "per layer and step, us"),
     KEY(seq_ns, "125", 0, 1e6, "per layer and decoding sequence, ns"),
     KEY(mixed_kv, "2.4", 1, 10, "cost of reading KV in a step with a prompt, as a multiple"),
+    KEY(history_ns, "26", 0, 1e6, "per layer and token that stands before a prompt's chunk, ns"),
     KEY(allreduce_us, "5", 0, 1e4, "least time of an all-reduce, us"),
     KEY(allreduce_ns_k, "10", 0, 1e6, "per 1,000 elements of an all-reduce, ns"),
 };

@@ -16,7 +16,7 @@ double llm_weight_bytes(const struct llm_shape *m)
 
 /* Means over A100, H100, H200 and L40S of the constants fitted to kernel times (reference data,
  * constants_gpu_oplevel.csv), an engine's host time as fitted on 45 server stages, the all-reduce of
- * H100 inside a graph, and mixed steps as on RTX 4090 and RTX PRO 6000 (1.8 to 3.4). */
+ * H100 inside a graph, and mixed steps as on RTX 4090 and RTX PRO 6000 (1.8 to 3.5; 31 and 21 ns). */
 struct llm_constants llm_constants_default(void)
 {
     return (struct llm_constants){ .e_w = 0.815,
@@ -27,6 +27,7 @@ struct llm_constants llm_constants_default(void)
                                    .layer_us = 25,
                                    .seq_ns = 125,
                                    .mixed_kv = 2.4,
+                                   .history_ns = 26,
                                    .allreduce_us = 5,
                                    .allreduce_ns_k = 10 };
 }
@@ -46,6 +47,7 @@ struct llm_cost llm_cost_of(const struct llm_shape *m, const struct llm_card *ca
         .q = 4 * m->heads * m->head_dim * m->layers / (compute * c->e_s),
         .c0 = c->host_ms + m->layers * c->layer_us / 1e3 + together * c->allreduce_us / 1e3,
         .c_b = m->layers * c->seq_ns / 1e6,
+        .c_h = m->layers * c->history_ns / 1e6,
         .c_n = together * m->hidden * c->allreduce_ns_k / 1e9,
     };
 }
@@ -60,7 +62,7 @@ static double weights_ms(const struct llm_cost *c, double tokens)
 double llm_step_ms(const struct llm_cost *c, const struct llm_step *s)
 {
     return weights_ms(c, s->tokens) + s->kv * (s->pairs > 0 ? c->k_mixed : c->k) + s->pairs * c->q +
-           c->c0 + c->c_b * s->seqs + c->c_n * s->tokens;
+           s->history * c->c_h + c->c0 + c->c_b * s->seqs + c->c_n * s->tokens;
 }
 
 static double decode_base_ms(const struct llm_cost *c, double seqs)

@@ -6,17 +6,20 @@
  * sequences whose contexts add up to KV tokens; S = sum over the chunks of chunk x (history + chunk/2)
  * pairs of tokens that attend to each other:
  *
- *     t = ((w)^3 + (n f)^3)^(1/3) + KV k + S q + c0 + c_b b + c_n n            milliseconds
+ *     t = ((w)^3 + (n f)^3)^(1/3) + KV k + S q + H c_h + c0 + c_b b + c_n n    milliseconds
  *
  *     w = weight bytes / (tp B e_w)        f = 2 params / (tp P e_f)
  *     k = KV bytes per token / (tp B e_kv) q = 4 heads head_dim layers / (tp P e_s)
  *     c0 = host + layers x layer + (tp > 1) 2 layers a0      c_b = layers x seq
- *     c_n = (tp > 1) 2 layers hidden s
+ *     c_n = (tp > 1) 2 layers hidden s                       c_h = layers x history
  *
  * B and P: bandwidth and dense peak of the card at the precision of the weights; the cube root of
  * cubes is a smooth maximum of streaming the weights and doing the arithmetic. While a prompt's chunk
- * rides in the step, reading KV costs `mixed_kv` times as much. A slice with a share of the bandwidth
- * and of the SMs divides w, k and f, q; host and launch costs (c0, c_b) stay what they are.
+ * rides in the step, reading KV costs `mixed_kv` times as much. H: what stands before a chunk, tokens
+ * that its attention walks through one after the other; there are too few heads to fill a card, so
+ * that takes a time per token whatever the bandwidth, and chunks in one step walk side by side (the
+ * longest counts: assumed, the measured steps have one chunk each). A slice with a share of the
+ * bandwidth and of the SMs divides w, k and f, q; host, launches and that walk (c0, c_b, c_h) stay.
  *
  * Form and constants: measured steps of four laboratories (AIConfigurator, Vidur, LLMServingSim,
  * Splitwise) as compared in the reference data; the error of each: `gpusim validate --set llm_step`.
@@ -51,6 +54,7 @@ struct llm_constants {
     double layer_us;       /* launches, norms, activations: per layer and step */
     double seq_ns;         /* per layer and decoding sequence */
     double mixed_kv;       /* >= 1 */
+    double history_ns;     /* per layer and token before a prompt's chunk */
     double allreduce_us;   /* a0: least time of one all-reduce (tp > 1) */
     double allreduce_ns_k; /* s: per 1,000 elements of one all-reduce (tp > 1) */
 };
@@ -59,17 +63,18 @@ struct llm_constants llm_constants_default(void);
 
 /* The formula with its coefficients worked out; all in milliseconds. */
 struct llm_cost {
-    double w, f, k, k_mixed, q, c0, c_b, c_n;
+    double w, f, k, k_mixed, q, c0, c_b, c_n, c_h;
 };
 /* `tp` cards (tensor parallel) work as one engine. */
 struct llm_cost llm_cost_of(const struct llm_shape *m, const struct llm_card *card,
                             const struct llm_constants *c, int tp);
 
 struct llm_step {
-    double tokens; /* n: decode tokens and tokens of chunks */
-    double seqs;   /* b */
-    double kv;     /* KV */
-    double pairs;  /* S; > 0 makes the step a mixed one */
+    double tokens;  /* n: decode tokens and tokens of chunks */
+    double seqs;    /* b */
+    double kv;      /* KV */
+    double pairs;   /* S; > 0 makes the step a mixed one */
+    double history; /* H: tokens before the chunk that has most of them */
 };
 double llm_step_ms(const struct llm_cost *c, const struct llm_step *s);
 

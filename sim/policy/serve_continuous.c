@@ -449,7 +449,7 @@ static int64_t chunk_of(struct serve_call *q, int64_t budget)
     return q->chunk = rest < budget ? rest : budget;
 }
 
-/* Tokens and pairs of the prompts that ride in this step. */
+/* Tokens, pairs and longest history of the prompts that ride in this step. */
 static void fill_step(struct engine *e, simtime now, bool admits, struct serve_news *news,
                       struct llm_step *s)
 {
@@ -465,6 +465,7 @@ static void fill_step(struct engine *e, simtime now, bool admits, struct serve_n
     for (struct serve_call *q = e->fill; q && q->chunk > 0; q = q->fill) {
         s->tokens += (double)q->chunk;
         s->pairs += (double)q->chunk * ((double)q->done + (double)q->chunk / 2);
+        s->history = fmax(s->history, (double)q->done);
     }
 }
 

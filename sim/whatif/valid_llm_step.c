@@ -74,14 +74,14 @@ static int read_points(struct data *d, const struct world *w, const char *path, 
 static double step_ms(const struct point *p, const struct llm_constants *c)
 {
     const struct llm_cost cost = llm_cost_of(&p->shape, &p->card, c, (int)p->row.tp);
-    const struct llm_step step = { p->row.tokens, p->row.seqs, p->row.kv, p->row.pairs };
+    const struct llm_step step = { p->row.tokens, p->row.seqs, p->row.kv, p->row.pairs, 0 };
     return llm_step_ms(&cost, &step);
 }
 
 static void add(struct arena *a, valid_rows *out, const struct point *p, const char *group,
                 bool aside, const struct llm_constants *c)
 {
-    static const struct llm_constants sheet = { 1, 1, 1, 1, 0, 0, 0, 1, 0, 0 };
+    static const struct llm_constants sheet = { 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0 };
     const struct row *r = &p->row;
     const struct valid_row row = {
         .group = group,

@@ -10,7 +10,7 @@
  * w = 2 ms, f = 0.02 ms a token; 10 layers of 8 heads of 100: q = 4 x 8000 / 1e11 ms. */
 static const struct llm_shape model = { 10, 800, 8, 2, 100, 1e9, 2, 0 };
 static const struct llm_card card = { 1e12, 1e14, 1, 1 };
-static const struct llm_constants ideal = { 1, 1, 1, 1, 0.5, 20, 1000, 2, 5, 10 };
+static const struct llm_constants ideal = { 1, 1, 1, 1, 0.5, 20, 1000, 2, 30, 5, 10 };
 
 static void coefficients(void **state)
 {
@@ -43,6 +43,8 @@ static void cards_and_slices(void **state)
     assert_close(half.w, 4, 1e-12);
     assert_close(half.f, 0.02 / 0.39, 1e-12);
     assert_close(half.c0, one.c0, 0);
+    assert_close(half.c_h, one.c_h, 0); /* a walk through few heads is no matter of bandwidth */
+    assert_close(one.c_h * 1e3, 0.3, 1e-12);
 }
 
 static void steps(void **state)
@@ -50,11 +52,12 @@ static void steps(void **state)
     (void)state;
     const struct llm_cost c = llm_cost_of(&model, &card, &ideal, 1);
     /* 100 tokens make arithmetic as long as streaming: 2 x cbrt(2) */
-    const struct llm_step decode = { 100, 100, 10000, 0 };
+    const struct llm_step decode = { 100, 100, 10000, 0, 0 };
     assert_close(llm_step_ms(&c, &decode), 2 * cbrt(2) + 0.08 + 0.7 + 1, 1e-9);
-    /* a chunk of 1,000 tokens after 500: pairs 1000 x (500 + 500) */
-    const struct llm_step mixed = { 1100, 100, 10000, 1e6 };
-    assert_close(llm_step_ms(&c, &mixed), cbrt(8 + 22. * 22 * 22) + 0.16 + 0.32 + 0.7 + 1, 1e-9);
+    /* a chunk of 1,000 tokens after 500: pairs 1000 x (500 + 500), 10 layers of 500 x 30 ns */
+    const struct llm_step mixed = { 1100, 100, 10000, 1e6, 500 };
+    assert_close(llm_step_ms(&c, &mixed), cbrt(8 + 22. * 22 * 22) + 0.16 + 0.32 + 0.15 + 0.7 + 1,
+                 1e-9);
 }
 
 /* The closed form is the sum of its steps, and its inverse the first number that reaches a time. */
@@ -70,7 +73,7 @@ static void runs_of_steps(void **state)
         const int m = 1 + (int)(500 * gsl_rng_uniform(r));
         double sum = 0;
         for (int i = 0; i < m; i++) {
-            const struct llm_step s = { seqs, seqs, kv + seqs * i, 0 };
+            const struct llm_step s = { seqs, seqs, kv + seqs * i, 0, 0 };
             sum += llm_step_ms(&c, &s);
         }
         if (fabs(llm_decode_ms(&c, seqs, kv, m) - sum) > 1e-9 * sum)
