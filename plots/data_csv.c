@@ -98,7 +98,7 @@ static int class_cdf(const struct source *s, const struct spread *w, const char 
         if (k) strbuf_addz(&out, "\n\n");
         data_name(&out, r->policy[k % n].name);
         strbuf_addc(&out, '\t');
-        data_name(&out, *klass && strcmp(klass, "(none)") ? klass : word(s->lang, W_NO_CLASS));
+        data_name(&out, *klass && strcmp(klass, "(none)") != 0 ? klass : word(s->lang, W_NO_CLASS));
         strbuf_addz(&out, "\tpolicies\n");
         curve(&out, &w[k], x, more);
     }
