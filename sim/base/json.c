@@ -2,6 +2,7 @@
 
 #include "base/dec.h"
 #include "base/mem.h"
+#include "base/skim.h"
 
 #include <errno.h>
 #include <math.h>
@@ -384,6 +385,12 @@ static int read_all(FILE *f, const char *path, struct strbuf *out, struct err *e
 
 int json_doc_load(struct json_doc *doc, const char *path, struct err *e)
 {
+    return json_doc_load_without(doc, path, NULL, 0, e);
+}
+
+int json_doc_load_without(struct json_doc *doc, const char *path, const char *const *key, size_t n,
+                          struct err *e)
+{
     const bool std = strcmp(path, "-") == 0;
     const char *label = std ? "standard input" : path;
     const struct loc at = { .file = label };
@@ -394,6 +401,7 @@ int json_doc_load(struct json_doc *doc, const char *path, struct err *e)
     if (!f) return err_set(e, ERR_IO, &at, "cannot open: %s", strerror(errno));
     int rc = read_all(f, label, &text, e);
     if (!std) fclose(f);
+    if (text.s && n > 0) text.len = skim(text.s, text.len, key, n);
     if (rc == 0) rc = json_doc_parse(doc, label, text.s ? text.s : "", text.len, e);
     strbuf_fini(&text);
     return rc;
@@ -610,20 +618,17 @@ const char *json_found(char *buf, size_t size, const json_t *v)
 /* A pointer too long for its buffer is cut: it then leads nowhere and only labels a message. */
 char *json_pointer_key(char *buf, size_t size, const char *pointer, const char *key)
 {
-    struct strbuf b = { 0 };
+    const size_t room = size - 1, n = strlen(pointer);
+    size_t at = n < room ? n : room;
 
-    strbuf_addz(&b, pointer);
-    strbuf_addc(&b, '/');
-    for (; *key; key++) {
-        if (*key == '~')
-            strbuf_addz(&b, "~0");
-        else if (*key == '/')
-            strbuf_addz(&b, "~1");
-        else
-            strbuf_addc(&b, *key);
+    memmove(buf, pointer, at); /* it may be the same buffer */
+    if (at < room) buf[at++] = '/';
+    for (; *key && at < room; key++) {
+        const bool escaped = *key == '~' || *key == '/';
+        buf[at++] = escaped ? '~' : *key;
+        if (escaped && at < room) buf[at++] = *key == '~' ? '0' : '1';
     }
-    snprintf(buf, size, "%s", b.s);
-    strbuf_fini(&b);
+    buf[at] = '\0';
     return buf;
 }
 

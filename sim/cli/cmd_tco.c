@@ -299,6 +299,17 @@ static void show_runs(struct tco_answer *w, const struct result *r, const struct
     json_decref(w->json);
 }
 
+/* Waits of each user are most of a result, and nothing is priced by them; what it said of money is said anew
+ * where there are prices. */
+static int load(struct json_doc *doc, const char *file, const struct options *o, struct err *e)
+{
+    static const char *const not_needed[] = {
+        "by_user",   "parameters", "comparison",         "decisions",
+        "qualities", "chargeback", "chargeback_by_group"
+    };
+    return json_doc_load_without(doc, file, not_needed, o->prices ? 7 : 5, e);
+}
+
 /* A stored result knows its cards by name and power only; price books may use aliases. */
 static void know_cards(struct result *r, const struct gpu_catalogue *gpus)
 {
@@ -315,12 +326,13 @@ static void know_cards(struct result *r, const struct gpu_catalogue *gpus)
 
 /* Results of the same scenario under other seeds: replications. */
 static int load_replication(struct result *r, struct json_doc *doc, struct arena *a,
-                            const char *path, const struct result *first, struct err *e)
+                            const char *path, const struct result *first, const struct options *o,
+                            struct err *e)
 {
     struct diag d;
     char file[4096];
     result_path(file, sizeof file, path);
-    int rc = json_doc_load(doc, file, e);
+    int rc = load(doc, file, o, e);
     if (rc != 0) return rc;
     diag_init(&d);
     result_read(r, a, doc, &d);
@@ -376,7 +388,7 @@ static int reprice(struct tco_answer *w, struct result *r, struct json_doc *more
     if (rc == 0) rc = load_book(book, w->a, o->prices, gpus, e);
     if (rc == 0) know_cards(r, gpus);
     for (size_t k = 0; rc == 0 && k < n_more; k++) {
-        rc = load_replication(&other[k], &more[k], w->a, path[k], r, e);
+        rc = load_replication(&other[k], &more[k], w->a, path[k], r, o, e);
         if (rc == 0) know_cards(&other[k], gpus);
     }
     for (size_t i = 0; rc == 0 && i < r->n_policies; i++) {
@@ -533,7 +545,7 @@ static int dispatch(char **path, size_t n, const struct options *o, struct err *
     struct json_doc doc = { 0 };
     char file[4096];
     result_path(file, sizeof file, path[0]);
-    int rc = json_doc_load(&doc, file, e);
+    int rc = load(&doc, file, o, e);
     if (rc != 0) return rc;
     const json_t *format = json_object_get(doc.root, "format");
     const char *word = json_is_string(format) ? json_string_value(format) : "";
