@@ -49,8 +49,8 @@ static const struct opt opts[] = {
     { "no-report", 0, OPT_FLAG, offsetof(struct options, no_report), NULL,
       "leave out report.html and the plots", NULL },
     { "replications", 0, OPT_COUNT, offsetof(struct options, replications), "N",
-      "runs on other random numbers behind the chances of the advice (default 1; the figures are of "
-      "the first)",
+      "runs on other random numbers behind the chances of the advice and the intervals of the "
+      "comparison (default 1; the figures of each policy are of the first)",
       NULL },
     { "sensitivity", 0, OPT_FLAG, offsetof(struct options, sensitivity), NULL,
       "replay again with each device parameter at both ends of its range, for the report", NULL },

@@ -1,5 +1,6 @@
 #include "metrics/compare.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,48 +89,74 @@ static const struct {
 };
 enum { N_SERVICE_METRICS = sizeof service_metrics / sizeof *service_metrics };
 
-/* Policies of a scenario have the same services in the same order. */
-static void compare_services(struct result *r, size_t p, struct arena *a,
-                             struct comparison_row *row)
+/* What is compared: the metrics of jobs and cards, then those of each service. Policies of a scenario have the same
+ * services in the same order. */
+static double figure(const struct policy_result *p, size_t m)
 {
-    for (size_t k = 0; k < r->policy[p].n_services && k < r->policy[0].n_services; k++)
-        for (size_t m = 0; m < N_SERVICE_METRICS; m++) {
-            const struct service_result *v = &r->policy[p].service[k];
-            const double first = service_metrics[m].of(&r->policy[0].service[k]),
-                         value = service_metrics[m].of(v);
-            row[r->n_comparisons++] = (struct comparison_row){
-                .policy = r->policy[p].name,
-                .unit = service_metrics[m].unit,
-                .metric = arena_printf(a, "services.%s.%s", v->name, service_metrics[m].name),
-                .first = first,
-                .value = value,
-                .difference = value - first,
-                .low = NAN,
-                .high = NAN,
-            };
-        }
+    if (m < N_METRICS) return metrics[m].of(p);
+    const size_t k = (m - N_METRICS) / N_SERVICE_METRICS;
+    return k < p->n_services
+               ? service_metrics[(m - N_METRICS) % N_SERVICE_METRICS].of(&p->service[k])
+               : NAN;
 }
 
-static void compare_to_first(struct result *r, struct arena *a)
+/* Means over the replications, the difference with its 95 % interval (Student) of the paired differences. A figure
+ * that one of them does not have has no mean. */
+static void replicate(struct comparison_row *row, const struct replicated *x, size_t p, size_t m)
 {
-    const size_t services = r->n_policies ? r->policy[0].n_services : 0;
-    struct comparison_row *row =
-        arena_array(a, r->n_policies * (N_METRICS + services * N_SERVICE_METRICS) + 1, sizeof *row);
+    double first = 0, value = 0, square = 0;
+    const double n = (double)x->n;
+    for (size_t k = 0; k < x->n; k++) {
+        first += figure(&x->run[0][k], m) / n;
+        value += figure(&x->run[p][k], m) / n;
+    }
+    const double mean = value - first;
+    for (size_t k = 0; k < x->n; k++) {
+        const double d = figure(&x->run[p][k], m) - figure(&x->run[0][k], m);
+        square += (d - mean) * (d - mean);
+    }
+    const double half = gsl_cdf_tdist_Pinv(0.975, n - 1) * sqrt(square / (n - 1) / n);
+    row->first = first;
+    row->value = value;
+    row->difference = mean;
+    row->low = mean - half;
+    row->high = mean + half;
+}
+
+static void compare(struct result *r, const struct replicated *x, size_t p, size_t m,
+                    struct arena *a, struct comparison_row *row)
+{
+    const struct policy_result *first = &r->policy[0];
+    struct comparison_row *c = &row[r->n_comparisons++];
+    *c = (struct comparison_row){ .policy = r->policy[p].name,
+                                  .first = figure(first, m),
+                                  .value = figure(&r->policy[p], m),
+                                  .low = NAN,
+                                  .high = NAN };
+    c->difference = c->value - c->first;
+    if (m < N_METRICS) {
+        c->metric = metrics[m].name;
+        c->unit = metrics[m].unit;
+    } else {
+        const size_t k = (m - N_METRICS) / N_SERVICE_METRICS,
+                     s = (m - N_METRICS) % N_SERVICE_METRICS;
+        c->metric =
+            arena_printf(a, "services.%s.%s", first->service[k].name, service_metrics[s].name);
+        c->unit = service_metrics[s].unit;
+    }
+    if (x) replicate(c, x, p, m);
+}
+
+static void compare_to_first(struct result *r, const struct replicated *x, struct arena *a)
+{
+    const size_t services = r->n_policies ? r->policy[0].n_services : 0,
+                 all = N_METRICS + services * N_SERVICE_METRICS;
+    struct comparison_row *row = arena_array(a, r->n_policies * all + 1, sizeof *row);
+    r->n_comparisons = 0; /* it may hold those of one run */
     for (size_t p = 1; p < r->n_policies; p++)
-        for (size_t m = 0; m < N_METRICS; m++) {
-            const double first = metrics[m].of(&r->policy[0]), value = metrics[m].of(&r->policy[p]);
-            row[r->n_comparisons++] = (struct comparison_row){
-                .policy = r->policy[p].name,
-                .metric = metrics[m].name,
-                .unit = metrics[m].unit,
-                .first = first,
-                .value = value,
-                .difference = value - first,
-                .low = NAN,
-                .high = NAN,
-            };
-        }
-    for (size_t p = 1; p < r->n_policies; p++) compare_services(r, p, a, row);
+        for (size_t m = 0; m < N_METRICS; m++) compare(r, x, p, m, a, row);
+    for (size_t p = 1; p < r->n_policies; p++)
+        for (size_t m = N_METRICS; m < all; m++) compare(r, x, p, m, a, row);
     r->comparison = row;
 }
 
@@ -215,7 +242,7 @@ static const char *say_service(const struct result *r, size_t k, struct arena *a
         first->name, best_p->name, usd);
 }
 
-static void advise(struct result *r, struct arena *a)
+static void advise(struct result *r, const struct replicated *many, struct arena *a)
 {
     const size_t services = r->n_policies ? r->policy[0].n_services : 0;
     const char **say = arena_array(a, 5 + 2 * r->n_policies + services, sizeof *say);
@@ -230,7 +257,14 @@ static void advise(struct result *r, struct arena *a)
         if (s) say[n++] = s;
         for (size_t k = 0; k < services; k++)
             if ((s = say_service(r, k, a))) say[n++] = s;
-        say[n++] = "One replay of this work: there is no interval on these figures yet.";
+        say[n++] =
+            many
+                ? arena_printf(
+                      a,
+                      "Figures of a policy are those of the first of %zu replications; differences "
+                      "to %s are means over all of them, with 95 %% intervals.",
+                      many->n, r->policy[0].name)
+                : "One replay of this work: there is no interval on these figures yet.";
     }
     uint64_t open = 0;
     for (size_t p = 0; p < r->n_policies; p++)
@@ -257,8 +291,9 @@ static void advise(struct result *r, struct arena *a)
     r->n_advice = n;
 }
 
-void compare_policies(struct result *r, struct arena *a)
+void compare_policies(struct result *r, const struct replicated *x, struct arena *a)
 {
-    compare_to_first(r, a);
-    advise(r, a);
+    if (x && x->n < 2) x = NULL;
+    compare_to_first(r, x, a);
+    advise(r, x, a);
 }

@@ -217,7 +217,8 @@ struct policy_result {
     const char *rejected_reason;     /* commonest reason; NULL: nothing rejected */
 };
 
-/* `policy` against the first policy of the scenario, per metric. Interval NAN without replications. */
+/* `policy` against the first policy of the scenario, per metric. With replications all five are of the means over
+ * them, low and high the ends of the 95 % interval of the paired difference; without, these two are NAN. */
 struct comparison_row {
     const char *policy, *metric, *unit;
     double first, value, difference, low, high;

@@ -318,6 +318,12 @@ static int price_jobs(const struct task *t, size_t i, struct jobs_csv *jobs, str
     return rc;
 }
 
+static void price(const struct plan *plan, struct policy_result *p)
+{
+    if (plan->priced) p->tco = tco_price(&p->usage, plan->share->name, &plan->prices, plan->arena);
+    service_stats_price(p);
+}
+
 static int run_one(void *ctx, size_t i)
 {
     const struct task *t = ctx;
@@ -359,10 +365,7 @@ static int run_one(void *ctx, size_t i)
     int rc = sim_run(plan, &opt, &totals, &t->error[i]);
     if (rc == 0 && r->timeline) rc = timeline_write(&timeline, plan, &t->error[i]);
     if (rc == 0) collect_result(collect, &totals, plan->arena, &t->result[i]);
-    if (rc == 0 && plan->priced)
-        t->result[i].tco =
-            tco_price(&t->result[i].usage, plan->share->name, &plan->prices, plan->arena);
-    if (rc == 0) service_stats_price(&t->result[i]);
+    if (rc == 0) price(plan, &t->result[i]);
     if (rc == 0 && r->jobs && jobs.price_later) rc = price_jobs(t, i, &jobs, &t->error[i]);
     sim_totals_fini(&totals);
     jobs_csv_fini(&jobs);
@@ -449,6 +452,7 @@ static int repeat_one(void *ctx, size_t i)
                                          .stop = t->r->stop };
         rc = sim_run(plan, &opt, &totals, &t->error[i]);
         if (rc == 0) collect_result(collect, &totals, plan->arena, &t->run[i][k]);
+        if (rc == 0) price(plan, &t->run[i][k]);
         sim_totals_fini(&totals);
         collect_destroy(collect);
     }
@@ -474,7 +478,7 @@ static int repeat(struct runner *r, struct policy_result **run, unsigned threads
     return r->replications > 1 && whole ? (int)r->replications : 1;
 }
 
-/* What paying for it comes to, over time and by chance. */
+/* The further replications, and what paying for it comes to, over time and by chance. */
 static int judge_money(struct runner *r, struct policy_result *result, unsigned threads,
                        struct err *e)
 {
@@ -489,6 +493,11 @@ static int judge_money(struct runner *r, struct policy_result *result, unsigned 
     }
     const int n = repeat(r, run, threads, e);
     if (n < 0) return n;
+    if (n > 1) {
+        const struct replicated x = { (const struct policy_result *const *)run, (size_t)n };
+        compare_policies(&r->result, &x, r->arena);
+        r->result.advice_replications = x.n;
+    }
     months_paybacks(result, r->n, r->arena);
     for (size_t i = 0; i < r->n && r->scenario.rent; i++) {
         if (!result[i].tco.priced) continue;
@@ -524,7 +533,7 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     bool whole = true;
     for (size_t i = 0; rc == 0 && i < r->n; i++) whole = whole && !result[i].interrupted;
     if (rc == 0 && whole) {
-        compare_policies(&r->result, r->arena);
+        compare_policies(&r->result, NULL, r->arena);
         decide_policies(&r->result, r->arena);
         if (!r->silent) rc = judge_money(r, result, threads, e);
     } else if (rc == 0) {

@@ -165,6 +165,14 @@ static void equal(void **state)
     simulated_fini(&s);
 }
 
+static const struct comparison_row *comparison(const struct result *r, const char *metric)
+{
+    for (size_t i = 0; i < r->n_comparisons; i++)
+        if (strcmp(r->comparison[i].metric, metric) == 0) return &r->comparison[i];
+    fail_msg("no row of %s", metric);
+    return NULL;
+}
+
 /* The same scenario on other random numbers, one run after the other: with fixed prices a draw costs what one of
  * five runs costs, the dearest and the cheapest of which are the outer fifths. */
 static void replications(void **state)
@@ -186,7 +194,7 @@ static void replications(void **state)
     };
     enum { N = 5 };
     const char *path = sim_write(text, NULL, files);
-    double low = INFINITY, high = 0;
+    double low = INFINITY, high = 0, sum = 0, square = 0, first = 0;
     struct err e = { 0 };
     (void)state;
     for (uint64_t k = 0; k < N; k++) {
@@ -195,11 +203,17 @@ static void replications(void **state)
         one.replication = k;
         assert_int_equal(runner_run(&one, NULL, 1, &e), 0);
         const double usd = one.result.policy[0].tco.usd_per_useful_gpu_hour;
+        const double difference = one.result.policy[1].tco.usd_per_useful_gpu_hour - usd;
+        assert_true(isnan(comparison(&one.result, "usd_per_useful_gpu_hour")->low));
+        first += usd / N;
+        sum += difference;
+        square += difference * difference;
         low = fmin(low, usd);
         high = fmax(high, usd);
         runner_fini(&one);
     }
     assert_true(high > 1.05 * low);
+    const double mean = sum / N, half = 2.7764451 * sqrt((square - sum * mean) / (N - 1) / N);
     json_t *before = NULL;
     for (unsigned threads = 1; threads <= 2; threads++) {
         struct runner all;
@@ -211,6 +225,14 @@ static void replications(void **state)
         assert_int_equal(all.result.advice_replications, N);
         assert_close(o->cost_p10, low, 1e-9);
         assert_close(o->cost_p90, high, 1e-9);
+        /* Student's t of four degrees of freedom, 97.5 %: 2.776445 */
+        const struct comparison_row *c = comparison(&all.result, "usd_per_useful_gpu_hour");
+        assert_close(c->first, first, 1e-12);
+        assert_close(c->difference, mean, 1e-9);
+        assert_close(c->high - c->difference, half, 1e-6);
+        assert_close(c->difference - c->low, half, 1e-6);
+        assert_true(half > 0);
+        assert_non_null(strstr(all.result.advice[2], "first of 5 replications"));
         json_t *now = result_to_json(&all.result);
         if (before) assert_true(json_equal(before, now)); /* at any number of threads */
         json_decref(before);
