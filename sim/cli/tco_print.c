@@ -170,6 +170,34 @@ static void put_against(struct strbuf *b, const json_t *list)
     }
 }
 
+/* What services cost, which do no useful hours: those are of jobs. */
+static void put_services(struct strbuf *b, const json_t *list)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i), *services = json_object_get(o, "services");
+        for (size_t k = 0; k < json_array_size(services); k++) {
+            const json_t *s = json_array_get(services, k),
+                         *requests = json_object_get(s, "usd_per_million_requests"),
+                         *tokens = json_object_get(s, "usd_per_million_tokens");
+            strbuf_addf(b, "%s, service %s: ", json_string_value(json_object_get(o, "name")),
+                        json_string_value(json_object_get(s, "name")));
+            if (json_is_number(requests))
+                strbuf_addf(b, "%.4f USD per million requests within target",
+                            json_number_value(requests));
+            else
+                strbuf_addz(b, "nothing answered within target");
+            if (json_is_number(tokens))
+                strbuf_addf(b, ", %.4f per million tokens", json_number_value(tokens));
+            strbuf_addc(b, '\n');
+            any = true;
+        }
+    }
+    if (any)
+        strbuf_addz(b, "Useful hours are the work of completed jobs as if each ran alone, at the jobs' part of "
+                       "the cost; services count by what they answer within target.\n");
+}
+
 /* ---- uncertainty ---- */
 
 static json_t *band_json(const struct mc_band *x)
@@ -418,6 +446,7 @@ void tco_print(struct tco_answer *w, const struct tco_print_options *o)
         put_table(&b, list, columns);
         put_commitments(&b, list);
         put_against(&b, list);
+        put_services(&b, list);
         if (o->by_month) put_months(&b, list, false), put_paybacks(&b, list);
         if (o->curves) put_curves(&b, list, false);
         if (w->sampled) put_risk(&b, w, o);
