@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "sweep_curve_"
-
 /* The n-th change of the scenario that is not of its seed; NULL: there are not so many. */
 static const char *change_of(const struct result *r, size_t n)
 {
@@ -34,16 +32,14 @@ static bool same_changes(const struct result *r, const json_t *manifest)
 }
 
 /* Same file, same changes of it, same seed. */
-static bool same_scenario(const char *sweep, const struct result *r)
+static bool same_scenario(const char *path, const struct result *r)
 {
-    char *path = xasprintf("%s/manifest.json", sweep);
     json_t *v = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     const char *theirs = json_string_value(json_object_get(v, "scenario_sha256"));
     const bool same = theirs && r->scenario_sha256 && strcmp(theirs, r->scenario_sha256) == 0 &&
                       json_number_value(json_object_get(v, "seed")) == (double)r->seed &&
                       same_changes(r, v);
     json_decref(v);
-    free(path);
     return same;
 }
 
@@ -62,11 +58,10 @@ static bool names(struct beside_curve *c, struct arena *a, const char *tsv)
     return true;
 }
 
-static int is_curve(const struct dirent *entry)
+static int is_tsv(const struct dirent *entry)
 {
     const size_t len = strlen(entry->d_name);
-    return str_starts(entry->d_name, PREFIX) && len > 4 &&
-           strcmp(entry->d_name + len - 4, ".tsv") == 0;
+    return len > 4 && strcmp(entry->d_name + len - 4, ".tsv") == 0;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -87,25 +82,35 @@ static void add(struct beside *b, const char *plots, const char *tsv_name)
     free(tsv);
 }
 
-void beside_read(struct beside *b, const char *dir, const struct result *r)
+/* Folder `dir` (`len` bytes of it) with `end`, if its `document` is of this scenario. */
+static void read_folder(struct beside *b, const char *dir, size_t len, const char *end,
+                        const char *document, const char *prefix, const struct result *r)
 {
     struct dirent **entry = NULL;
-    size_t len = strlen(dir);
-    *b = (struct beside){ .a = arena_create() };
-    while (len > 1 && dir[len - 1] == '/') len--;
-    char *sweep = xasprintf("%.*s-sweep", (int)len, dir), *plots = xasprintf("%s/plots", sweep);
-    if (same_scenario(sweep, r)) {
-        const char *slash = strrchr(sweep, '/');
-        b->name = arena_strdup(b->a, slash ? slash + 1 : sweep);
-        const int n = scandir(plots, &entry, is_curve, by_name);
+    char *folder = xasprintf("%.*s-%s", (int)len, dir, end);
+    char *path = xasprintf("%s/%s", folder, document), *plots = xasprintf("%s/plots", folder);
+    if (same_scenario(path, r)) {
+        const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+        b->name = b->name ? arena_printf(b->a, "%s, %s", b->name, name) : arena_strdup(b->a, name);
+        const int n = scandir(plots, &entry, is_tsv, by_name);
         for (int i = 0; i < n; i++) {
-            add(b, plots, entry[i]->d_name);
+            if (str_starts(entry[i]->d_name, prefix)) add(b, plots, entry[i]->d_name);
             free(entry[i]);
         }
         free(entry);
     }
-    free(sweep);
+    free(folder);
+    free(path);
     free(plots);
+}
+
+void beside_read(struct beside *b, const char *dir, const struct result *r)
+{
+    size_t len = strlen(dir);
+    *b = (struct beside){ .a = arena_create() };
+    while (len > 1 && dir[len - 1] == '/') len--;
+    read_folder(b, dir, len, "size", "size.json", "size_curve_", r);
+    read_folder(b, dir, len, "sweep", "manifest.json", "sweep_curve_", r);
 }
 
 void beside_fini(struct beside *b)

@@ -1,8 +1,9 @@
-/* plots/beside.h - the curves of a sweep of the same scenario, for the report of a run: percentiles against the
- * number of cards, or against whatever was swept.
+/* plots/beside.h - the curves of a sizing or a sweep of the same scenario, for the report of a run: percentiles
+ * against the number of cards, or against whatever was swept.
  *
- * For a run in DIR that is DIR-sweep, where `gpusim sweep` puts it by default, when its manifest names the very
- * scenario (file by its hash, --set, seed) and its curves are drawn (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
+ * For a run in DIR these are DIR-size (`gpusim size -o`) and DIR-sweep, where `gpusim sweep` puts it by default, each
+ * when its size.json or manifest.json names the very scenario (file by its hash, --set, seed) and its curves are drawn
+ * (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
 #ifndef GPUSIM_PLOTS_BESIDE_H
 #define GPUSIM_PLOTS_BESIDE_H
 
@@ -12,16 +13,16 @@
 
 #include <stddef.h>
 
-enum { BESIDE_MOST = 6 };
+enum { BESIDE_MOST = 8 };
 
-struct beside_curve {
+struct beside_curve { /* those of the sizing come first */
     const char *axis, *figure; /* "fleet.a100.nodes", "jobs.wait_s.p95" */
     struct strbuf svg;
 };
 
 struct beside {
     struct arena *a;
-    const char *name; /* of the folder, without what is above it; NULL: there is none */
+    const char *name; /* of the folder, without what is above it; of two both; NULL: there is none */
     struct beside_curve curve[BESIDE_MOST];
     size_t n;
 };

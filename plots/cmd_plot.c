@@ -1,9 +1,34 @@
-/* plots/cmd_plot.c - `gpusim plot DIR`: draw a sweep again from its stored table. */
+/* plots/cmd_plot.c - `gpusim plot DIR`: draw a sweep or a sizing again from what is stored. */
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/command.h"
+#include "plots/size_plots.h"
 #include "plots/sweep_plots.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 static const struct opt opts[] = { { 0 } };
+
+static bool has(const char *dir, const char *name)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+    const bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* A folder may hold both; one that holds neither is told what a sweep is. */
+static int draw(const char *dir, size_t *made, struct err *e)
+{
+    const bool sizing = has(dir, "size.json");
+    size_t of_sweep = 0;
+    *made = 0;
+    int rc = sizing ? size_plots_build(dir, made, e) : 0;
+    if (rc == 0 && (!sizing || has(dir, "sweep.json"))) rc = sweep_plots_build(dir, &of_sweep, e);
+    *made += of_sweep;
+    return rc;
+}
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
@@ -17,7 +42,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (n != 1) {
         rc = err_set(e, ERR_USAGE, NULL, "expected one folder, found %d", n);
     } else {
-        rc = sweep_plots_build(operands[0], &made, e);
+        rc = draw(operands[0], &made, e);
         if (rc == 0) log_info("%zu pictures are in %s/plots", made, operands[0]);
     }
     opt_fini(self->opts, &o);
@@ -27,7 +52,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 const struct command cmd_plot = {
     .name = "plot",
     .args = "DIR",
-    .help = "draw the pictures of a sweep: curves, heat maps, cost against service level",
+    .help =
+        "draw the pictures of a sweep or a sizing: curves, heat maps, cost against service level",
     .example = "gpusim plot out/sizing-erlang-sweep",
     .opts = opts,
     .run = run,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Policy k has the colour of line type k in templates/style.gp. */
-static const char *const colours[] = { "#0072B2", "#E69F00", "#009E73", "#D55E00",
-                                       "#56B4E9", "#CC79A7", "#8A8A8A", "#B8A800" };
+static const char *const colours[] = { "#2294FF", "#B58819", "#00957C", "#B4585A",
+                                       "#4262D6", "#E764B0", "#65666F", "#716719" };
 
 const char *page_word(const struct page *p, enum word w)
 {

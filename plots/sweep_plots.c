@@ -4,15 +4,13 @@
 #include "base/dec.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/outfile.h"
 #include "base/str.h"
-#include "plots/gnuplot.h"
+#include "plots/pictures.h"
 #include "plots/report_data.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LATENCY "services.0.latency_ms.p99"
 #define WAIT    "jobs.wait_s.p95"
@@ -32,11 +30,9 @@ struct drawing {
     struct axis axis[2];
     size_t n_axes; /* may be more than axis[] holds */
     const char *policy[SWEEP_PLOT_POLICIES];
-    size_t n_policies, n_made;
-    const char *plots;        /* folder */
+    size_t n_policies;
+    struct pictures pictures;
     const char *level, *cost; /* figures of the Pareto front */
-    struct err failed;        /* first picture that could not be drawn */
-    bool hopeless;            /* no use in trying gnuplot again */
 };
 
 /* ---- reading ---- */
@@ -122,42 +118,6 @@ static size_t index_of(const struct axis *x, const json_t *point)
 
 /* ---- writing ---- */
 
-static void unlink_old(const struct drawing *d, const char *name)
-{
-    static const char *const ends[] = { "svg", "gp", "tsv" };
-    for (size_t i = 0; i < 3; i++)
-        unlink(arena_printf(d->arena, "%s/%s.%s", d->plots, name, ends[i]));
-}
-
-/* Data, the script that loads the template with the data's name, and the picture. Frees `tsv`. */
-static int make(struct drawing *d, const char *name, const char *template, const char *alt,
-                struct strbuf *tsv, struct err *e)
-{
-    const char *script =
-        arena_printf(d->arena, "# %s.gp - %s\nload \"%s.gp\"\n", name, alt, template);
-    enum gnuplot_fate fate;
-    unlink_old(d, name);
-    int rc = data_write(tsv, arena_printf(d->arena, "%s/%s.tsv", d->plots, name), e);
-    if (rc < 0) return rc;
-    if (strcmp(name, template) != 0) {
-        rc = outfile_write(arena_printf(d->arena, "%s/%s.gp", d->plots, name), script,
-                           strlen(script), e);
-        if (rc != 0) return rc;
-    }
-    rc = gnuplot_template(d->plots, arena_printf(d->arena, "%s.gp", template), LANG_EN, e);
-    if (rc != 0) return rc;
-    d->n_made++;
-    if (d->hopeless || gnuplot_draw(d->plots, name, alt, &fate, &d->failed) == 0) return 0;
-    d->hopeless = fate != GNUPLOT_RAN;
-    if (fate == GNUPLOT_ABSENT) {
-        d->failed = (struct err){ 0 };
-        err_set(&d->failed, ERR_IO, NULL, "gnuplot is not installed: no pictures");
-        err_hint(&d->failed,
-                 "install gnuplot and run `gpusim plot`; data and scripts are in plots/");
-    }
-    return 0;
-}
-
 static void cell(struct strbuf *out, const char *text)
 {
     strbuf_addc(out, '\t');
@@ -230,8 +190,9 @@ static int curve(struct drawing *d, const char *name, struct err *e)
             strbuf_addc(&out, '\n');
         }
     }
-    return make(d, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
-                "sweep_curve", arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
+    return pictures_make(
+        &d->pictures, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
+        "sweep_curve", arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
 }
 
 /* ---- two axes ---- */
@@ -258,11 +219,12 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
         data_number(&out, figure(policy_of(point, d->policy[p]), name, "mean"));
         strbuf_addc(&out, '\n');
     }
-    return make(d, arena_printf(d->arena, "sweep_heat_%s_%zu", short_of(d->arena, name), p + 1),
-                "sweep_heat",
-                arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path,
-                             d->policy[p]),
-                &out, e);
+    return pictures_make(
+        &d->pictures, arena_printf(d->arena, "sweep_heat_%s_%zu", short_of(d->arena, name), p + 1),
+        "sweep_heat",
+        arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path,
+                     d->policy[p]),
+        &out, e);
 }
 
 /* ---- cost against a service level ---- */
@@ -340,7 +302,7 @@ static int pareto(struct drawing *d, struct err *e)
             if (x > 0) least = fmin(least, x);
         }
     if (n == 0) {
-        unlink_old(d, "sweep_pareto");
+        pictures_unlink(&d->pictures, "sweep_pareto");
         return 0;
     }
     mark_front(dot, n, d->arena);
@@ -359,8 +321,8 @@ static int pareto(struct drawing *d, struct err *e)
             if (dot[i].policy == p) of_policy++, dot_row(d, &dot[i], edge, &out);
         if (of_policy == 0) strbuf_addz(&out, "NaN\tNaN\t0\t0\t\n");
     }
-    return make(d, "sweep_pareto", "sweep_pareto",
-                arena_printf(d->arena, "%s against %s", d->cost, d->level), &out, e);
+    return pictures_make(&d->pictures, "sweep_pareto", "sweep_pareto",
+                         arena_printf(d->arena, "%s against %s", d->cost, d->level), &out, e);
 }
 
 /* ---- all of them ---- */
@@ -388,7 +350,8 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
     *n = 0;
     int rc = json_doc_load(&doc, path, e);
     if (rc != 0) {
-        err_hint(e, "DIR is a folder that `gpusim sweep` or `gpusim merge` wrote");
+        err_hint(e,
+                 "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
         goto out;
     }
     const char *format = json_string_value(json_object_get(doc.root, "format"));
@@ -402,15 +365,11 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
     read_policies(&d);
     d.level = any_has(&d, LATENCY) ? LATENCY : WAIT;
     d.cost = any_has(&d, COST) ? COST : CARDS;
-    d.plots = arena_printf(d.arena, "%s/plots", dir);
-    rc = outfile_mkdirs(d.plots, e);
-    if (rc == 0) rc = gnuplot_template(d.plots, "style.gp", LANG_EN, e);
+    d.pictures = (struct pictures){ .a = d.arena, .dir = arena_printf(d.arena, "%s/plots", dir) };
+    rc = pictures_begin(&d.pictures, e);
     if (rc == 0) rc = draw(&d, e);
-    *n = d.n_made;
-    if (rc == 0 && d.failed.code != ERR_OK) {
-        *e = d.failed;
-        rc = d.failed.code;
-    }
+    *n = d.pictures.n;
+    if (rc == 0) rc = pictures_end(&d.pictures, e);
 out:
     json_doc_fini(&doc);
     arena_destroy(d.arena);

@@ -1,7 +1,8 @@
 # style.gp - common look of all plots. Each template sets `height` and loads it.
-# Colours: Okabe and Ito, distinguishable with any common colour blindness; black is left out
-# because it must also be readable on a dark page. Line type k is policy k in every plot; from the
-# ninth on the same colours come back dashed, and points as triangles (mark).
+# Colours: each at least 3 to 1 against the white and the dark page, and any two at least 11 apart in CIELAB, also
+# as red-, green- or blue-blind eyes see them; found by search from the hues of Okabe and Ito, some of whose colours
+# are 2.3 to 1 on white. Line type k is policy k in every plot; from the ninth on the same colours come back dashed,
+# and points as triangles (mark).
 # Categories (what card time is spent on, cost items) take no policy's colour but steps of a ramp of
 # browns that differ in lightness, in the order in which they stand in a bar.
 set terminal svg enhanced size 860, height font "sans-serif,13" linewidth 1.4
@@ -13,14 +14,14 @@ set tics nomirror out scale 0.5
 set grid ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 set key outside right top Left reverse noenhanced samplen 2
 do for [k = 0:1] {
-    set linetype 8 * k + 1 linecolor rgb "#0072B2" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 2 linecolor rgb "#E69F00" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 3 linecolor rgb "#009E73" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 4 linecolor rgb "#D55E00" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 5 linecolor rgb "#56B4E9" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 6 linecolor rgb "#CC79A7" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 7 linecolor rgb "#8A8A8A" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 8 linecolor rgb "#B8A800" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 1 linecolor rgb "#2294FF" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 2 linecolor rgb "#B58819" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 3 linecolor rgb "#00957C" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 4 linecolor rgb "#B4585A" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 5 linecolor rgb "#4262D6" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 6 linecolor rgb "#E764B0" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 7 linecolor rgb "#65666F" linewidth 1.6 dashtype 1 + k
+    set linetype 8 * k + 8 linecolor rgb "#716719" linewidth 1.6 dashtype 1 + k
 }
 set linetype cycle 16
 mark(k) = k > 8 ? 9 : 7

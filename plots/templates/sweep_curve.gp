@@ -9,6 +9,7 @@ stats data using 1 nooutput
 blocks = STATS_blocks
 height = 380
 load "style.gp"
+set datafile missing # a point without the figure is a gap
 set xlabel axis noenhanced
 set ylabel what noenhanced
 set xtics noenhanced

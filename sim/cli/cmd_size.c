@@ -1,5 +1,6 @@
 /* gpusim size: the least-cost number of nodes at which every target is met, policy by policy. */
 #include "base/log.h"
+#include "base/outfile.h"
 #include "base/thread.h"
 #include "cli/command.h"
 #include "whatif/size.h"
@@ -9,7 +10,7 @@
 struct options {
     struct opt_list slo, set, policy, over;
     int64_t min, max, replications, jobs;
-    const char *group, *design;
+    const char *group, *design, *out;
     bool scan, no_nines, quiet;
     int format;
 };
@@ -32,6 +33,9 @@ static const struct opt opts[] = {
       "do not look for what p90, p99 and p999 of a target would cost", NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "at most so many runs of each fleet until a target is decided (default 16)", NULL },
+    { "out", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
+      "store all that was tried as DIR/size.json and draw each target against the number of cards",
+      NULL },
     { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
       "try every number from --min to --max (at most 512)", NULL },
     { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
@@ -108,23 +112,44 @@ static json_t *answer_json(const struct sizing *s, const struct size_answer *a)
         "next_smaller", trial_json(s, a->next_smaller), "non_monotone", odd, "tried", tried);
 }
 
-static void print_json(const struct sizing *s)
+static void document(const struct sizing *s, struct strbuf *b)
 {
-    struct strbuf b = { 0 };
     json_t *policies = json_array(), *slo = json_array();
     const struct size_answer *best = size_cheapest(s);
     for (size_t i = 0; i < s->n_answers; i++)
         json_array_append_new(policies, answer_json(s, &s->answer[i]));
     for (size_t i = 0; i < s->o.n_slo; i++) json_array_append_new(slo, json_string(s->slo[i].text));
-    json_t *v = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o}", "format", "gpusim-size/1",
-        "gpusim_version", GPUSIM_VERSION, "scenario_name", s->name, "scenario_sha256", s->sha256,
-        "slo", slo, "least_cost", best ? best->policy : NULL, "least_cost_over",
-        best ? over_json(s, best) : json_null(), "nines", nines_json(s), "policies", policies);
-    json_write(v, &b);
+    json_t *set = json_array();
+    for (size_t i = 0; i < s->o.n_set; i++) json_array_append_new(set, json_string(s->o.set[i]));
+    json_t *v = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "format",
+                          "gpusim-size/1", "gpusim_version", GPUSIM_VERSION, "scenario_name",
+                          s->name, "scenario_sha256", s->sha256, "seed", json_num((double)s->seed),
+                          "set", set, "slo", slo, "least_cost", best ? best->policy : NULL,
+                          "least_cost_over", best ? over_json(s, best) : json_null(), "nines",
+                          nines_json(s), "policies", policies);
+    json_write(v, b);
     json_decref(v);
+}
+
+static void print_json(const struct sizing *s)
+{
+    struct strbuf b = { 0 };
+    document(s, &b);
     fwrite(b.s, 1, b.len, stdout);
     strbuf_fini(&b);
+}
+
+static int store(const struct sizing *s, const char *dir, struct err *e)
+{
+    struct strbuf b = { 0 };
+    char *path = xasprintf("%s/size.json", dir);
+    document(s, &b);
+    int rc = outfile_write(path, b.s, b.len, e);
+    strbuf_fini(&b);
+    free(path);
+    if (rc == 0) rc = command_plot(dir, e);
+    if (rc == 0) log_info("what was tried is in %s/size.json, drawn in %s/plots", dir, dir);
+    return rc;
 }
 
 /* ---- CSV: one row a trial ---- */
@@ -340,7 +365,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .threads = o.jobs > 0 ? (unsigned)o.jobs : thread_cores(),
             .scan = o.scan,
         };
-        rc = size_run(&s, &so, e);
+        if (o.out) rc = outfile_mkdirs(o.out, e);
+        if (rc == 0) rc = size_run(&s, &so, e);
     }
     if (rc == 0) {
         if (o.format == FORMAT_JSON)
@@ -349,7 +375,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             print_csv(&s);
         else
             print_table(&s);
-        rc = size_cheapest(&s) ? 0 : 1;
+        if (o.out) rc = store(&s, o.out, e);
+        if (rc == 0) rc = size_cheapest(&s) ? 0 : 1;
     }
     size_fini(&s);
     opt_fini(opts, &o);

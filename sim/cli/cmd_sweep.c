@@ -114,18 +114,6 @@ static int dry_run(struct sweep *s, int format, struct err *e)
     return 0;
 }
 
-/* plots/ is not ours to call: drawing is the command of that name. */
-static int plot(const char *dir, struct err *e)
-{
-    for (size_t i = 0; cmd_all[i]; i++) {
-        if (strcmp(cmd_all[i]->name, "plot") != 0) continue;
-        char name[] = "plot";
-        char *argv[] = { name, (char *)(uintptr_t)dir, NULL };
-        return cmd_all[i]->run(cmd_all[i], 2, argv, e);
-    }
-    return 0;
-}
-
 /* A shard of a large sweep makes no tables: in a folder that all share it would read what everybody
  * has done, 10,000 shards of a million runs each half a million files. */
 enum { MOST_RUNS_IN_TABLES_OF_A_SHARD = 10000 };
@@ -159,7 +147,7 @@ static int report(const struct sweep *s, int format, bool plots, struct err *e)
         }
         rc = t.n_failed > 0 ? 1 : 0;
         if (plots) {
-            const int drawn = plot(s->dir, e);
+            const int drawn = command_plot(s->dir, e);
             if (drawn != 0) rc = drawn;
         }
     }

@@ -26,4 +26,7 @@ struct command {
 
 extern const struct command *const cmd_all[]; /* NULL-terminated, sorted by name */
 
+/* `gpusim plot DIR`, for the commands of sim/, which may not call plots/. Its exit status or ERR_*. */
+int command_plot(const char *dir, struct err *e);
+
 #endif

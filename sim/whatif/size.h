@@ -124,6 +124,7 @@ struct sizing {
     struct slo slo[SIZE_MAX_TARGETS];
     const char *name; /* of the scenario */
     char sha256[65];
+    uint64_t seed; /* of the scenario, after `set` */
     struct grid over;
     struct size_answer *answer; /* by point, and in it by policy in scenario order */
     size_t n_answers;

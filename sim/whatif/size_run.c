@@ -446,6 +446,7 @@ int size_run(struct sizing *s, const struct size_options *o, struct err *e)
     if (rc == 0) {
         s->random = runner_is_random(&base);
         s->name = arena_strdup(s->arena, base.scenario.name);
+        s->seed = (uint64_t)base.scenario.seed;
         memcpy(s->sha256, base.scenario.sha256, sizeof s->sha256);
         list_answers(s, &base);
     }

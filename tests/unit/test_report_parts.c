@@ -283,6 +283,20 @@ static void a_sweep_beside_the_run(void **state)
     assert_null(strstr(out.s, "<?xml?>"));
     strbuf_fini(&out);
     beside_fini(&b);
+    /* a sizing of it comes first */
+    snprintf(sweep, sizeof sweep, "%.*s-size", (int)strlen(run) - 1, run);
+    snprintf(plots, sizeof plots, "%s/plots", sweep);
+    assert_int_equal(mkdir(sweep, 0777), 0);
+    assert_int_equal(mkdir(plots, 0777), 0);
+    put(sweep, "size.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
+    put(plots, "size_curve_1_y.tsv", "axis\tfigure\ttarget\ncards\tjobs.slowdown.p95\tx\n");
+    put(plots, "size_curve_1_y.svg", "<?xml?><svg id=\"of_size\"></svg>");
+    beside_read(&b, run, &r);
+    assert_string_equal(b.name, "run-size, run-sweep");
+    assert_int_equal(b.n, 2);
+    assert_string_equal(b.curve[0].axis, "cards");
+    assert_string_equal(b.curve[1].axis, "fleet.a.nodes");
+    beside_fini(&b);
     fake_result_fini(&r);
     arena_destroy(a);
 }

@@ -1,0 +1,54 @@
+#include "plots/pictures.h"
+
+#include "base/outfile.h"
+#include "plots/gnuplot.h"
+#include "plots/report_data.h"
+
+#include <string.h>
+#include <unistd.h>
+
+int pictures_begin(struct pictures *p, struct err *e)
+{
+    const int rc = outfile_mkdirs(p->dir, e);
+    return rc ? rc : gnuplot_template(p->dir, "style.gp", LANG_EN, e);
+}
+
+void pictures_unlink(const struct pictures *p, const char *name)
+{
+    static const char *const ends[] = { "svg", "gp", "tsv" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        unlink(arena_printf(p->a, "%s/%s.%s", p->dir, name, ends[i]));
+}
+
+int pictures_make(struct pictures *p, const char *name, const char *kind, const char *alt,
+                  struct strbuf *tsv, struct err *e)
+{
+    const char *script = arena_printf(p->a, "# %s.gp - %s\nload \"%s.gp\"\n", name, alt, kind);
+    enum gnuplot_fate fate;
+    pictures_unlink(p, name);
+    int rc = data_write(tsv, arena_printf(p->a, "%s/%s.tsv", p->dir, name), e);
+    if (rc < 0) return rc;
+    if (strcmp(name, kind) != 0) {
+        rc = outfile_write(arena_printf(p->a, "%s/%s.gp", p->dir, name), script, strlen(script), e);
+        if (rc != 0) return rc;
+    }
+    rc = gnuplot_template(p->dir, arena_printf(p->a, "%s.gp", kind), LANG_EN, e);
+    if (rc != 0) return rc;
+    p->n++;
+    if (p->hopeless || gnuplot_draw(p->dir, name, alt, &fate, &p->failed) == 0) return 0;
+    p->hopeless = fate != GNUPLOT_RAN;
+    if (fate == GNUPLOT_ABSENT) {
+        p->failed = (struct err){ 0 };
+        err_set(&p->failed, ERR_IO, NULL, "gnuplot is not installed: no pictures");
+        err_hint(&p->failed,
+                 "install gnuplot and run `gpusim plot`; data and scripts are in plots/");
+    }
+    return 0;
+}
+
+int pictures_end(const struct pictures *p, struct err *e)
+{
+    if (p->failed.code == ERR_OK) return 0;
+    *e = p->failed;
+    return (int)p->failed.code;
+}

@@ -1,0 +1,31 @@
+/* plots/pictures.h - the pictures of a sweep or a sizing: each is data, a script that loads the template of its kind,
+ * and what gnuplot makes of them. A failure to draw is kept, so that data and scripts of the rest are still written.
+ * Threads: one struct, one thread. */
+#ifndef GPUSIM_PLOTS_PICTURES_H
+#define GPUSIM_PLOTS_PICTURES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+
+struct pictures {
+    struct arena *a;   /* borrowed */
+    const char *dir;   /* where they lie; borrowed */
+    size_t n;          /* made */
+    struct err failed; /* first picture that could not be drawn */
+    bool hopeless;     /* no use in trying gnuplot again */
+};
+
+/* The folder and the common style. 0 or ERR_IO. */
+int pictures_begin(struct pictures *p, struct err *e);
+/* DIR/NAME.tsv, NAME.gp and NAME.svg. `alt` says in words what it shows. Frees `tsv`. 0 or ERR_IO. */
+int pictures_make(struct pictures *p, const char *name, const char *kind, const char *alt,
+                  struct strbuf *tsv, struct err *e);
+/* No picture of that name. */
+void pictures_unlink(const struct pictures *p, const char *name);
+/* 0; or the first failure to draw. */
+int pictures_end(const struct pictures *p, struct err *e);
+
+#endif

@@ -1,0 +1,169 @@
+#include "plots/size_plots.h"
+
+#include "base/json.h"
+#include "plots/pictures.h"
+#include "plots/report_data.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One answer: a policy at one value of --over. */
+struct line {
+    const char *name;
+    size_t colour, dash; /* of the policy and of the value, from 1 */
+    json_t *tried;       /* borrowed */
+};
+
+struct drawing {
+    struct arena *a;
+    json_t *slo; /* borrowed */
+    struct line line[SIZE_PLOT_LINES];
+    size_t n_lines;
+    struct pictures pictures;
+};
+
+static const char *text(const json_t *v, const char *key)
+{
+    const char *s = json_string_value(json_object_get(v, key));
+    return s ? s : "";
+}
+
+/* "mig, fleet.a.gpu=l4" */
+static const char *name_of(struct drawing *d, const json_t *answer)
+{
+    const char *key, *s = text(answer, "name");
+    json_t *v;
+    json_object_foreach(json_object_get(answer, "over"), key, v)
+    {
+        s = arena_printf(d->a, "%s, %s=%s", s, key,
+                         json_string_value(v) ? json_string_value(v) : "");
+    }
+    return s;
+}
+
+/* Policies have their colour, in the order of the scenario; the n-th value of each has dashes of its own. */
+static void read_lines(struct drawing *d, const json_t *policies)
+{
+    const char *seen[SIZE_PLOT_LINES];
+    size_t n_seen = 0, values[SIZE_PLOT_LINES] = { 0 }, i;
+    json_t *answer;
+    json_array_foreach(policies, i, answer)
+    {
+        size_t k = 0;
+        const char *policy = text(answer, "name");
+        json_t *tried = json_object_get(answer, "tried");
+        if (d->n_lines == SIZE_PLOT_LINES) return;
+        while (k < n_seen && strcmp(seen[k], policy) != 0) k++;
+        if (k == n_seen) seen[n_seen++] = policy;
+        values[k]++;
+        if (json_array_size(tried) > 0)
+            d->line[d->n_lines++] = (struct line){ name_of(d, answer), k + 1, values[k], tried };
+    }
+}
+
+/* NAN: no such figure. */
+static double number(const json_t *v, const char *key)
+{
+    const json_t *x = json_object_get(v, key);
+    return json_is_number(x) ? json_number_value(x) : NAN;
+}
+
+static void fleet_row(struct strbuf *out, const json_t *trial, const json_t *target)
+{
+    const double mean = number(target, "value"), low = number(target, "low"),
+                 high = number(target, "high");
+    const double cards = number(trial, "cards"), nodes = number(trial, "nodes");
+    if (!isfinite(cards)) return;
+    strbuf_addf(out, "%.9g", cards);
+    data_number(out, mean);
+    data_number(out, isfinite(low) ? low : mean);
+    data_number(out, isfinite(high) ? high : mean);
+    strbuf_addf(out, "\t%d\t%.9g cards, %.9g nodes: ", json_is_true(json_object_get(trial, "met")),
+                cards, nodes);
+    strbuf_addf(out, isfinite(mean) ? "%.4g, " : "n/a, ", mean);
+    data_name(out, text(target, "verdict"));
+    strbuf_addc(out, '\n');
+}
+
+/* "jobs.wait_s.p95<=600": the figure before the sign, the number behind it. */
+static int curve(struct drawing *d, size_t q, struct err *e)
+{
+    const char *slo = json_string_value(json_array_get(d->slo, q));
+    const size_t len = strcspn(slo, "<>=! ");
+    const char *figure = arena_strndup(d->a, slo, len), *limit = slo + len;
+    struct strbuf out = { 0 };
+    size_t i;
+    json_t *trial;
+    bool any = false;
+    limit += strspn(limit, "<>=! ");
+    char *name = arena_printf(d->a, "size_curve_%zu_%s", q + 1, figure);
+    for (char *p = name; *p; p++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p)) *p = '_';
+    strbuf_addz(&out, "axis\tfigure\ttarget\tlimit\tcolours\tdashes\ncards\t");
+    data_name(&out, figure);
+    strbuf_addc(&out, '\t');
+    data_name(&out, slo);
+    strbuf_addc(&out, '\t');
+    data_name(&out, limit);
+    strbuf_addc(&out, '\t');
+    for (size_t k = 0; k < d->n_lines; k++) strbuf_addf(&out, " %zu", d->line[k].colour);
+    strbuf_addc(&out, '\t');
+    for (size_t k = 0; k < d->n_lines; k++) strbuf_addf(&out, " %zu", d->line[k].dash);
+    strbuf_addc(&out, '\n');
+    for (size_t k = 0; k < d->n_lines; k++) {
+        strbuf_addz(&out, "\n\n");
+        data_name(&out, d->line[k].name);
+        strbuf_addz(&out, "\tmean\tlow\thigh\tmet\ttext\n");
+        json_array_foreach(d->line[k].tried, i, trial)
+        {
+            const json_t *target = json_array_get(json_object_get(trial, "targets"), q);
+            any = any || isfinite(number(target, "value"));
+            fleet_row(&out, trial, target);
+        }
+    }
+    if (any)
+        return pictures_make(&d->pictures, name, "size_curve",
+                             arena_printf(d->a, "%s against the number of cards", figure), &out, e);
+    pictures_unlink(&d->pictures, name);
+    strbuf_fini(&out);
+    return 0;
+}
+
+static bool all_texts(const json_t *list)
+{
+    size_t i;
+    json_t *v;
+    json_array_foreach(list, i, v)
+    {
+        if (!json_is_string(v)) return false;
+    }
+    return json_is_array(list);
+}
+
+int size_plots_build(const char *dir, size_t *n, struct err *e)
+{
+    struct json_doc doc = { 0 };
+    struct drawing d = { .a = arena_create() };
+    const char *path = arena_printf(d.a, "%s/size.json", dir);
+    *n = 0;
+    int rc = json_doc_load(&doc, path, e);
+    if (rc != 0) goto out;
+    d.slo = json_object_get(doc.root, "slo");
+    const json_t *policies = json_object_get(doc.root, "policies");
+    if (strcmp(text(doc.root, "format"), "gpusim-size/1") != 0 || !all_texts(d.slo) ||
+        !json_is_array(policies)) {
+        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },
+                     "expected the answer of a sizing (gpusim-size/1)");
+        goto out;
+    }
+    read_lines(&d, policies);
+    d.pictures = (struct pictures){ .a = d.a, .dir = arena_printf(d.a, "%s/plots", dir) };
+    rc = pictures_begin(&d.pictures, e);
+    for (size_t q = 0; q < json_array_size(d.slo) && rc == 0; q++) rc = curve(&d, q, e);
+    *n = d.pictures.n;
+    if (rc == 0) rc = pictures_end(&d.pictures, e);
+out:
+    json_doc_fini(&doc);
+    arena_destroy(d.a);
+    return rc;
+}

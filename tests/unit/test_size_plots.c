@@ -1,0 +1,139 @@
+/* test_size_plots.c - pictures of a sizing written by hand: which are made, what is in their data, and that gnuplot
+ * draws them, the target and the gaps included. */
+#include "support/support.h"
+
+#include "base/str.h"
+#include "plots/size_plots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct err err;
+
+static bool have_gnuplot(void)
+{
+    return system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+/* Like size.json, with ' for ", in a folder of its own. */
+static const char *sizing(const char *text)
+{
+    const char *dir = temp_dir();
+    char path[500];
+    snprintf(path, sizeof path, "%s/size.json", dir);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (; *text; text++) fputc(*text == '\'' ? '"' : *text, f);
+    assert_int_equal(fclose(f), 0);
+    return dir;
+}
+
+static char *plot_file(const char *dir, const char *name)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
+    return read_file(path);
+}
+
+static bool exists(const char *dir, const char *name)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+#define TARGET(value, low, high, verdict)                                                          \
+    "{'value': " value ", 'low': " low ", 'high': " high ", 'verdict': '" verdict "'}"
+#define FLEET(nodes, cards, met, one, two)                                                         \
+    "{'nodes': " nodes ", 'cards': " cards ", 'met': " met ", 'targets': [" one ", " two "]}"
+#define NONE TARGET("null", "null", "null", "missed")
+
+static const char two_policies[] =
+    "{'format': 'gpusim-size/1', 'slo': ['jobs.wait_s.p95<=600', 'services.0.attainment >= 0.99'], "
+    "'policies': ["
+    "{'name': 'whole', 'over': {'fleet.a.gpu': 'l4'}, 'tried': [" FLEET("1", "4", "false", NONE, NONE) ", " FLEET(
+        "2", "8", "false", TARGET("900", "700", "1100", "missed"),
+        NONE) ", " FLEET("3", "12", "true", TARGET("30", "null", "null", "met"),
+                         NONE) "]}, "
+                               "{'name': 'mig', 'over': {'fleet.a.gpu': 'l4'}, 'problem': 'no slices', 'tried': []}, "
+                               "{'name': 'whole', 'over': {'fleet.a.gpu': 'a100'}, 'tried': [" FLEET(
+                                   "2", "8", "true", TARGET("60", "50", "70", "met"),
+                                   NONE) "]}, "
+                                         "{'name': 'mig', 'over': {'fleet.a.gpu': 'a100'}, 'tried': [" FLEET(
+                                             "2", "8", "true", TARGET("5", "4", "6", "met"),
+                                             NONE) "]}]}";
+
+static void a_target_over_cards(void **state)
+{
+    size_t n;
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sizing(two_policies);
+    err = (struct err){ 0 };
+    if (size_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    assert_int_equal(n, 1); /* nobody has the second figure */
+    char *t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.tsv");
+    assert_string_equal(t, "axis\tfigure\ttarget\tlimit\tcolours\tdashes\n"
+                           "cards\tjobs.wait_s.p95\tjobs.wait_s.p95<=600\t600\t 1 1 2\t 1 2 2\n"
+                           "\n\nwhole, fleet.a.gpu=l4\tmean\tlow\thigh\tmet\ttext\n"
+                           "4\tNaN\tNaN\tNaN\t0\t4 cards, 1 nodes: n/a, missed\n"
+                           "8\t900\t700\t1100\t0\t8 cards, 2 nodes: 900, missed\n"
+                           "12\t30\t30\t30\t1\t12 cards, 3 nodes: 30, met\n"
+                           "\n\nwhole, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+                           "8\t60\t50\t70\t1\t8 cards, 2 nodes: 60, met\n"
+                           "\n\nmig, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+                           "8\t5\t4\t6\t1\t8 cards, 2 nodes: 5, met\n");
+    free(t);
+    t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
+    assert_contains(t, "jobs.wait_s.p95&lt;=600"); /* the target, in the key */
+    assert_contains(t, ">whole, fleet.a.gpu=a100<");
+    assert_contains(t, "12 cards, 3 nodes: 30, met"); /* under the pointer */
+    free(t);
+    assert_false(exists(dir, "size_curve_2_services_0_attainment.tsv"));
+}
+
+static void mistakes(void **state)
+{
+    static const char *const bad[] = {
+        "{'format': 'gpusim-sweep/1', 'slo': [], 'policies': []}",
+        "{'format': 'gpusim-size/1', 'slo': [1], 'policies': []}",
+        "{'format': 'gpusim-size/1', 'slo': []}",
+        "{'format': 'gpusim-size/1', 'policies': []}",
+        "[",
+        "[]",
+    };
+    size_t n;
+    (void)state;
+    err = (struct err){ 0 };
+    assert_int_equal(size_plots_build(temp_dir(), &n, &err), ERR_IO);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err = (struct err){ 0 };
+        assert_int_equal(size_plots_build(sizing(bad[i]), &n, &err), ERR_INPUT);
+        assert_int_equal(n, 0);
+    }
+}
+
+/* Members of the wrong kind are not there; nothing is drawn of them, nothing falls over. */
+static void wrong_kinds(void **state)
+{
+    size_t n;
+    (void)state;
+    const char *dir = sizing("{'format': 'gpusim-size/1', 'slo': ['<=', 'x<=1', ''], 'policies': "
+                             "[1, {'name': 2, 'over': [1], 'tried': [1, {}, {'cards': 'x'}, "
+                             "{'cards': 3, 'targets': [{'value': 'a'}]}]}, {'tried': {}}]}");
+    err = (struct err){ 0 };
+    assert_int_equal(size_plots_build(dir, &n, &err), 0);
+    assert_int_equal(n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_target_over_cards),
+        cmocka_unit_test(mistakes),
+        cmocka_unit_test(wrong_kinds),
+    };
+    return cmocka_run_group_tests_name("size_plots", tests, NULL, NULL);
+}
