@@ -198,6 +198,20 @@ static int add_probes(struct options *o, const char *list, struct err *e)
     return rc;
 }
 
+/* As the catalogue's keys are: its files' names. */
+static int parse_key(const char *text, struct options *o, struct err *e)
+{
+    const size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789.-_");
+    if (n == 0 || text[n] || n >= KEY_MAX)
+        return err_set(
+            e, ERR_USAGE, NULL,
+            "--gpu: expected a key of the catalogue (small letters, digits, . - _; at most %d), "
+            "found \"%.80s\"; \"gpusim list gpus\" names them",
+            KEY_MAX - 1, text);
+    o->gpu = text;
+    return 0;
+}
+
 /* In getopt's form; the last one is all zero. */
 static void long_options(struct option out[OPTIONS + 1])
 {
@@ -239,7 +253,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         case 'w': rc = parse_count(optarg, "--worker", &o->worker, e); break;
         case 'o': o->out = optarg; break;
         case 'p': rc = add_probes(o, optarg, e); break;
-        case 'g': o->gpu = optarg; break;
+        case 'g': rc = parse_key(optarg, o, e); break;
         case 's': o->shim = optarg; break;
         case 'm': print_manual(stdout); return 1;
         case 'q': o->quick = true; break;
@@ -270,12 +284,18 @@ static char *samples_path(const char *out)
     return xasprintf("%.*s.samples.json", (int)cut, out);
 }
 
-/* Learn before minutes of measuring that the result could not be written. */
+/* Learn before minutes of measuring that the profile, or the samples beside it, could not be written. */
 static int try_output(const char *path, struct err *e)
 {
-    struct outfile f = { 0 };
-    int rc = outfile_open(&f, path, e);
-    outfile_abandon(&f);
+    char *name[2] = { xstrdup(path), strcmp(path, "-") == 0 ? NULL : samples_path(path) };
+    int rc = 0;
+    for (int i = 0; !rc && i < 2 && name[i]; i++) {
+        struct outfile f = { 0 };
+        rc = outfile_open(&f, name[i], e);
+        outfile_abandon(&f);
+    }
+    free(name[0]);
+    free(name[1]);
     return rc;
 }
 
@@ -395,21 +415,16 @@ static int be_worker(int index)
     return status;
 }
 
-static int run(int argc, char **argv, int *status, struct err *e)
+static int run(int argc, char **argv, struct err *e)
 {
     struct options o = { .child = -1, .worker = -1 };
     struct device *d = NULL;
 
     int rc = parse_options(argc, argv, &o, e);
     if (rc) return rc > 0 ? 0 : rc;
-    if (o.child >= 0) {
-        *status = device_cuda_context_child(o.child);
-        return 0;
-    }
-    if (o.worker >= 0) {
-        *status = be_worker(o.worker);
-        return 0;
-    }
+    /* a pipe to the parent, who may have gone: nobody is to be told */
+    if (o.child >= 0) exit(device_cuda_context_child(o.child));
+    if (o.worker >= 0) exit(be_worker(o.worker));
     if (o.list) {
         probe_list(stdout);
         return 0;
@@ -431,14 +446,10 @@ static int run(int argc, char **argv, int *status, struct err *e)
 int main(int argc, char **argv)
 {
     struct err e = { 0 };
-    int status = 0;
     signal(SIGPIPE, SIG_IGN); /* a worker that died is an error message, not our end */
-    int rc = run(argc, argv, &status, &e);
+    int rc = run(argc, argv, &e);
     if (!rc && (fflush(stdout) || ferror(stdout)))
         rc = err_set(&e, ERR_IO, NULL, "cannot write standard output");
-    if (rc) {
-        err_print(&e, "calibrate", stderr);
-        status = err_status((enum err_code)rc);
-    }
-    return status;
+    if (rc) err_print(&e, "calibrate", stderr);
+    return rc ? err_status((enum err_code)rc) : 0;
 }

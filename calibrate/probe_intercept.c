@@ -337,6 +337,9 @@ static void quota_env_fini(struct quota_env *q)
     for (int i = 0; i < QUOTA_VARS; i++) free(q->set[i]);
 }
 
+/* A library counts the context or not, in whole pages; beyond that it did not hold the quota. */
+#define QUOTA_HELD 1.1
+
 static int measure_memory(const struct hook *h, struct err *e)
 {
     const struct stop_rule rule = { .relative = 0.02, .min_n = 6, .max_n = 100, .seconds = 600 };
@@ -368,8 +371,13 @@ static int measure_memory(const struct hook *h, struct err *e)
     if (!rc) {
         profile_out_put(h->c->out, &keys[REACHED], &reached, NULL,
                         "allocations of 64 and then 2 MiB until one is refused");
-        profile_out_put(h->c->out, &keys[BYTES_ERROR], &error, NULL,
-                        "counted at a full quota against what is gone from the card");
+        const double filled = sampler_estimate(&reached).median;
+        if (filled > QUOTA_HELD)
+            profile_out_missing(h->c->out, &keys[BYTES_ERROR],
+                                "no quota was in force: %.3g of it could be allocated", filled);
+        else
+            profile_out_put(h->c->out, &keys[BYTES_ERROR], &error, NULL,
+                            "counted at a full quota against what is gone from the card");
     }
     sampler_fini(&reached);
     sampler_fini(&error);
@@ -423,7 +431,7 @@ static int measure_core(const struct hook *h, struct err *e)
     static const int alone[CORES] = { 10, 25, 50, 75 }, pair[2] = { 30, 70 };
     const struct stop_rule rule = { .relative = 0.05, .min_n = 6, .max_n = 100, .seconds = 600 };
     /* a quota is held over bursts (a tenth of a second and more with the usual libraries): a window holds many */
-    const double seconds = h->c->quick ? 2 : 5;
+    const double seconds = h->c->quick ? 2 : 3;
     const int none = 0;
     struct sampler share[CORES + 2], gain;
     struct loop_result r[2], full;
@@ -466,6 +474,12 @@ static void run(const struct probe_ctx *c)
     if (!rc && !path)
         rc = err_set(&e, ERR_IO, NULL, "no library to preload: %s",
                      c->shim ? c->shim : "libgpusim_intercept.so is not beside this program");
+    if (!rc && strpbrk(path, ": "))
+        rc = err_set(
+            &e, ERR_IO, NULL,
+            "the loader takes \"%s\" for two: a path to preload may hold no space and no colon; copy "
+            "the library",
+            path);
     /* before whatever is preloaded already, so that the two sides of a pair differ in this one only */
     const char *rest = getenv("LD_PRELOAD");
     h.path = path;

@@ -231,7 +231,7 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
         if (!rc) sampler_add(&s[CAP + k], r[0].rate / alone.rate);
         workers_stop(w, 1);
     }
-    return rc ? rc : measure_pairs(c, m, seconds, &s[BESIDE], e);
+    return rc ? rc : measure_pairs(c, m, 0.5 * seconds, &s[BESIDE], e); /* 20 windows */
 }
 
 static void put(const struct probe_ctx *c, int k, const struct sampler *s)

@@ -285,12 +285,27 @@ json_t *profile_out_samples_json(const struct profile_out *o)
     return root;
 }
 
+/* How many entries from the first on are of its group and missing for its reason. */
+static size_t alike(const struct entry *e, size_t most)
+{
+    size_t n = 1;
+    while (n < most && e[n].status == e->status && strcmp(e[n].def.group, e->def.group) == 0 &&
+           strcmp(e[n].reason, e->reason) == 0)
+        n++;
+    return n;
+}
+
 void profile_out_table(const struct profile_out *o, FILE *to)
 {
-    for (size_t i = 0; i < o->entry.n; i++) {
+    size_t n = 1;
+    for (size_t i = 0; i < o->entry.n; i += n) {
         const struct entry *e = &o->entry.v[i];
+        n = e->status == PARAM_MEASURED ? 1 : alike(e, o->entry.n - i);
         fprintf(to, "%-9s %-22s ", e->def.group, e->def.key);
-        if (e->status != PARAM_MEASURED)
+        if (e->status != PARAM_MEASURED && n > 1)
+            fprintf(to, "%s: %s (so are the next %zu, to %s)\n", status_names[e->status], e->reason,
+                    n - 1, e[n - 1].def.key);
+        else if (e->status != PARAM_MEASURED)
             fprintf(to, "%s: %s\n", status_names[e->status], e->reason);
         else if (e->points)
             fprintf(to, "%.3g at the least of %zu points\n", e->est.median,

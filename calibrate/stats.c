@@ -134,6 +134,7 @@ void sampler_discard(struct sampler *s)
 bool sampler_met(const struct sampler *s)
 {
     const struct estimate e = stats_estimate(s->v, s->n);
+    if (s->rule.max_n == 1) return s->n == 1;
     return e.coverage >= confidence_wanted &&
            0.5 * (e.high - e.low) <= s->rule.relative * fabs(e.median);
 }

@@ -14,6 +14,7 @@ static void planted_cost_and_quotas(void **state)
     expect(&m, "intercept.launch_ex_ns", 925, 0, 30);
     assert_contains(m.said, "copy_ns                not measured: within the noise"); /* no hook */
     expect(&m, "intercept.seen_symbol", 1, 0, 0);
+    if (strstr(m.said, "n 1  target missed")) fail_msg("a count misses no target\n%s", m.said);
     expect(&m, "intercept.seen_address", 1, 0, 0);
     expect(&m, "intercept.seen_ex", 1, 0, 0);
     expect(&m, "intercept.seen_cooperative", 1, 0, 0);
@@ -76,6 +77,25 @@ static void not_there(void **state)
     m = measure("context_ms=5", "--only launch,intercept --shim /etc/passwd");
     assert_contains(m.said, "not measured: the library was not loaded");
     done(&m);
+    /* one that the loader would take for two */
+    const char *folder = temp_dir();
+    char *copy = xasprintf("mkdir -p '%s/a b' && cp '%s/libcublasLt.so.13' '%s/a b/l.so'", folder,
+                           dir, folder);
+    assert_int_equal(system(copy), 0);
+    char *args = xasprintf("--only launch,intercept --shim '%s/a b/l.so'", folder);
+    m = measure("context_ms=5", args);
+    assert_contains(m.said, "a path to preload may hold no space and no colon");
+    done(&m);
+    free(args);
+    free(copy);
+    /* a library that holds no quota has no error of its quota; two processes get the same */
+    args = xasprintf("--only launch,intercept --shim '%s/libcublasLt.so.13'", dir);
+    m = measure("context_ms=5", args);
+    assert_contains(m.said, "quota_bytes_error      not measured: no quota was in force: 3.9");
+    expect(&m, "intercept.core_10", 1, 0.01, 0);
+    expect(&m, "intercept.core_gain", 0, 0, 0.02);
+    done(&m);
+    free(args);
 }
 
 int main(void)

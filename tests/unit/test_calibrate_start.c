@@ -64,6 +64,22 @@ static void old_driver(void **state)
     }
 }
 
+/* Also where only the samples cannot be written: before the first measurement, not after the last. */
+static void no_output(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    const char *folder = temp_dir();
+    char *command = xasprintf("mkdir -p '%s/y.samples.json'", folder);
+    char *args = xasprintf("--only launch -o '%s/y.json'", folder);
+    assert_int_equal(system(command), 0);
+    expect_line("context_ms=1", args, "y.samples.json: cannot create");
+    expect_line("context_ms=1", "--only launch -o /nowhere/y.json",
+                "/nowhere/y.json: cannot create");
+    free(args);
+    free(command);
+}
+
 static void no_driver(void **state)
 {
     (void)state;
@@ -86,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_start),
         cmocka_unit_test(old_driver),
+        cmocka_unit_test(no_output),
         cmocka_unit_test(no_driver),
     };
     return cmocka_run_group_tests_name("calibrate where it cannot measure", tests, set_up, NULL);
