@@ -26,7 +26,8 @@ static const struct opt opts[] = {
       "score these measured rows instead (CSV, columns as in scenarios/measured/)", NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
       NULL },
-    { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL, "also print every row; with --format csv instead of the scores", NULL },
+    { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL,
+      "also print every row; with --format csv instead of the scores", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT", "how to print",
       formats },
     { 0 },
@@ -210,12 +211,13 @@ static bool ends_with(const char *s, const char *end)
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-static void csv_line(const struct valid_set *s, const char *group, bool as_run, bool aside,
+/* `policies`: whose reports show the line; NULL: nobody's. */
+static void csv_line(const struct valid_set *s, const char *group, const char *policies, bool aside,
                      const struct valid_score *model, const struct valid_score *naive)
 {
     csv_text(s->name, ',');
     csv_text(group, ',');
-    csv_text(as_run && s->policies ? s->policies : "", ',');
+    csv_text(policies ? policies : "", ',');
     printf("%d,%zu,", aside, model->n);
     csv_number(model->mae);
     csv_number(model->mape);
@@ -235,12 +237,16 @@ static void print_csv(const struct scored *s, size_t n)
          "baseline_worst,unit,what,baseline");
     for (size_t i = 0; i < n; i++) {
         const struct valid_report *r = &s[i].report;
-        const char *as_run = s[i].set->as_run;
+        const struct valid_set *set = s[i].set;
+        const char *of_groups = set->as_run_policies ? set->as_run_policies : set->policies;
+        const bool total = !set->as_run || set->as_run_policies;
         if (!s[i].path) continue;
-        for (size_t g = 0; g < r->n_groups; g++)
-            csv_line(s[i].set, r->group[g].name, as_run && ends_with(r->group[g].name, as_run),
-                     r->group[g].aside, &r->group[g].model, &r->group[g].naive);
-        csv_line(s[i].set, "total", !as_run, false, &r->model, &r->naive);
+        for (size_t g = 0; g < r->n_groups; g++) {
+            const bool as_run = set->as_run && ends_with(r->group[g].name, set->as_run);
+            csv_line(set, r->group[g].name, as_run ? of_groups : NULL, r->group[g].aside,
+                     &r->group[g].model, &r->group[g].naive);
+        }
+        csv_line(set, "total", total ? set->policies : NULL, false, &r->model, &r->naive);
     }
 }
 

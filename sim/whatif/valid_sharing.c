@@ -12,8 +12,9 @@
  *   MPS, host-bound              as under time slicing
  *   MIG, tenants on equal slices the width that the workload's other rows on slices imply: tenants of
  *                                different slices do not disturb each other
- * Rows that share these data: the file that is asked about, the one that ships, the reference. A
- * card with one row only is asked with the profile's default, aside. Copies over PCIe in turns and pairs
+ * Rows that share these data: the file that is asked about, the one that ships, the reference. All
+ * busy rows are also asked with the profile's default switch cost, aside: nothing else is known to a run
+ * without a calibrated profile, or of a card with one row. Copies over PCIe in turns and pairs
  * of which one side is not known alone are not covered. */
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -340,13 +341,11 @@ static void predict_busy(struct study *s, const struct series_row *r, valid_rows
         return;
     }
     const double switch_us = explain(&q, r, busy_on_this_card, 0, 1000);
-    if (!isnan(switch_us)) {
+    if (!isnan(switch_us))
         put(out, s, r, "time slicing, busy tenants", answer(&q, r, switch_us), naive, false);
-        return;
-    }
     struct gpu_profile profile;
     profile_defaults(&profile);
-    put(out, s, r, "time slicing, one row a card",
+    put(out, s, r, "time slicing, default switch cost",
         answer(&q, r, profile.param[PROFILE_timeslice_switch_us].value), naive, true);
 }
 
@@ -465,6 +464,8 @@ const struct valid_set valid_sharing = {
     .naive = "busy time slicing: one constant for all cards; else an equal split of one card",
     .unit = "of one tenant alone",
     .policies = "timeslice mps mig",
+    .as_run = ", default switch cost",
+    .as_run_policies = "timeslice",
     .columns = columns,
     .n_columns = sizeof columns / sizeof *columns,
     .bars = bars,
@@ -474,6 +475,7 @@ const struct valid_set valid_sharing = {
         "one-block clients on a T4 lose 12 % under MPS for no resource that is modelled, and 18 % in "
         "turns with hardly a register to save: that card's own switch costs twice the default. The "
         "contradictory H100 host loses with every replica, for want of host cores: only the order is "
-        "asked of the model",
+        "asked of the model. The bar of busy tenants takes another row of the same card: at the default "
+        "switch cost, which is an A100's, the mean of the other cards is the better guess",
     .predict = predict,
 };

@@ -65,6 +65,8 @@ struct valid_set {
         *policies; /* kinds of sharing whose equations it holds, blanks between; NULL: none */
     const char
         *as_run; /* suffix of the groups that predict with what a run knows; NULL: the total */
+    const char *as_run_policies; /* the kinds those groups are about, where the total stands for
+                                    all of `policies` besides; NULL: `policies` */
     const struct measured_column
         *columns;     /* of its rows: tells which set a file is for; NULL: the */
     size_t n_columns; /* file is scored only where the user names the set */
