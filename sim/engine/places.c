@@ -21,6 +21,7 @@ struct places {
     struct line *node;
     struct line *card; /* NULL: cards are not shared */
     simtime now;
+    VEC(simtime) soonest; /* scratch */
 };
 
 struct places *places_create(const struct plan *plan, const struct cluster *cluster)
@@ -47,6 +48,7 @@ void places_destroy(struct places *p)
     if (!p) return;
     for (int64_t i = 0; i < p->plan->nodes; i++) vec_fini(&p->node[i].step);
     for (int64_t i = 0; p->card && i < p->plan->cards; i++) vec_fini(&p->card[i].step);
+    vec_fini(&p->soonest);
     free(p->node);
     free(p->card);
     free(p);
@@ -82,16 +84,51 @@ static void hold(struct line *l, simtime from, simtime until, const int64_t take
         for (int k = 0; k < KINDS; k++) l->step.v[i].free[k] -= take[k];
 }
 
-/* The least that is free from `from` until `until`. */
-static struct step least(const struct line *l, simtime from, simtime until)
+/* The step in which `at` lies; the first one for a time before all. */
+static size_t step_at(const struct line *l, simtime at)
 {
-    struct step min = { 0, { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX } };
-    for (size_t i = 0; i < l->step.n && l->step.v[i].at < until; i++) {
-        if (i + 1 < l->step.n && l->step.v[i + 1].at <= from) continue;
-        for (int k = 0; k < KINDS; k++)
-            if (l->step.v[i].free[k] < min.free[k]) min.free[k] = l->step.v[i].free[k];
+    size_t low = 0, high = l->step.n;
+    while (high - low > 1) {
+        const size_t mid = low + (high - low) / 2;
+        if (l->step.v[mid].at <= at)
+            low = mid;
+        else
+            high = mid;
     }
-    return min;
+    return low;
+}
+
+/* Is `need` (owners apart) free from `from` until `until`? Then the least that is free goes to *min. */
+static bool has(const struct line *l, simtime from, simtime until, const int64_t need[KINDS],
+                struct step *min)
+{
+    *min = (struct step){ 0, { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX } };
+    for (size_t i = step_at(l, from); i < l->step.n && l->step.v[i].at < until; i++)
+        for (int k = 0; k < OWNERS; k++) {
+            const int64_t n = l->step.v[i].free[k];
+            if (n < need[k]) return false;
+            if (n < min->free[k]) min->free[k] = n;
+        }
+    return true;
+}
+
+static simtime after(simtime t, simtime length)
+{
+    return length >= SIM_NEVER - t ? SIM_NEVER : t + length;
+}
+
+/* The earliest time from `from` on with `need` free for `length`; tenants, if any, of this owner (0: of any). */
+static simtime earliest(const struct line *l, simtime from, simtime length, uint32_t owner,
+                        const int64_t need[KINDS])
+{
+    simtime at = from;
+    for (size_t i = step_at(l, from); i < l->step.n && l->step.v[i].at < after(at, length); i++) {
+        const int64_t *n = l->step.v[i].free;
+        bool ok = owner == 0 || n[OWNERS] == n[TENANTS] * (int64_t)owner;
+        for (int k = 0; k < OWNERS; k++) ok &= n[k] >= need[k];
+        if (!ok) at = i + 1 < l->step.n ? l->step.v[i + 1].at : SIM_NEVER;
+    }
+    return at;
 }
 
 /* Of a node in service; what has no limit is more than all jobs can have. */
@@ -173,32 +210,27 @@ static void node_share(const struct places *p, const struct place_request *r, in
 }
 
 static bool node_has(const struct places *p, int64_t node, const struct place_request *r,
-                     int64_t on_node, simtime from, simtime until)
+                     int64_t on_node, simtime from, simtime until, struct step *min)
 {
     int64_t need[KINDS];
-    const struct step min = least(&p->node[node], from, until);
     node_share(p, r, on_node, need);
-    return min.free[CARDS] >= need[CARDS] && min.free[CPUS] >= need[CPUS] &&
-           min.free[HOST] >= need[HOST];
+    return has(&p->node[node], from, until, need, min);
 }
 
 /* Nobody of another owner is there all that time? */
 static bool owners_agree(const struct line *l, uint32_t owner, simtime from, simtime until)
 {
     if (owner == 0) return true;
-    for (size_t i = 0; i < l->step.n && l->step.v[i].at < until; i++)
-        if ((i + 1 >= l->step.n || l->step.v[i + 1].at > from) &&
-            l->step.v[i].free[OWNERS] != l->step.v[i].free[TENANTS] * (int64_t)owner)
-            return false;
+    for (size_t i = step_at(l, from); i < l->step.n && l->step.v[i].at < until; i++)
+        if (l->step.v[i].free[OWNERS] != l->step.v[i].free[TENANTS] * (int64_t)owner) return false;
     return true;
 }
 
 static bool card_has(const struct places *p, int64_t card, const struct demand *d, simtime from,
                      simtime until, struct step *min)
 {
-    *min = least(&p->card[card], from, until);
-    return min->free[UNITS] >= d->units && min->free[BYTES] >= (int64_t)d->reserve_bytes &&
-           owners_agree(&p->card[card], d->owner, from, until) &&
+    const int64_t need[KINDS] = { d->units, (int64_t)d->reserve_bytes, INT64_MIN, INT64_MIN };
+    return has(&p->card[card], from, until, need, min) && owners_agree(&p->card[card], d->owner, from, until) &&
            (from > p->now || cluster_card_fits(p->cluster, (uint32_t)card, d));
 }
 
@@ -232,13 +264,13 @@ bool places_free(struct places *p, const struct place_request *r, const struct p
                  simtime from, simtime until)
 {
     struct step min;
-    if (r->demand->cards == 0) return node_has(p, pick->node, r, 1, from, until);
+    if (r->demand->cards == 0) return node_has(p, pick->node, r, 1, from, until, &min);
     for (size_t i = 0, k; i < pick->card.n; i = k) {
         const int64_t node = node_of(p, r, pick->card.v[i]);
         for (k = i; k < pick->card.n && node_of(p, r, pick->card.v[k]) == node; k++)
             if (p->card && !card_has(p, pick->card.v[k], r->demand, from, until, &min))
                 return false;
-        if (!node_has(p, node, r, (int64_t)(k - i), from, until)) return false;
+        if (!node_has(p, node, r, (int64_t)(k - i), from, until, &min)) return false;
     }
     return true;
 }
@@ -253,7 +285,6 @@ static int64_t cards_on(const struct places *p, int64_t node, const struct place
     const int64_t first = pg->first_card + (node - pg->first_node) * pg->per_node;
     int64_t n = 0;
     struct step min;
-    if (!p->card && !out) return least(&p->node[node], from, until).free[CARDS];
     for (int64_t c = first; c < first + pg->per_node && n < most; c++) {
         if (p->card ? !card_has(p, c, r->demand, from, until, &min)
                     : from == p->now && !cluster_card_fits(p->cluster, (uint32_t)c, r->demand))
@@ -279,8 +310,10 @@ static bool on_one_node(const struct places *p, const struct place_request *r, i
     const struct plan_group *pg = &p->plan->group[r->group];
     int64_t best = -1, fewest = INT64_MAX;
     for (int64_t node = pg->first_node; node < pg->first_node + pg->nodes; node++) {
-        if (is_used(p, r, out, node) || !node_has(p, node, r, want, from, until)) continue;
-        const int64_t n = cards_on(p, node, r, from, until, pg->per_node, NULL);
+        struct step min;
+        if (is_used(p, r, out, node) || !node_has(p, node, r, want, from, until, &min)) continue;
+        const int64_t n = p->card ? cards_on(p, node, r, from, until, pg->per_node, NULL)
+                                  : min.free[CARDS];
         if (n < want || n >= fewest) continue;
         fewest = n;
         best = node;
@@ -293,20 +326,60 @@ static bool on_one_card(const struct places *p, const struct place_request *r, s
                         simtime until, struct pick *out)
 {
     const struct plan_group *pg = &p->plan->group[r->group];
-    struct step min, best = { 0, { 0 } };
+    struct step min, of_node, best = { 0, { 0 } };
     int64_t at = -1;
     for (int64_t c = pg->first_card; c < pg->first_card + pg->cards; c++) {
         if (!card_has(p, c, r->demand, from, until, &min) ||
             (at >= 0 &&
              (min.free[UNITS] > best.free[UNITS] ||
               (min.free[UNITS] == best.free[UNITS] && min.free[BYTES] >= best.free[BYTES]))) ||
-            !node_has(p, node_of(p, r, (uint32_t)c), r, 1, from, until))
+            !node_has(p, node_of(p, r, (uint32_t)c), r, 1, from, until, &of_node))
             continue;
         best = min;
         at = c;
     }
     if (at >= 0) vec_push(&out->card, (uint32_t)at);
     return at >= 0;
+}
+
+/* The time from which on `want` cards of the node, each by itself, are free for so long. */
+static simtime cards_from(struct places *p, int64_t node, const struct place_request *r,
+                          int64_t want, simtime from, simtime length)
+{
+    const struct demand *d = r->demand;
+    const struct plan_group *pg = &p->plan->group[r->group];
+    const int64_t need[KINDS] = { d->units, (int64_t)d->reserve_bytes, INT64_MIN, INT64_MIN };
+    const int64_t first = pg->first_card + (node - pg->first_node) * pg->per_node;
+    p->soonest.n = 0;
+    for (int64_t c = first; c < first + pg->per_node; c++) {
+        const simtime at = earliest(&p->card[c], from, length, d->owner, need);
+        if ((int64_t)p->soonest.n < want)
+            vec_push(&p->soonest, at);
+        else if (at >= p->soonest.v[p->soonest.n - 1])
+            continue;
+        size_t i = p->soonest.n - 1;
+        for (; i > 0 && p->soonest.v[i - 1] > at; i--) p->soonest.v[i] = p->soonest.v[i - 1];
+        p->soonest.v[i] = at;
+    }
+    return p->soonest.v[want - 1];
+}
+
+simtime places_not_before(struct places *p, const struct place_request *r, simtime from,
+                          simtime length)
+{
+    const struct plan_group *pg = &p->plan->group[r->group];
+    const int64_t cards = r->demand->cards, want = cards < pg->per_node ? cards : pg->per_node;
+    simtime best = SIM_NEVER;
+    int64_t need[KINDS];
+    node_share(p, r, want > 0 ? want : 1, need);
+    for (int64_t node = pg->first_node; node < pg->first_node + pg->nodes && best > from; node++)
+        for (simtime at = from, then; at < best; at = then) {
+            then = earliest(&p->node[node], at, length, 0, need);
+            if (then < best && want > 0 && p->card)
+                then = cards_from(p, node, r, want, then, length);
+            if (then == at) best = at; /* all of them at once */
+        }
+    return best;
 }
 
 static int ascending(const void *a, const void *b)
@@ -319,6 +392,7 @@ bool places_find(struct places *p, const struct place_request *r, simtime from, 
                  struct pick *out)
 {
     const struct plan_group *pg = &p->plan->group[r->group];
+    struct step min;
     int64_t left = r->demand->cards;
     out->card.n = 0;
     out->slice = (struct mig_slice){ .profile = -1 };
@@ -326,7 +400,7 @@ bool places_find(struct places *p, const struct place_request *r, simtime from, 
     out->node = -1;
     if (left == 0) {
         int64_t node = pg->first_node;
-        while (node < pg->first_node + pg->nodes && !node_has(p, node, r, 1, from, until)) node++;
+        while (node < pg->first_node + pg->nodes && !node_has(p, node, r, 1, from, until, &min)) node++;
         out->node = (int32_t)node;
         return node < pg->first_node + pg->nodes;
     }

@@ -7,7 +7,7 @@
  * domains: there the scheduler counts units of a group, which is exact on a flat pool of whole cards.
  *
  * Complexity: drawing is O(nodes + cards); a question is O(nodes x steps of each), or cards where they are
- * shared. Threads: one run, one thread. */
+ * shared (of gangs then also x the cards they want on a node). Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_PLACES_H
 #define GPUSIM_ENGINE_PLACES_H
 
@@ -30,6 +30,10 @@ void places_hold(struct places *p, const struct place_request *r, const struct p
 /* Is the pick free all that time? */
 bool places_free(struct places *p, const struct place_request *r, const struct pick *pick,
                  simtime from, simtime until);
+/* No such place is free for `length` before this time, which is `from` or later; there may be none then either,
+ * of a gang larger than a node, or since now a card may not do. SIM_NEVER: none at all. */
+simtime places_not_before(struct places *p, const struct place_request *r, simtime from,
+                          simtime length);
 /* A place that is: the tightest node or card, then the lowest number; a gang larger than a node on the first
  * free nodes and the rest on the tightest. With `from` now its cards are free now. */
 bool places_find(struct places *p, const struct place_request *r, simtime from, simtime until,

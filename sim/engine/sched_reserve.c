@@ -17,7 +17,9 @@
  * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
  *
  * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or cards where they
- * are shared) x the times that units allow and places do not; nothing when no card has room. */
+ * are shared) x their steps; a search begins where one alike, as long or shorter, has found nothing before
+ * (engine/bounds.h). Nothing when no card has room. */
+#include "engine/bounds.h"
 #include "engine/places.h"
 #include "engine/sched_inside.h"
 
@@ -39,6 +41,7 @@ struct profile {
     struct places *known;    /* NULL: units say it all, or all there is to say */
     struct places *places;   /* `known` while promises are made; admission counts units */
     struct pick place, spot; /* of the best promise; scratch */
+    struct bounds bounds;    /* since somebody started */
 };
 
 static int64_t units_of(const struct job *j, int group)
@@ -90,14 +93,27 @@ static void draw(struct sched *s, struct profile *p)
     }
 }
 
+/* The step in which `at` lies; the first one for a time before all. */
+static size_t step_at(const struct line *l, simtime at)
+{
+    size_t low = 0, high = l->step.n;
+    while (high - low > 1) {
+        const size_t mid = low + (high - low) / 2;
+        if (l->step.v[mid].at <= at)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* The earliest time from `from` on with `units` free for `length`; SIM_NEVER: none. */
 static simtime earliest(const struct line *l, int64_t units, simtime length, simtime from)
 {
     simtime candidate = from;
-    for (size_t i = 0; i < l->step.n; i++) {
+    for (size_t i = step_at(l, from); i < l->step.n; i++) {
         const simtime begins = l->step.v[i].at;
         const simtime ends = i + 1 < l->step.n ? l->step.v[i + 1].at : SIM_NEVER;
-        if (ends <= candidate) continue;
         if (begins >= after(candidate, length)) return candidate;
         if (l->step.v[i].free < units) candidate = ends;
     }
@@ -125,10 +141,8 @@ static void hold(struct line *l, int64_t units, simtime from, simtime until)
 /* The next time after `at` at which something changes. */
 static simtime next_step(const struct line *l, simtime at)
 {
-    size_t i = l->step.n;
-    simtime next = SIM_NEVER;
-    while (i > 0 && l->step.v[i - 1].at > at) next = l->step.v[--i].at;
-    return next;
+    const size_t i = l->step.v[0].at > at ? 0 : step_at(l, at) + 1;
+    return i < l->step.n ? l->step.v[i].at : SIM_NEVER;
 }
 
 /* As earliest(), with a place: into p->spot where places are known. */
@@ -138,12 +152,17 @@ static simtime earliest_place(struct sched *s, struct profile *p, const struct j
     const struct line *l = &p->group[group];
     const struct place_request r = sched_request(s->plan, j, (int)group);
     const int64_t units = units_of(j, (int)group);
-    for (simtime at = from;; at = next_step(l, at)) {
-        if (at != SIM_NEVER) at = earliest(l, units, length, at);
-        if (at == SIM_NEVER || !p->places ||
-            places_find(p->places, &r, at, after(at, length), &p->spot))
-            return at;
+    for (simtime at = from; at != SIM_NEVER; at = next_step(l, at)) {
+        at = earliest(l, units, length, at);
+        if (at == SIM_NEVER || !p->places) return at;
+        const simtime soonest = places_not_before(p->places, &r, at, length);
+        if (soonest > at) {
+            at = soonest - 1;
+            continue;
+        }
+        if (places_find(p->places, &r, at, after(at, length), &p->spot)) return at;
     }
+    return SIM_NEVER;
 }
 
 /* The best promise for the job from `from` on, for so long; the groups that can keep it are s->allowed. */
@@ -151,10 +170,13 @@ static simtime promise_for(struct sched *s, struct profile *p, const struct job 
                            simtime from, int *group)
 {
     simtime best = SIM_NEVER;
+    if (length == JOB_NO_TIME) length = SIM_NEVER;
     for (size_t g = 0; g < p->n_groups; g++) {
         s->allowed[g] = false;
         if (!j->shape->fit[g].feasible) continue;
-        const simtime at = earliest_place(s, p, j, g, length, from);
+        const simtime bound = bounds_from(&p->bounds, j->shape, g, length, from);
+        const simtime at = bound == SIM_NEVER ? bound : earliest_place(s, p, j, g, length, bound);
+        if (from == s->view.now) bounds_learn(&p->bounds, j->shape, g, length, at);
         s->allowed[g] = at == from;
         if (at >= best) continue;
         best = at;
@@ -209,7 +231,7 @@ static struct profile *profile_of(struct sched *s)
 {
     if (!s->profile) {
         s->profile = xcalloc(1, sizeof *s->profile);
-        s->profile->n_groups = s->plan->n_groups;
+        s->profile->n_groups = s->profile->bounds.n_groups = s->plan->n_groups;
         s->profile->group = xcalloc(s->plan->n_groups, sizeof *s->profile->group);
         if (s->plan->backfill == BACKFILL_CONSERVATIVE)
             s->profile->known = places_create(s->plan, s->cluster);
@@ -286,6 +308,7 @@ void sched_reserve(struct sched *s)
     if (!any_room(s, p)) return;
     draw_places(s, p);
     draw_repairs(s, p);
+    bounds_forget(&p->bounds);
     waitlist_walk(&s->queue);
     for (; looked < s->plan->backfill_depth && (j = waitlist_step(&s->queue)); looked++) {
         int group = 0;
@@ -299,6 +322,7 @@ void sched_reserve(struct sched *s)
             book(s, p, j, group, &s->pick, now,
                  length == JOB_NO_TIME ? SIM_NEVER : after(after(now, s->pick.prepare), length));
             sched_start_at(s, j, group);
+            bounds_forget(&p->bounds); /* it may have ended at once */
             continue;
         }
         if (at == now)
@@ -360,6 +384,7 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
     newcomer->rank = s->plan->order->rank(&s->view, newcomer);
     draw_estimates(s, p);
     p->places = NULL;
+    bounds_forget(&p->bounds);
     waitlist_walk(&s->queue);
     while ((j = waitlist_step(&s->queue)) && j->row.deadline != JOB_NO_TIME) {
         if (!placed && waitlist_compare(newcomer, j) < 0) {
@@ -381,6 +406,7 @@ void sched_reserve_fini(struct sched *s)
 {
     if (!s->profile) return;
     places_destroy(s->profile->known);
+    bounds_fini(&s->profile->bounds);
     vec_fini(&s->profile->place.card);
     vec_fini(&s->profile->spot.card);
     for (size_t g = 0; g < s->profile->n_groups; g++) vec_fini(&s->profile->group[g].step);

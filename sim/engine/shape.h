@@ -34,6 +34,9 @@ struct shape {
     /* The scheduler's: waiting jobs that may overtake; the walk through the queue that found no room, and
      * no room beside the reservation. */
     uint64_t candidates, no_room, no_room_beside;
+    /* Of engine/bounds.h: where its lists begin, if they are of this pass. */
+    uint64_t bounds_pass;
+    size_t bounds;
 };
 
 struct shape_table;
