@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static _Noreturn void out_of_memory(void)
@@ -30,6 +31,18 @@ void *xcalloc(size_t n, size_t bytes)
 
     if (!p) out_of_memory();
     return p;
+}
+
+void *xcalloc_lines(size_t n, size_t bytes)
+{
+    enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
+    if (bytes && n > SIZE_MAX / bytes) out_of_memory();
+    const size_t all = n && bytes ? n * bytes : 1, huge = all / HUGE_BYTES * HUGE_BYTES;
+    void *p;
+
+    if (posix_memalign(&p, huge ? HUGE_BYTES : LINE_BYTES, all) != 0) out_of_memory();
+    if (huge) (void)madvise(p, huge, MADV_HUGEPAGE); /* refused, it is only slower */
+    return memset(p, 0, all);
 }
 
 void *xreallocarray(void *p, size_t n, size_t bytes)

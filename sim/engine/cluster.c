@@ -123,7 +123,7 @@ struct cluster *cluster_create(const struct plan *plan)
 {
     struct cluster *c = xcalloc(1, sizeof *c);
     c->plan = plan;
-    c->card = xcalloc((size_t)plan->cards, sizeof *c->card);
+    c->card = xcalloc_lines((size_t)plan->cards, sizeof *c->card);
     c->node = xcalloc((size_t)plan->nodes, sizeof *c->node);
     c->group = xcalloc(plan->n_groups, sizeof *c->group);
     for (size_t g = 0; g < plan->n_groups; g++) group_init(c, g);

@@ -25,7 +25,7 @@
 
 __extension__ typedef unsigned __int128 evkey;
 
-enum { ARITY = 4, LINE_BYTES = 64, SLOT_BITS = 29, SEQ_BITS = 32, PREFETCH_MIN = 4096 };
+enum { ARITY = 4, SLOT_BITS = 29, SEQ_BITS = 32, PREFETCH_MIN = 4096 };
 
 #define KEY_UNUSED  (~(evkey)0) /* sorts after every event */
 #define KEY_OPEN    ((evkey)0)  /* before: sequence numbers start at 1 */
@@ -51,7 +51,7 @@ struct evq {
     struct slot *slots;
     uint32_t *pos; /* by slot: index of its key in heap; undefined while free */
     simtime now;
-    void *heap_raw;
+    evkey *heap_raw;
 };
 
 static inline evkey key_make(simtime when, unsigned cls, uint32_t seq, uint32_t slot)
@@ -155,10 +155,9 @@ static void sift(struct evq *q, size_t i, evkey k)
 static void heap_resize(struct evq *q, size_t cap)
 {
     cap = (cap + ARITY - 2) / ARITY * ARITY + 1;
-    /* One line of head room: heap[0] is the last key of its line, so that heap[1] starts one. */
-    char *raw = xmalloc((cap + ARITY - 1) * sizeof *q->heap + LINE_BYTES);
-    size_t skew = (LINE_BYTES - (uintptr_t)raw % LINE_BYTES) % LINE_BYTES;
-    evkey *heap = (evkey *)(void *)(raw + skew) + (ARITY - 1);
+    /* heap[0] is the last key of its line, so that heap[1] starts one. */
+    evkey *raw = xcalloc_lines(cap + ARITY - 1, sizeof *raw);
+    evkey *heap = raw + (ARITY - 1);
     if (q->n > 0) memcpy(heap, q->heap, q->n * sizeof *heap);
     for (size_t i = q->n; i < cap; i++) heap[i] = KEY_UNUSED;
     free(q->heap_raw);
@@ -351,10 +350,24 @@ simtime evq_now(const struct evq *q)
     return q->now;
 }
 
+/* Not of an empty queue. */
+static inline evkey first_key(const struct evq *q)
+{
+    return q->hole ? q->heap[1 + least_of_four(&q->heap[1])] : q->heap[0];
+}
+
 simtime evq_peek(const struct evq *q)
 {
-    if (evq_count(q) == 0) return SIM_NEVER;
-    return key_when(q->hole ? q->heap[1 + least_of_four(&q->heap[1])] : q->heap[0]);
+    return evq_count(q) == 0 ? SIM_NEVER : key_when(first_key(q));
+}
+
+bool evq_next(const struct evq *q, uint16_t *kind, uint32_t *arg)
+{
+    if (evq_count(q) == 0) return false;
+    const struct slot *slot = &q->slots[key_slot(first_key(q))];
+    *kind = slot->kind;
+    *arg = slot->arg;
+    return true;
 }
 
 size_t evq_count(const struct evq *q)
@@ -364,7 +377,7 @@ size_t evq_count(const struct evq *q)
 
 size_t evq_footprint_bytes(const struct evq *q)
 {
-    size_t heap_bytes = (q->cap + ARITY - 1) * sizeof *q->heap + LINE_BYTES;
+    size_t heap_bytes = (q->cap + ARITY - 1) * sizeof *q->heap;
     return sizeof *q + heap_bytes + q->slots_cap * (sizeof *q->slots + sizeof *q->pos);
 }
 

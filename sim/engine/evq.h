@@ -66,7 +66,9 @@ bool evq_pop(struct evq *q, struct event *out);
 bool evq_is_pending(const struct evq *q, ev_id id);
 simtime evq_when(const struct evq *q, ev_id id); /* its time; SIM_NEVER when parked or stale */
 simtime evq_now(const struct evq *q);
-simtime evq_peek(const struct evq *q);           /* time of the next event; SIM_NEVER: none */
+simtime evq_peek(const struct evq *q); /* time of the next event; SIM_NEVER: none */
+/* What the next event is, parked or not. False: there is none. */
+bool evq_next(const struct evq *q, uint16_t *kind, uint32_t *arg);
 size_t evq_count(const struct evq *q);           /* pending events, parked ones included */
 size_t evq_footprint_bytes(const struct evq *q); /* memory held now */
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 1024 };
+enum { CHUNK_BYTES = 2 << 20, CHUNK = CHUNK_BYTES / sizeof(struct job) }; /* a huge page */
 
 const char *const job_state_names[] = { "queued", "starting", "running", "completed",
                                         "failed", "killed",   "rejected" };
@@ -67,7 +67,7 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
     if (p->free.n > 0) {
         index = p->free.v[--p->free.n];
     } else {
-        if (p->used % CHUNK == 0) vec_push(&p->chunk, xcalloc(CHUNK, sizeof(struct job)));
+        if (p->used % CHUNK == 0) vec_push(&p->chunk, xcalloc_lines(1, CHUNK_BYTES));
         index = p->used++;
     }
     struct job *j = job_at(p, index);

@@ -11,7 +11,7 @@ void meters_settle(struct meter_group *g, simtime now)
     g->settled = now;
 }
 
-void meters_move(struct meter_group *g, const int64_t old[METERS], const int64_t next[METERS],
+void meters_move(struct meter_group *g, const int32_t old[METERS], const int32_t next[METERS],
                  simtime now)
 {
     meters_settle(g, now);
@@ -29,9 +29,9 @@ double meter_card_s(wide integral)
     return (double)integral / (double)METER_CARD / 1e9;
 }
 
-int64_t meter_share(double share)
+int32_t meter_share(double share)
 {
     if (share == 0) return 0; /* the usual ones */
-    if (share == 1) return METER_CARD;
-    return llround(share * (double)METER_CARD);
+    if (share == 1) return (int32_t)METER_CARD;
+    return (int32_t)lround(share * (double)METER_CARD);
 }

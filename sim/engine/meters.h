@@ -38,12 +38,12 @@ struct meter_group {
 /* Integrals up to `now`. */
 void meters_settle(struct meter_group *g, simtime now);
 /* A card goes from shares `old` to `next` at `now`. */
-void meters_move(struct meter_group *g, const int64_t old[METERS], const int64_t next[METERS],
+void meters_move(struct meter_group *g, const int32_t old[METERS], const int32_t next[METERS],
                  simtime now);
 void meters_reset(struct meter_group *g, simtime now); /* integrals back to 0 */
 
 /* Card-seconds of an integral; a share 0..1 of a card as meters count it. */
 double meter_card_s(wide integral);
-int64_t meter_share(double share);
+int32_t meter_share(double share);
 
 #endif

@@ -13,7 +13,7 @@ enum { MEMO_ENTRIES = 16, MEMO_RESIDENTS = 8 }; /* powers of two; 28 and 4 bits 
 struct memo_entry {
     uint32_t key;
     bool known;
-    int64_t share[METERS];
+    int32_t share[METERS];
     double speed[MEMO_RESIDENTS], power_W[MEMO_RESIDENTS]; /* by resident; speed 0: idle */
 };
 
@@ -26,14 +26,16 @@ struct resident {
     double power_W;   /* likewise */
 };
 
+/* Two cache lines, the first resident among them. */
 struct live_card {
-    struct resident *resident;
+    struct resident *resident; /* &one until a second job comes */
     uint16_t n, cap;
+    int32_t share[METERS];
     simtime settled;
     ev_id finish;
     uint64_t used_bytes;
-    int64_t share[METERS];
     struct memo_entry *memo; /* of cards with replicas; NULL */
+    struct resident one;
 };
 
 struct residents {
@@ -64,7 +66,11 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
     r->cluster = cluster;
     r->q = q;
     r->finish_kind = finish_kind;
-    r->card = xcalloc((size_t)plan->cards, sizeof *r->card);
+    r->card = xcalloc_lines((size_t)plan->cards, sizeof *r->card);
+    for (int64_t i = 0; i < plan->cards; i++) {
+        r->card[i].resident = &r->card[i].one;
+        r->card[i].cap = 1;
+    }
     r->meters = xcalloc(plan->n_groups, sizeof *r->meters);
     r->charged_J = xcalloc(plan->n_groups, sizeof *r->charged_J);
     for (size_t g = 0; g < plan->n_groups; g++)
@@ -78,7 +84,7 @@ void residents_destroy(struct residents *r)
 {
     if (!r) return;
     for (int64_t i = 0; i < r->plan->cards; i++) {
-        free(r->card[i].resident);
+        if (r->card[i].resident != &r->card[i].one) free(r->card[i].resident);
         free(r->card[i].memo);
     }
     free(r->card);
@@ -308,7 +314,7 @@ static void set_bills(struct live_card *c, const struct plan_group *g)
 
 /* The card goes to other shares. */
 static void set_shares(struct residents *r, struct live_card *c, const struct card *card,
-                       const int64_t share[METERS])
+                       const int32_t share[METERS])
 {
     meters_move(&r->meters[card->group], c->share, share, c->settled);
     memcpy(c->share, share, sizeof c->share);
@@ -318,7 +324,7 @@ static void set_shares(struct residents *r, struct live_card *c, const struct ca
 static void measure_empty(struct residents *r, uint32_t index, const struct plan_group *g)
 {
     const struct card *card = cluster_card(r->cluster, index);
-    int64_t share[METERS] = { 0 };
+    int32_t share[METERS] = { 0 };
     if (card->out)
         share[card->out & OUT_ABSENT ? METER_ABSENT : METER_DOWN] = METER_CARD;
     else if (card->mig)
@@ -335,7 +341,7 @@ static void measure(struct residents *r, uint32_t index, const struct plan_group
     struct live_card *c = &r->card[index];
     const struct card *card = cluster_card(r->cluster, index);
     const struct gpu_spec *gpu = g->type.gpu;
-    int64_t share[METERS] = { 0 };
+    int32_t share[METERS] = { 0 };
     double weight = 0, sm_sum = 0;
     size_t active = 0, busy = 0;
     double allocated = (double)(g->capacity - card->free_units) / g->capacity;
@@ -551,6 +557,14 @@ double residents_alone(struct residents *r, const struct job *j, const struct sh
 
 /* ---- jobs come and go ---- */
 
+static void make_room(struct live_card *c)
+{
+    struct resident *had = c->resident == &c->one ? NULL : c->resident;
+    c->cap = (uint16_t)(2 * c->cap);
+    c->resident = xreallocarray(had, c->cap, sizeof *c->resident);
+    if (!had) c->resident[0] = c->one;
+}
+
 void residents_hold(struct residents *r, struct job *j, simtime now, bool waits)
 {
     j->settled = now;
@@ -561,10 +575,7 @@ void residents_hold(struct residents *r, struct job *j, simtime now, bool waits)
         const uint32_t index = j->holding[i].card;
         struct live_card *c = &r->card[index];
         card_settle(r, index, now);
-        if (c->n == c->cap) {
-            c->cap = (uint16_t)(c->cap ? 2 * c->cap : 2);
-            c->resident = xreallocarray(c->resident, c->cap, sizeof *c->resident);
-        }
+        if (c->n == c->cap) make_room(c);
         c->resident[c->n++] = (struct resident){ .job = j };
         if (waits) card_refresh(r, index, now, NULL);
     }
@@ -651,11 +662,19 @@ void residents_look(struct residents *r, uint32_t card, simtime now)
     card_refresh(r, card, now, NULL);
 }
 
+void residents_expect(const struct residents *r, uint32_t card)
+{
+    __builtin_prefetch(&r->card[card]);
+    __builtin_prefetch(&r->card[card].one);
+    __builtin_prefetch(cluster_card(r->cluster, card));
+}
+
 void residents_done(const struct residents *r, uint32_t card, simtime now, struct job_list *out)
 {
     const struct live_card *c = &r->card[card];
     for (uint16_t i = 0; i < c->n; i++) {
         struct job *j = c->resident[i].job;
+        job_fetch(j);
         if (home(j) == card && j->finish <= now) vec_push(out, j);
     }
 }

@@ -43,6 +43,8 @@ double residents_left(const struct job *j, simtime now);
 double residents_alone(struct residents *r, const struct job *j, const struct shape *as);
 /* The card's instances have changed: what is stranded there may be another amount. */
 void residents_look(struct residents *r, uint32_t card, simtime now);
+/* It will soon be asked about this card: fetch it into the cache. Changes nothing. */
+void residents_expect(const struct residents *r, uint32_t card);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
 void residents_done(const struct residents *r, uint32_t card, simtime now, struct job_list *out);
 

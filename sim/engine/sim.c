@@ -123,11 +123,21 @@ static bool told_to_stop(struct run *r)
     return true;
 }
 
+/* In a big fleet each card is met cold: fetch the one whose turn is next while this event is handled. */
+static void fetch_next(const struct run *r)
+{
+    uint16_t kind;
+    uint32_t card;
+    if (evq_next(r->q, &kind, &card) && kind == KIND_CARD_FINISH)
+        residents_expect(r->residents, card);
+}
+
 static void loop(struct run *r)
 {
     struct event ev;
     while (!r->stopped && goes_on(r) && !told_to_stop(r) && evq_pop(r->q, &ev)) {
         r->out->events++;
+        fetch_next(r);
         advance_clock(r, ev.when);
         handle(r, &ev);
         /* Whoever may start does so once the instant's ends, faults and arrivals are through. */

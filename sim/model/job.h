@@ -35,22 +35,25 @@ enum job_status {
 extern const char *const job_status_names[STATUS_COUNT + 1];
 
 struct job_row {
-    const char *id; /* lent by whoever filled the row */
-    size_t id_len;
+    /* what a job is asked for when it ends comes first: one cache line (engine/job.h) */
     simtime submit;
-    simtime duration;       /* alone, on whole recorded cards */
-    int32_t gpus_milli;     /* 250, 1000, 8000 */
-    uint64_t gpu_mem_bytes; /* per GPU; JOB_NO_BYTES */
-    sym gpu_model;          /* card it ran on; 0: none */
-    sym gpu_allowed;        /* alternatives joined by '|'; 0: any */
-    int32_t cpus_milli;     /* thousandths of a core; JOB_NO_INT */
-    uint64_t mem_bytes;     /* host memory; JOB_NO_BYTES */
-    sym user, group, profile;
+    simtime duration;   /* alone, on whole recorded cards */
+    simtime deadline;   /* JOB_NO_TIME; seconds after time zero of the trace */
+    simtime walltime;   /* JOB_NO_TIME: unlimited */
+    int32_t gpus_milli; /* 250, 1000, 8000 */
+    sym user, group;
     enum job_class klass;
     enum job_status status;
-    int32_t priority;                       /* JOB_NO_INT */
-    simtime walltime;                       /* JOB_NO_TIME: unlimited */
-    simtime deadline;                       /* JOB_NO_TIME; seconds after time zero of the trace */
+    int32_t priority;       /* JOB_NO_INT */
+    uint64_t gpu_mem_bytes; /* per GPU; JOB_NO_BYTES */
+
+    uint64_t mem_bytes; /* host memory; JOB_NO_BYTES */
+    const char *id;     /* lent by whoever filled the row */
+    size_t id_len;
+    sym gpu_model;      /* card it ran on; 0: none */
+    sym gpu_allowed;    /* alternatives joined by '|'; 0: any */
+    int32_t cpus_milli; /* thousandths of a core; JOB_NO_INT */
+    sym profile;
     int32_t min_gpus_milli, max_gpus_milli; /* JOB_NO_INT */
     int32_t slots;                          /* JOB_NO_INT = 1 */
 };

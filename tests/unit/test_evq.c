@@ -52,8 +52,13 @@ static void run_script(const struct op *op, size_t n)
         case EMPTY: assert_empty(q); break;
         case POP: {
             struct event ev;
+            uint16_t kind;
+            uint32_t arg;
             assert_int_equal(evq_peek(q), op->when);
+            assert_true(evq_next(q, &kind, &arg));
             assert_true(evq_pop(q, &ev));
+            assert_int_equal(kind, ev.kind);
+            assert_int_equal(arg, ev.arg);
             assert_int_equal(ev.arg, op->name);
             assert_int_equal(ev.kind, op->name + 1000);
             assert_int_equal(ev.when, op->when);
@@ -369,7 +374,11 @@ static void do_pop(struct evq *q, struct list *l)
         assert_empty(q);
         return;
     }
+    uint16_t kind;
+    uint32_t arg;
     assert_int_equal(evq_peek(q), want->when);
+    assert_true(evq_next(q, &kind, &arg));
+    assert_int_equal(arg, want->arg);
     assert_true(evq_pop(q, &ev));
     assert_int_equal(ev.when, want->when);
     assert_int_equal(ev.cls, want->cls);

@@ -49,6 +49,21 @@ static void overflow_ends_with_status_5(void **state)
     assert_int_equal(WEXITSTATUS(status), 5);
 }
 
+/* Small, and of more than a huge page; memory that was used before, too. */
+static void lines_are_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (size_t n = 0; n < 1200000; n = 7 * n + 1) {
+            unsigned char *p = xcalloc_lines(n, 3);
+            assert_int_equal((uintptr_t)p % 64, 0);
+            for (size_t i = 0; i < 3 * n; i++)
+                if (p[i]) fail_msg("byte %zu of %zu", i, 3 * n);
+            memset(p, 0xAA, 3 * n);
+            free(p);
+        }
+}
+
 static void arena_is_zeroed_and_aligned(void **state)
 {
     struct arena *a = arena_create();
@@ -114,6 +129,7 @@ int main(void)
         cmocka_unit_test(sizes_of_zero_are_valid),
         cmocka_unit_test(strings_are_copied),
         cmocka_unit_test(overflow_ends_with_status_5),
+        cmocka_unit_test(lines_are_zeroed_and_aligned),
         cmocka_unit_test(arena_is_zeroed_and_aligned),
         cmocka_unit_test(arena_blocks_do_not_overlap),
         cmocka_unit_test(arena_strings),
