@@ -69,7 +69,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
         used[which] = true;
         rows++;
         const char *name = json_string_value(json_object_get(next, "name"));
-        data_name(&out, name ? name : "?");
+        data_name(&out, name ? word_of_item(s->lang, s->d->a, name) : "?");
         data_number(&out, eac);
         data_number(&out, json_number_value(json_object_get(next, "low")));
         data_number(&out, json_number_value(json_object_get(next, "high")));

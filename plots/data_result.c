@@ -342,7 +342,7 @@ int data_cost(const struct source *s, const char *path, struct err *e)
     strbuf_addz(&out, word(s->lang, W_POLICY));
     for (size_t k = 0; k < n; k++) {
         strbuf_addc(&out, '\t');
-        data_name(&out, c[k].name);
+        data_name(&out, word_of_item(s->lang, s->d->a, c[k].name));
     }
     if (n < all) strbuf_addf(&out, "\t%s", word(s->lang, W_OTHER));
     strbuf_addc(&out, '\n');

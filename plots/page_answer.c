@@ -43,7 +43,7 @@ static void not_compared(struct page *p)
 
 static const char *reason_of(const struct page *p, const struct policy_result *x)
 {
-    return x->rejected_reason ? x->rejected_reason : page_word(p, W_NOT_STORED);
+    return x->rejected_reason ? word_of(p->lang, x->rejected_reason) : page_word(p, W_NOT_STORED);
 }
 
 /* One line for all policies: they meet the same work, so they mostly reject the same jobs. */
@@ -83,7 +83,8 @@ static void unstable(struct page *p)
         if (x->stable) continue;
         strbuf_addz(p->out, "<p class=\"warn\">");
         SAY(p, W_UNSTABLE, html_of_policy(p, i),
-            html_of(p, x->unstable_reason ? x->unstable_reason : page_word(p, W_NOT_STORED)));
+            html_of(p, x->unstable_reason ? word_of(p->lang, x->unstable_reason)
+                                          : page_word(p, W_NOT_STORED)));
         strbuf_addz(p->out, "</p>\n");
     }
 }
@@ -179,7 +180,7 @@ static void findings(struct page *p, size_t first)
     strbuf_addz(p->out, "<ul>\n");
     for (size_t i = first; i < n; i++) {
         strbuf_addz(p->out, "<li>");
-        html_text(p->out, own ? r->advice[i] : page_reason(p, &d->reason[i]));
+        html_text(p->out, own ? word_of(p->lang, r->advice[i]) : page_reason(p, &d->reason[i]));
         strbuf_addz(p->out, "</li>\n");
     }
     strbuf_addz(p->out, "</ul>\n");
@@ -194,7 +195,9 @@ void page_answer(struct page *p)
     SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
     const char *choice = page_recommendation(p);
-    html_text(p->out, choice ? choice : r->n_advice ? r->advice[0] : page_word(p, W_NO_ADVICE));
+    html_text(p->out, choice        ? choice
+                      : r->n_advice ? word_of(p->lang, r->advice[0])
+                                    : page_word(p, W_NO_ADVICE));
     strbuf_addz(p->out, "</p>\n");
     range(p);
     unfinished(p);

@@ -91,7 +91,7 @@ void page_effects(struct page *p)
             grid_number(&t, x->value, FIGURE);
             grid_number(&t, x->low, FIGURE);
             grid_number(&t, x->high, FIGURE);
-            grid_text(&t, x->unit);
+            grid_text(&t, word_of(p->lang, x->unit));
             grid_text(&t, word_of(p->lang, x->provenance));
             effect(&t, x);
             grid_text(&t, x->source);

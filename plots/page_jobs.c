@@ -5,6 +5,7 @@
 #include "plots/html.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct report_picture *find(const struct page *p, const char *name)
@@ -20,6 +21,16 @@ bool page_has_picture(const struct page *p, const char *name)
     return x && (x->has_data || x->absent != W_NONE);
 }
 
+/* Several panels one above the other: on paper it has a page to itself, others go two to a page. */
+static bool is_tall(const char *svg)
+{
+    const char *box = svg ? strstr(svg, "viewBox=\"0 0 ") : NULL;
+    char *end;
+    if (!box) return false;
+    const double width = strtod(box + strlen("viewBox=\"0 0 "), &end), height = strtod(end, NULL);
+    return height > 0.56 * width;
+}
+
 void page_picture(struct page *p, const char *name)
 {
     const struct report_picture *x = find(p, name);
@@ -32,7 +43,7 @@ void page_picture(struct page *p, const char *name)
         strbuf_addf(p->out, "<p class=\"soft\">%s</p>\n", page_word(p, x->absent));
         return;
     }
-    strbuf_addz(p->out, "<figure>\n");
+    strbuf_addz(p->out, x->drawn && is_tall(x->svg.s) ? "<figure class=\"tall\">\n" : "<figure>\n");
     if (x->drawn) {
         const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
         strbuf_addf(p->out,

@@ -33,7 +33,7 @@ static void item_row(struct grid *t, const struct cost_item_result *it)
 {
     const struct page *p = t->p;
     grid_row(t, false);
-    grid_name(t, it->name, NULL);
+    grid_name(t, word_of_item(p->lang, p->a, it->name), NULL);
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct tco_result *x = &p->r->policy[i].tco;
         const struct cost_item_result *same = find_item(x, it);

@@ -50,9 +50,11 @@ static const char style[] =
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
     "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
-    "{break-after:avoid}figure,tr,.scroll{break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
+    "{break-after:avoid}h2{margin:20px 0 6px}h3{margin:12px 0 2px}figure{margin:6px 0}figure,tr,"
+    ".scroll:not(:has(tr:nth-child(13))){break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
     "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
-    "thead{display:table-header-group}figure svg{max-height:128mm;max-width:64%;width:auto}}\n";
+    "thead{display:table-header-group}figure svg{max-height:68mm;max-width:100%;width:auto}"
+    ".tall svg{max-height:140mm}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */
 static const char script[] =

@@ -20,5 +20,8 @@ enum word {
 const char *word(enum lang lang, enum word w); /* W_NONE: "" */
 /* The text that is this in English, in `lang`; the English itself when the table lacks it. O(WORDS). */
 const char *word_of(enum lang lang, const char *english);
+/* The name of a price: that, or of "card l4" the words before the last and the last as it is. From `a` or as given. */
+struct arena;
+const char *word_of_item(enum lang lang, struct arena *a, const char *name);
 
 #endif

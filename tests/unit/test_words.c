@@ -2,11 +2,13 @@
  * same markup; the texts of the pictures are those of the templates. */
 #include "support/support.h"
 
+#include "base/arena.h"
 #include "metrics/decide.h"
 #include "plots/gnuplot.h"
 #include "plots/words.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,12 +155,68 @@ static void what_money_does_not_show(void **state)
     }
 }
 
+/* "card l4" is two words, one of which is a name; what the table lacks stays as it is. */
+static void names_of_prices(void **state)
+{
+    struct arena *a = arena_create();
+    (void)state;
+    assert_string_equal(word_of_item(LANG_ZH, a, "card l4"), "显卡 l4");
+    assert_string_equal(word_of_item(LANG_ZH, a, "beyond the base a30"), "超出基量 a30");
+    assert_string_equal(word_of_item(LANG_ZH, a, "staff"), "人员");
+    assert_string_equal(word_of_item(LANG_ZH, a, "our own tape"), "our own tape");
+    assert_string_equal(word_of_item(LANG_EN, a, "card l4"), "card l4");
+    arena_destroy(a);
+}
+
+/* Texts in `source` that come after `before`, each to its closing quote. */
+static size_t check_texts(const char *path, const char *source, const char *before)
+{
+    size_t n = 0;
+    for (const char *p = source; (p = strstr(p, before)); n++) {
+        char text[200];
+        p += strlen(before);
+        const char *from = strchr(before, '"') + 1;
+        snprintf(text, sizeof text, "%s%.*s", from, (int)strcspn(p, "\""), p);
+        if (word_of(LANG_ZH, text) == text) fail_msg("%s: no Chinese for \"%s\"", path, text);
+    }
+    return n;
+}
+
+/* Why jobs are rejected and fail: constant texts of the engine and the policies. */
+static void reasons_speak_both(void **state)
+{
+    static const char *const folders[] = { "sim/engine", "sim/policy" };
+    size_t seen = 0;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        DIR *d = opendir(folders[i]);
+        const struct dirent *f;
+        if (!d) skip_without("the source tree");
+        while ((f = readdir(d))) {
+            char path[400];
+            const size_t len = strlen(f->d_name);
+            if (len < 3 || strcmp(f->d_name + len - 2, ".c") != 0) continue;
+            snprintf(path, sizeof path, "%s/%s", folders[i], f->d_name);
+            char *text = read_file(path);
+            seen += check_texts(path, text, "reason = \"");
+            seen += check_texts(path, text, "return \"it ");
+            seen += check_texts(path, text, "return \"those ");
+            seen += check_texts(path, text, "? \"it ");
+            seen += check_texts(path, text, "? \"the layout ");
+            free(text);
+        }
+        closedir(d);
+    }
+    assert_true(seen > 15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_languages),           cmocka_unit_test(one_meaning_each),
         cmocka_unit_test(pictures_speak_both),      cmocka_unit_test(scripts_are_translated),
-        cmocka_unit_test(what_money_does_not_show),
+        cmocka_unit_test(what_money_does_not_show), cmocka_unit_test(names_of_prices),
+        cmocka_unit_test(reasons_speak_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
