@@ -114,6 +114,20 @@ static double chance(const struct decision *d)
     return p;
 }
 
+/* Of those eligible the cheapest at the median, where it is neither the recommended one nor as good: it costs less
+ * by less than the tie, and is slower. NULL: none. */
+static const struct decision_option *cheaper_but_slower(const struct decision *d)
+{
+    const struct decision_option *least = NULL;
+    for (size_t i = 0; i < d->n_options; i++)
+        if (d->option[i].eligible && (!least || d->option[i].cost_p50 < least->cost_p50))
+            least = &d->option[i];
+    if (!least || strcmp(least->policy, d->policy) == 0) return NULL;
+    for (size_t i = 0; i < d->n_ties; i++)
+        if (strcmp(least->policy, d->tie[i]) == 0) return NULL;
+    return least;
+}
+
 /* A money figure to what its range supports: "4.70", "512,000". */
 static const char *amount(struct page *p, double x, const struct decision_option *o)
 {
@@ -148,11 +162,16 @@ const char *page_recommendation(struct page *p)
                                 arena_printf(p->a, "%zu", d->n_options),
                                 amount(p, o->cost, o) };
     const bool alone = eligible(d) == 1;
-    return filled(p,
-                  alone           ? W_RECOMMEND_ALONE
-                  : d->n_ties > 0 ? W_RECOMMEND_SURE_TIE
-                                  : W_RECOMMEND_SURE,
-                  arg, 10);
+    const struct decision_option *cheaper = cheaper_but_slower(d);
+    const char *said = filled(p,
+                              alone           ? W_RECOMMEND_ALONE
+                              : d->n_ties > 0 ? W_RECOMMEND_SURE_TIE
+                                              : W_RECOMMEND_SURE,
+                              arg, 10);
+    if (!cheaper) return said;
+    const char *const why[] = { cheaper->policy, amount(p, cheaper->cost_p50, cheaper),
+                                arena_printf(p->a, "%.0f", 100 * cheaper->p_cheapest) };
+    return arena_printf(p->a, "%s%s", said, filled(p, W_RECOMMEND_THOUGH, why, 3));
 }
 
 static const char *joined(struct page *p, const char *so_far, const char *text)

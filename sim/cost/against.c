@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cost/breakeven.h"
 #include "cost/cashflow.h"
+#include "cost/months.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +46,16 @@ static double capital_of(const struct tco_result *t, const struct price_book *b,
     return capital;
 }
 
+static bool buys_again(const struct tco_result *t, const struct price_book *b)
+{
+    for (size_t i = 0; i < t->n_items; i++)
+        for (size_t k = 0; k < b->n_items; k++)
+            if (b->item[k].name == t->item[i].name && b->item[k].period == PER_ONCE &&
+                b->item[k].life_y < b->term_y - 1e-9)
+                return true;
+    return false;
+}
+
 struct against tco_against(const struct usage *u, const char *share, const struct price_book *own,
                            const struct price_book *rent)
 {
@@ -67,6 +78,8 @@ struct against tco_against(const struct usage *u, const char *share, const struc
     const double capital = capital_of(&o, own, &yearly);
     x.breakeven_months = breakeven_months(capital, yearly / 12, r.usd_per_year / 12,
                                           cashflow_monthly_rate(own->rate), 12 * own->term_y);
+    if (buys_again(&o, own)) /* the first crossing need not last: the next purchase undoes it */
+        x.breakeven_months = months_payback(&o, rent->name, &r, a).month_discounted;
     x.breakeven_price_usd = breakeven_price(o.eac_usd, cards, x.use);
     arena_destroy(a);
     return x;

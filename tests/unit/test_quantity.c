@@ -345,6 +345,7 @@ static void buy_or_rent(void **state)
                                             item("energy", PRICE_kwh, PER_USE, 0.12),
                                             item("operations", PRICE_constant, PER_YEAR, 30000) };
     struct price_item rent_item = item("rent", PRICE_allocated_gpu_hour, PER_USE, 2.5);
+    struct price_item twice[] = { own_items[0], own_items[1], own_items[2] };
     struct price_book own = book_of(own_items, 3), rent = book_of(&rent_item, 1);
     own.pue = 1.3;
     own.rate = 0;
@@ -370,6 +371,14 @@ static void buy_or_rent(void **state)
     const double once = x.breakeven_use;
     rent_item.amount = amount_known(5);
     assert_close(tco_against(&u, NULL, &own, &rent).breakeven_use, once / 2, 1e-9);
+    /* a node that lives two years of the four: 300,000 are back in month 17.9, gone again in 24, and 600,000
+     * are back for good in month 35.8 */
+    twice[0].life_y = 2;
+    own.item = twice;
+    assert_close(tco_against(&u, NULL, &own, &rent).breakeven_months, 36, 0);
+    rent_item.amount = amount_known(2.5); /* not within the term */
+    assert_true(isnan(tco_against(&u, NULL, &own, &rent).breakeven_months));
+    own.item = own_items;
     rent_item.driver = PRICE_gpu_hour;
     assert_true(isnan(tco_against(&u, NULL, &own, &rent).breakeven_use));
 }
