@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One policy with the items it pays for; input_of[i]: the input of item i, or -1. */
+/* One policy with the items it pays for. Inputs: of the amount of item i, of what it keeps of its value a year, of
+ * PUE and discount rate; -1: none. */
 struct option {
     struct priced_use use;
     struct price_book book;
-    const int *input_of;
+    const int *input_of, *kept_of;
+    int pue, rate;
 };
 
 struct ranges {
@@ -40,8 +42,11 @@ static double cost_of(const void *ctx, size_t option, const double *u)
     for (size_t i = 0; i < book.n_items; i++) {
         item[i] = o->book.item[i];
         if (o->input_of[i] >= 0) item[i].amount.mode = at(&item[i].amount, u[o->input_of[i]]);
+        if (o->kept_of[i] >= 0) item[i].retention = at(&item[i].retention_range, u[o->kept_of[i]]);
     }
     book.item = item;
+    if (o->pue >= 0) book.pue = at(&book.pue_range, u[o->pue]);
+    if (o->rate >= 0) book.rate = at(&book.rate_range, u[o->rate]);
     const size_t n = o->use.n_usage;
     const double run = r->replication < 0 ? 0 : u[r->replication];
     double cost = 0;
@@ -62,29 +67,45 @@ static int find_input(const struct mc_input *in, size_t n, const char *name)
     return -1;
 }
 
-/* Keeps the items that the fleet pays for. An input shows the range of the first book that has it. */
+/* The input of this name, which shows the range of the first book that has it; -1: no range. */
+static int input_of(struct mc_input *in, size_t *n, const char *name, const struct amount *range)
+{
+    if (!amount_ranged(range)) return -1;
+    const int k = find_input(in, *n, name);
+    if (k >= 0) return k;
+    in[*n] = (struct mc_input){ name, NULL, *range };
+    return (int)(*n)++;
+}
+
+static bool takes_energy(const struct price_item *it)
+{
+    return it->driver == PRICE_kwh || it->driver == PRICE_peak_kw;
+}
+
+/* Keeps the items that the fleet pays for. */
 static void reduce(struct option *o, const struct priced_use *use, struct mc_input *in, size_t *n,
                    struct arena *a)
 {
+    bool energy = false;
     struct price_item *item = arena_array(a, use->book->n_items, sizeof *item);
-    int *input_of = arena_array(a, use->book->n_items, sizeof *input_of);
-    *o = (struct option){ .use = *use, .book = *use->book, .input_of = input_of };
+    int *amount = arena_array(a, use->book->n_items, sizeof *amount);
+    int *kept = arena_array(a, use->book->n_items, sizeof *kept);
+    *o = (struct option){
+        .use = *use, .book = *use->book, .input_of = amount, .kept_of = kept, .pue = -1
+    };
     o->book.item = item;
     o->book.n_items = 0;
     for (size_t i = 0; i < use->book->n_items; i++) {
         const struct price_item *it = &use->book->item[i];
         if (!tco_concerns(use->usage[0], use->share, it)) continue;
-        int k = -1;
-        if (amount_ranged(&it->amount)) {
-            k = find_input(in, *n, it->name);
-            if (k < 0) {
-                k = (int)(*n)++;
-                in[k] = (struct mc_input){ it->name, NULL, it->amount };
-            }
-        }
-        input_of[o->book.n_items] = k;
+        amount[o->book.n_items] = input_of(in, n, it->name, &it->amount);
+        kept[o->book.n_items] = input_of(in, n, arena_printf(a, "%s, value kept a year", it->name),
+                                         &it->retention_range);
+        energy |= takes_energy(it);
         item[o->book.n_items++] = *it;
     }
+    if (energy) o->pue = input_of(in, n, "PUE", &use->book->pue_range);
+    o->rate = input_of(in, n, "discount rate", &use->book->rate_range);
 }
 
 struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a)
@@ -99,7 +120,7 @@ struct mc_model bookrisk_model_of(const struct priced_use *use, size_t n, book_m
     size_t items = 0, n_inputs = 0;
     const char **name = arena_array(a, n, sizeof *name);
     for (size_t i = 0; i < n; i++) items += use[i].book->n_items;
-    struct mc_input *in = arena_array(a, items + 1, sizeof *in);
+    struct mc_input *in = arena_array(a, 2 * items + 2 * n + 1, sizeof *in);
     r->option = arena_array(a, n, sizeof *r->option);
     for (size_t i = 0; i < n; i++) {
         reduce(&r->option[i], &use[i], in, &n_inputs, a);

@@ -96,41 +96,10 @@ struct reader {
     struct diag *d;
 };
 
-static double read_number(const struct reader *r, const json_t *v, const char *at, double low,
-                          double high)
-{
-    char found[64];
-    const double x = json_is_number(v) ? json_number_value(v) : NAN;
-    if (x >= low && x <= high) return x;
-    struct err *e = json_problem(r->d, r->doc, at, "expected a number from %.9g to %.9g, found %s",
-                                 low, high, json_found(found, sizeof found, v));
-    if (high <= 1 && x > 1 && x <= 100)
-        err_hint(e, "ratios are not percent: write %.9g for %.9g %%", x / 100, x);
-    return NAN;
-}
-
-struct bounds {
-    const struct reader *r;
-    double low, high;
-};
-
-static double read_bounded(const void *ctx, const json_t *v, const char *at, struct diag *d)
-{
-    const struct bounds *b = ctx;
-    (void)d;
-    return read_number(b->r, v, at, b->low, b->high);
-}
-
 static struct amount read_amount(const struct reader *r, json_t *v, const char *at, double low,
                                  double high)
 {
-    const struct bounds b = { r, low, high };
-    const size_t before = r->d->count;
-    const struct amount x = amount_read(r->a, r->doc, v, at, read_bounded, &b, r->d);
-    if (r->d->count == before && (x.low < low || x.high > high)) /* ends of a lognormal amount */
-        json_problem(r->d, r->doc, at, "expected numbers from %.9g to %.9g, found %.6g to %.6g",
-                     low, high, x.low, x.high);
-    return x;
+    return amount_read_within(r->a, r->doc, v, at, low, high, r->d);
 }
 
 static const struct gpu_spec *find_gpu(const struct reader *r, const char *name, const char *at)

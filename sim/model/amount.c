@@ -183,3 +183,33 @@ struct amount amount_read(struct arena *a, const struct json_doc *doc, json_t *v
                      x.high);
     return x;
 }
+
+struct bounds {
+    const struct json_doc *doc;
+    double low, high;
+};
+
+static double read_bounded(const void *ctx, const json_t *v, const char *at, struct diag *d)
+{
+    const struct bounds *b = ctx;
+    char found[64];
+    const double x = json_is_number(v) ? json_number_value(v) : NAN;
+    if (x >= b->low && x <= b->high) return x;
+    struct err *e = json_problem(d, b->doc, at, "expected a number from %.9g to %.9g, found %s",
+                                 b->low, b->high, json_found(found, sizeof found, v));
+    if (b->high <= 1 && x > 1 && x <= 100)
+        err_hint(e, "ratios are not percent: write %.9g for %.9g %%", x / 100, x);
+    return NAN;
+}
+
+struct amount amount_read_within(struct arena *a, const struct json_doc *doc, json_t *v,
+                                 const char *at, double low, double high, struct diag *d)
+{
+    const struct bounds b = { doc, low, high };
+    const size_t before = d->count;
+    const struct amount x = amount_read(a, doc, v, at, read_bounded, &b, d);
+    if (d->count == before && (x.low < low || x.high > high)) /* ends of a lognormal amount */
+        json_problem(d, doc, at, "expected numbers from %.9g to %.9g, found %.6g to %.6g", low,
+                     high, x.low, x.high);
+    return x;
+}

@@ -56,5 +56,8 @@ typedef double amount_number(const void *ctx, const json_t *v, const char *at, s
 /* All forms above; problems go to `d` with their place, and the amount is then not to be used. */
 struct amount amount_read(struct arena *a, const struct json_doc *doc, json_t *v, const char *at,
                           amount_number *number, const void *ctx, struct diag *d);
+/* Plain numbers from low to high. */
+struct amount amount_read_within(struct arena *a, const struct json_doc *doc, json_t *v,
+                                 const char *at, double low, double high, struct diag *d);
 
 #endif

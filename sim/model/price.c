@@ -44,8 +44,8 @@ static const char *const formats[] = { PRICE_FORMAT, NULL };
 struct book_keys {
     int format, charge, own;
     const char *name, *currency, *as_of;
-    json_t *currencies;
-    double pue, rate, grid, embodied;
+    json_t *currencies, *pue, *rate;
+    double grid, embodied;
     simtime term, embodied_life;
 };
 
@@ -61,8 +61,8 @@ static const struct cfg_field book_fields[] = {
     CFG_FIELD(struct book_keys, currencies, CFG_JSON, NULL, 0, 0, "USD for one unit of each"),
     CFG_FIELD(struct book_keys, as_of, CFG_TEXT, "not stated", 0, 0,
               "date the book was put together"),
-    CFG_FIELD(struct book_keys, pue, CFG_REAL, "1.5", 1, 5, "facility energy over IT energy"),
-    CFG_FIELD(struct book_keys, rate, CFG_RATIO, "0.08", 0, 1, "discount rate per year"),
+    CFG_FIELD(struct book_keys, pue, CFG_JSON, "1.5", 1, 5, "facility energy over IT energy"),
+    CFG_FIELD(struct book_keys, rate, CFG_JSON, "0.08", 0, 1, "discount rate per year"),
     CFG_FIELD(struct book_keys, term, CFG_TIME, "4 y", 86400, 100 * 365 * 86400.0, "planning term"),
     CFG_ONE_OF(struct book_keys, charge, charge_rule_names, "allocated",
                "what tenants pay for: what is allocated, or the larger of their shares"),
@@ -79,9 +79,9 @@ static const struct cfg_field book_fields[] = {
 struct item_keys {
     const char *name, *currency, *source, *date, *gpu, *share;
     int driver, period, confidence;
-    json_t *amount;
+    json_t *amount, *retention;
     simtime life, step, redo, repair;
-    double retention, gb, per, lost_work, interrupts, availability, failure_rate;
+    double gb, per, lost_work, interrupts, availability, failure_rate;
     bool whole_nodes;
 };
 
@@ -102,7 +102,7 @@ static const struct cfg_field item_fields[] = {
                "read, quoted, community, assumed, suspect or unverified"),
     CFG_FIELD(struct item_keys, life, CFG_TIME, NULL, 86400, 100 * 365 * 86400.0,
               "useful life of capital; default: the term"),
-    CFG_FIELD(struct item_keys, retention, CFG_RATIO, "0", 0, 1, "share of value kept per year"),
+    CFG_FIELD(struct item_keys, retention, CFG_JSON, "0", 0, 1, "share of value kept per year"),
     CFG_FIELD(struct item_keys, gb, CFG_REAL, NULL, 0, 1e15, "GB kept, or moved, in a year"),
     CFG_FIELD(struct item_keys, per, CFG_REAL, NULL, 1e-3, 1e9,
               "cards one employee looks after, or of a rack"),
@@ -237,7 +237,7 @@ static void check_item(const struct json_doc *doc, const char *at, const struct 
                      "driver \"%s\" cannot be paid per \"%s\", expected \"%s\"",
                      price_driver_names[it->driver], price_period_names[it->period],
                      price_period_names[usual_period[it->driver]]);
-    if (it->period != PER_ONCE && (k->life != CFG_NO_TIME || k->retention > 0))
+    if (it->period != PER_ONCE && (k->life != CFG_NO_TIME || it->retention_range.high > 0))
         json_problem(d, doc, at, "\"life\" and \"retention\" go with \"period\": \"once\" only");
     const bool counted = it->driver == PRICE_fte || it->driver == PRICE_rack;
     if (counted && isnan(k->per))
@@ -314,6 +314,17 @@ static void check_rates(const struct json_doc *doc, json_t *currencies, struct d
     }
 }
 
+/* A number or a range; `usual` where there is none. */
+static struct amount read_within(struct arena *a, const struct json_doc *doc, json_t *v,
+                                 const char *at, const char *key, double usual, double low,
+                                 double high, struct diag *d)
+{
+    char here[POINTER_BYTES];
+    if (!v) return amount_known(usual);
+    return amount_read_within(a, doc, v, json_pointer_key(here, sizeof here, at, key), low, high,
+                              d);
+}
+
 static void read_item(struct price_item *it, struct arena *a, const struct json_doc *doc, json_t *v,
                       const char *at, const struct price_book *book, const json_t *currencies,
                       struct diag *d)
@@ -322,6 +333,7 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
     char here[POINTER_BYTES];
     size_t before = d->count;
     cfg_read(item_fields, COUNT_OF(item_fields), &k, a, doc, v, at, NULL, 0, d);
+    const struct amount kept = read_within(a, doc, k.retention, at, "retention", 0, 0, 1, d);
     if (d->count > before) return;
     *it = (struct price_item){
         .name = k.name,
@@ -332,7 +344,8 @@ static void read_item(struct price_item *it, struct arena *a, const struct json_
         .driver = (enum price_driver)k.driver,
         .period = k.period == CFG_NO_CHOICE ? usual_period[k.driver] : (enum price_period)k.period,
         .life_y = k.life == CFG_NO_TIME ? book->term_y : years(k.life),
-        .retention = k.retention,
+        .retention = kept.mode,
+        .retention_range = kept,
         .gb = k.gb,
         .per = k.per,
         .lost_work = isnan(k.interrupts) || k.redo == CFG_NO_TIME
@@ -400,6 +413,8 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
     }
     cfg_read(book_fields, COUNT_OF(book_fields), &k, a, doc, doc->root, "", more, COUNT_OF(more),
              d);
+    const struct amount pue = read_within(a, doc, k.pue, "", "pue", 1.5, 1, 5, d),
+                        rate = read_within(a, doc, k.rate, "", "rate", 0.08, 0, 1, d);
     if (d->count > before) return;
     *out = (struct price_book){ .name = k.name,
                                 .currency = k.currency ? k.currency : "USD",
@@ -411,8 +426,10 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
                                 .embodied_kg = k.embodied,
                                 .embodied_life_y = years(
                                     k.embodied_life == CFG_NO_TIME ? k.term : k.embodied_life),
-                                .pue = k.pue,
-                                .rate = k.rate,
+                                .pue = pue.mode,
+                                .rate = rate.mode,
+                                .pue_range = pue,
+                                .rate_range = rate,
                                 .term_y = years(k.term) };
     check_rates(doc, k.currencies, d);
     if (strcmp(k.as_of, "not stated") != 0 && !price_date_ok(k.as_of))
@@ -423,9 +440,9 @@ void price_book_read(struct price_book *out, struct arena *a, const struct json_
                      "expected USD (results are in USD), found %s without a rate", out->currency);
     json_t *items = json_object_get(doc->root, "items");
     if (!json_is_array(items) || json_array_size(items) == 0) {
-        json_problem(d, doc, items ? "/items" : "",
-                     "expected \"items\": an array of prices, found %s",
-                     json_found(found, sizeof found, items));
+        json_problem(
+            d, doc, items ? "/items" : "", "expected \"items\": an array of prices, found %s",
+            json_is_array(items) ? "an empty one" : json_found(found, sizeof found, items));
         return;
     }
     struct price_item *it = arena_array(a, json_array_size(items), sizeof *it);

@@ -8,7 +8,7 @@
  *                    "source": "...", "date": "2024-11", "confidence": "read" },
  *                  { "name": "energy", "driver": "kwh", "amount": "0.10 USD/kWh" } ] }
  *
- * Drivers turn usage into a quantity (design section 8, cost/tco.h). An amount is a number in the book's
+ * pue, rate and retention may be ranges too. Drivers turn usage into a quantity (design section 8, cost/tco.h). An amount is a number in the book's
  * currency, a string with its unit ("9750 USD", "0.10 USD/kWh", "2.50 USD/h", "4500 USD/y"), or a range
  * of either (model/amount.h). Results are in USD: other currencies need a rate,
  * "currencies": { "CNY": 0.139 } (USD per unit), and are converted when read.
@@ -64,10 +64,11 @@ struct price_item {
     struct amount amount;
     double life_y;    /* capital only: useful life in years; default: the book's term */
     double retention; /* capital only: share of value kept per year; 0: worth nothing at the end */
-    double gb;        /* gb: how many, kept or moved in a year (once: in all) */
-    double per;       /* fte: cards one employee looks after; rack: cards in it */
-    double lost_work; /* hours to be paid again per hour held (spot), else 0 */
-    double step_s;    /* allocated_gpu_hour: each job is billed in whole steps; 0: as used */
+    struct amount retention_range; /* where it has one; `retention` is its mode */
+    double gb;                     /* gb: how many, kept or moved in a year (once: in all) */
+    double per;                    /* fte: cards one employee looks after; rack: cards in it */
+    double lost_work;              /* hours to be paid again per hour held (spot), else 0 */
+    double step_s; /* allocated_gpu_hour: each job is billed in whole steps; 0: as used */
     double availability, unavailability; /* spares: target; share of time that a card is down */
     bool whole_nodes;                    /* spares: with the fleet rounded up to whole nodes */
     const char *gpu;   /* only for cards of this kind (name or alias); NULL: all */
@@ -93,6 +94,7 @@ struct price_book {
     double embodied_kg, embodied_life_y; /* of a card with its part of the host; NAN */
     bool currency_stated;                /* in the book or in every item */
     double pue, rate, term_y; /* facility overhead; discount rate per year; planning term */
+    struct amount pue_range, rate_range; /* where they have one; `pue` and `rate` are their modes */
     const struct price_item *item;
     size_t n_items;
 };

@@ -332,6 +332,46 @@ static void hear(void *ctx, const char *sentence)
     strcat(all, "\n");
 }
 
+/* PUE, discount rate and value kept are numbers or ranges, within their bounds at both ends. */
+static void ranges_of_the_book(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_book b;
+    char said[800];
+    static const char form[] =
+        "{\"format\": \"gpusim-prices/1\", \"pue\": %s, \"rate\": %s, \"items\": ["
+        "{\"name\": \"c\", \"driver\": \"card\", \"amount\": 1, \"retention\": %s}]}";
+    static const struct {
+        const char *pue, *rate, *kept, *said;
+    } t[] = {
+        { "{\"low\": 1.1, \"mode\": 1.3, \"high\": 1.8}",
+          "{\"shape\": \"uniform\", \"low\": 0, \"high\": 0.1}", "{\"set\": [0.5, 0.6, 0.8]}",
+          ": " },
+        { "{\"low\": 0.9, \"mode\": 1.3, \"high\": 1.8}", "0", "0",
+          "/pue/low: expected a number from 1 to 5, found 0.9" },
+        { "\"1.3\"", "0", "0", "/pue: expected a number from 1 to 5, found \"1.3\"" },
+        { "1", "8", "0", "/rate: expected a number from 0 to 1, found 8" },
+        { "1", "{\"low\": 0.2, \"mode\": 0.1, \"high\": 0.3}", "0", "/rate" },
+        { "1", "0", "1.2", "/items/0/retention: expected a number from 0 to 1" },
+        { "1", "0", "{\"shape\": \"lognormal\", \"mode\": 0.7, \"sd\": 1}",
+          "/items/0/retention: expected numbers from 0 to 1" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char text[900];
+        snprintf(text, sizeof text, form, t[i].pue, t[i].rate, t[i].kept);
+        assert_int_equal(read_book(&b, a, text, said, sizeof said), i > 0);
+        assert_contains(said, t[i].said);
+        if (i > 0) continue;
+        assert_close(b.pue, 1.3, 0);
+        assert_close(b.pue_range.high, 1.8, 0);
+        assert_close(b.rate, 0.05, 1e-15);
+        assert_close(b.item[0].retention, 0.6, 0);
+        assert_close(b.item[0].retention_range.low, 0.5, 0);
+    }
+    arena_destroy(a);
+}
+
 static void doubts(void **state)
 {
     (void)state;
@@ -408,6 +448,7 @@ int main(void)
         cmocka_unit_test(the_default_book),
         cmocka_unit_test(currencies),
         cmocka_unit_test(cards_and_doubts),
+        cmocka_unit_test(ranges_of_the_book),
         cmocka_unit_test(doubts),
         cmocka_unit_test(spot_and_drivers),
     };

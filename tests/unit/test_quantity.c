@@ -383,6 +383,52 @@ static void buy_or_rent(void **state)
     assert_true(isnan(tco_against(&u, NULL, &own, &rent).breakeven_use));
 }
 
+static const struct mc_swing *swing(const struct mc_model *m, const struct mc_result *r,
+                                    const char *name)
+{
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (strcmp(m->input[r->swing[i].input].name, name) == 0) return &r->swing[i];
+    fail_msg("no input %s", name);
+    return NULL;
+}
+
+/* A card of 1000 for one year and 1000 kWh at 0.1, paid at the end of it: PUE, discount rate and what the card is
+ * worth then are ranges. At the modes (1000 - 500/1.1) 1.1 + 140 = 740. */
+static void ranges_of_the_book(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct price_item items[] = { item("card", PRICE_card, PER_ONCE, 1000),
+                                  item("power", PRICE_kwh, PER_USE, 0.1) };
+    struct price_book b = book_of(items, 2);
+    items[0].life_y = b.term_y = 1;
+    items[0].retention = 0.5;
+    items[0].retention_range = (struct amount){ .low = 0, .mode = 0.5, .high = 1 };
+    b.pue = 1.4;
+    b.pue_range = (struct amount){ .low = 1.2, .mode = 1.4, .high = 2 };
+    b.rate = 0.1;
+    b.rate_range = (struct amount){ .low = 0, .mode = 0.1, .high = 0.2 };
+    const struct usage_group g = {
+        .gpu = &l40s, .nodes = 1, .cards = 1, .free_h = 8760, .energy_kwh = 1000
+    };
+    const struct usage u = { .hours = 8760, .group = &g, .n_groups = 1 }, *one = &u;
+    const struct priced_use use = { "p", NULL, &one, 1, &b };
+    const struct mc_model m = bookrisk_model(&use, 1, a);
+    struct mc_result r;
+    assert_int_equal(m.n_inputs, 3);
+    mc_run(&r, &m, &(struct mc_options){ .samples = 2000, .seed = 3 }, a);
+    assert_close(r.option[0].at_modes, 740, 1e-12);
+    assert_close(swing(&m, &r, "PUE")->low[0], 720, 1e-12);
+    assert_close(swing(&m, &r, "PUE")->high[0], 800, 1e-12);
+    assert_close(swing(&m, &r, "discount rate")->low[0], 640, 1e-12);
+    assert_close(swing(&m, &r, "discount rate")->high[0], 840, 1e-12);
+    assert_close(swing(&m, &r, "card, value kept a year")->low[0], 1240, 1e-12);
+    assert_close(swing(&m, &r, "card, value kept a year")->high[0], 240, 1e-12);
+    items[1].driver = PRICE_constant; /* nothing is paid by the kWh: the PUE does not matter */
+    assert_int_equal(bookrisk_model(&use, 1, a).n_inputs, 2);
+    arena_destroy(a);
+}
+
 /* Two replications, one dear and one cheap: half of the draws price each, the modes their mean. */
 static void replications(void **state)
 {
@@ -507,6 +553,7 @@ int main(void)
         cmocka_unit_test(doubling),
         cmocka_unit_test(buy_or_rent),
         cmocka_unit_test(replications),
+        cmocka_unit_test(ranges_of_the_book),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
