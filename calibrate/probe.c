@@ -58,6 +58,16 @@ void probe_list(FILE *to)
     }
 }
 
+void probe_sample(const struct probe_ctx *c, struct sampler *s, double value)
+{
+    struct device_sensors now;
+    c->dev->ops->sensors(c->dev, &now);
+    if (now.throttled == TRI_YES)
+        sampler_discard(s);
+    else
+        sampler_add(s, value);
+}
+
 struct stop_rule probe_rule(bool quick)
 {
     /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one kernel. */

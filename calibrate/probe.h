@@ -33,6 +33,9 @@ void probe_run(const struct probe *p, const struct probe_ctx *c);
 /* Name, purpose and keys of every probe, for --list. */
 void probe_list(FILE *to);
 struct stop_rule probe_rule(bool quick);
+/* Takes it into the sample, or, where the card is being throttled now, leaves it out and counts that. For what depends on
+ * the card's clocks. */
+void probe_sample(const struct probe_ctx *c, struct sampler *s, double value);
 
 /* probe_device.c: the card, for people, for the profile, and by its catalogue key
  * ("h200-sxm5-141gb"; a slice or a virtual card gets a key of its own, which no whole card has). */

@@ -215,15 +215,10 @@ static int hold_stream(struct device *d, uint64_t ns, struct err *e)
     return d->ops->launch(d, DEV_SPIN, 1, 1, args, e);
 }
 
-static bool throttled(struct device *d)
+static int triad_measure(const struct probe_ctx *c, struct triad *t, struct sampler *s,
+                         struct err *e)
 {
-    struct device_sensors s;
-    d->ops->sensors(d, &s);
-    return s.throttled == TRI_YES;
-}
-
-static int triad_measure(struct device *d, struct triad *t, struct sampler *s, struct err *e)
-{
+    struct device *d = c->dev;
     void *fill[] = { &t->a, &t->b, &t->c, &t->n };
     double ms = NAN;
     int rc = d->ops->launch(d, DEV_FILL, 1024, DEV_BLOCK, fill, e);
@@ -237,11 +232,7 @@ static int triad_measure(struct device *d, struct triad *t, struct sampler *s, s
         if (!rc) rc = triad_launch(d, t, e);
         if (!rc) rc = d->ops->event_record(d, 1, e);
         if (!rc) rc = d->ops->event_ms(d, 0, 1, &ms, e);
-        if (rc) break;
-        if (throttled(d))
-            sampler_discard(s);
-        else
-            sampler_add(s, 3 * (double)t->bytes / (1e-3 * ms));
+        if (!rc) probe_sample(c, s, 3 * (double)t->bytes / (1e-3 * ms));
     }
     return rc;
 }
@@ -277,7 +268,7 @@ static void run_triad(const struct probe_ctx *c)
     int rc = d->ops->context_open(d, &e);
     if (!rc) rc = triad_alloc(d, &t, &e);
     sampler_init(&s, &c->rule, d->ops->now_s(d));
-    if (!rc) rc = triad_measure(d, &t, &s, &e);
+    if (!rc) rc = triad_measure(c, &t, &s, &e);
     if (!rc) rc = triad_verify(d, &t, &e);
     if (rc)
         missing_all(c, triad_keys, 1, e.msg);

@@ -81,7 +81,6 @@ static int measure(const struct probe_ctx *c, enum dev_gemm kind, unsigned n, st
                    struct err *e)
 {
     struct device *d = c->dev;
-    struct device_sensors now;
     struct flush f = { .floats = 0 };
     double ops = NAN;
     int rc = d->ops->gemm_open(d, kind, n, e);
@@ -91,12 +90,7 @@ static int measure(const struct probe_ctx *c, enum dev_gemm kind, unsigned n, st
     const unsigned reps = each_ms > 5 ? 1 : each_ms > 0.05 ? (unsigned)(5 / each_ms) + 1 : 100;
     while (!rc && sampler_more(s, d->ops->now_s(d))) {
         rc = time_products(d, &f, n, reps, &ops, e);
-        if (rc) break;
-        d->ops->sensors(d, &now);
-        if (now.throttled == TRI_YES)
-            sampler_discard(s);
-        else
-            sampler_add(s, ops);
+        if (!rc) probe_sample(c, s, ops);
     }
     d->ops->free(d, f.at[0], NULL);
     d->ops->gemm_close(d);

@@ -443,12 +443,13 @@ static int measure_core(const struct hook *h, struct err *e)
         rc = rates_under(h, &l, &none, 1, seconds, &full, e);
         for (int k = 0; !rc && k < CORES; k++) {
             rc = rates_under(h, &l, &alone[k], 1, seconds, r, e);
-            if (!rc) sampler_add(&share[k], r[0].rate / full.rate);
+            if (!rc) probe_sample(h->c, &share[k], r[0].rate / full.rate);
         }
         if (!rc) rc = rates_under(h, &l, pair, 2, seconds, r, e);
-        for (int k = 0; !rc && k < 2; k++) sampler_add(&share[CORES + k], r[k].rate / full.rate);
+        for (int k = 0; !rc && k < 2; k++)
+            probe_sample(h->c, &share[CORES + k], r[k].rate / full.rate);
         if (!rc && r[0].rate > 0 && r[1].rate > 0)
-            sampler_add(&gain, log(r[0].rate / r[1].rate) / log(30.0 / 70));
+            probe_sample(h->c, &gain, log(r[0].rate / r[1].rate) / log(30.0 / 70));
     }
     for (int k = 0; k < CORES + 2; k++) {
         if (!rc)

@@ -54,14 +54,8 @@ static void run(const struct probe_ctx *c)
     for (int i = 0; !rc && i < 5; i++) rc = read_once(d, &l, &Bps, &e); /* clocks, and fill it */
     sampler_init(&s, &c->rule, d->ops->now_s(d));
     while (!rc && sampler_more(&s, d->ops->now_s(d))) {
-        struct device_sensors now;
         rc = read_once(d, &l, &Bps, &e);
-        d->ops->sensors(d, &now);
-        if (rc) break;
-        if (now.throttled == TRI_YES)
-            sampler_discard(&s);
-        else
-            sampler_add(&s, Bps);
+        if (!rc) probe_sample(c, &s, Bps);
     }
     if (rc)
         profile_out_missing(c->out, &key, "%s", e.msg);

@@ -189,17 +189,17 @@ static int measure(const struct probe_ctx *c, struct worker *w[], const int sms[
     for (int k = 0; k < EACH; k++) sampler_init(&s[k], &rule, 0);
     for (int i = 0; !rc && i < REPEATS; i++) {
         rc = kept(w, compute, n, seconds, &ratio, &all, e);
-        if (!rc) sampler_add(&s[KEPT_COMPUTE], ratio);
-        if (!rc) sampler_add(&s[POWER_LOSS], 1 - ratio);
+        if (!rc) probe_sample(c, &s[KEPT_COMPUTE], ratio);
+        if (!rc) probe_sample(c, &s[POWER_LOSS], 1 - ratio);
         if (!rc) rc = kept(w, memory, n, seconds, &ratio, &all, e);
-        if (!rc) sampler_add(&s[KEPT_MEMORY], ratio);
+        if (!rc) probe_sample(c, &s[KEPT_MEMORY], ratio);
         if (!rc) rc = kept(w, copy, n, seconds, &ratio, &all, e);
-        if (!rc) sampler_add(&s[KEPT_COPY], ratio);
-        if (!rc && link > 0) sampler_add(&s[PCIE], COPY_BYTES * all / link);
+        if (!rc) probe_sample(c, &s[KEPT_COPY], ratio);
+        if (!rc && link > 0) probe_sample(c, &s[PCIE], COPY_BYTES * all / link);
     }
     for (int k = 0; k < EACH; k++) {
         const struct estimate est = sampler_estimate(&s[k]);
-        if (!rc && k == POWER_LOSS && !(est.low > 0))
+        if (!rc && k == POWER_LOSS && s[k].n && !(est.low > 0))
             profile_out_missing(c->out, &keys[k], "within the noise: %.4g [%.4g, %.4g], n %zu",
                                 est.median, est.low, est.high, est.n);
         else if (!rc && k == PCIE && !(link > 0))

@@ -186,11 +186,11 @@ static int measure_pairs(const struct probe_ctx *c, const struct daemon *m, doub
             if (rc) break;
             const double speed[2] = { r[0].rate / alone[a].rate, r[1].rate / alone[b].rate };
             if (a == b) {
-                sampler_add(&beside[a * KINDS + a], 0.5 * (speed[0] + speed[1]));
+                probe_sample(c, &beside[a * KINDS + a], 0.5 * (speed[0] + speed[1]));
                 continue;
             }
-            sampler_add(&beside[a * KINDS + b], speed[0]);
-            sampler_add(&beside[b * KINDS + a], speed[1]);
+            probe_sample(c, &beside[a * KINDS + b], speed[0]);
+            probe_sample(c, &beside[b * KINDS + a], speed[1]);
         }
     workers_stop(w, 2);
     return rc;
@@ -216,19 +216,19 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
     workers_stop(&outside,
                  1); /* before anything else is timed: it would take turns with the server */
     if (!rc) rc = loops_run(w, full, 1, seconds, &alone, e);
-    if (!rc) sampler_add(&s[OVERHEAD], 1 - alone.rate / native.rate);
+    if (!rc) probe_sample(c, &s[OVERHEAD], 1 - alone.rate / native.rate);
     if (!rc) rc = loops_run(w, full, 2, seconds, r, e);
-    if (!rc) sampler_add(&s[AGGREGATE], (r[0].rate + r[1].rate) / alone.rate);
+    if (!rc) probe_sample(c, &s[AGGREGATE], (r[0].rate + r[1].rate) / alone.rate);
     if (!rc) rc = loops_run(w, small, 1, seconds, &little, e);
     if (!rc) rc = loops_run(w, small, 2, seconds, r, e);
     /* a quarter of the card beside a quarter of the card: the slowdown of a whole card's worth is four times that */
-    if (!rc) sampler_add(&s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
+    if (!rc) probe_sample(c, &s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
     workers_stop(w, 2);
     for (int k = 0; !rc && k < 3; k++) {
         rc = clients_start(c, m, caps[k], w, 1, &sms, e);
         if (!rc) sampler_add(&s[SMS + k], sms);
         if (!rc) rc = loops_run(w, full, 1, seconds, r, e);
-        if (!rc) sampler_add(&s[CAP + k], r[0].rate / alone.rate);
+        if (!rc) probe_sample(c, &s[CAP + k], r[0].rate / alone.rate);
         workers_stop(w, 1);
     }
     return rc ? rc : measure_pairs(c, m, 0.5 * seconds, &s[BESIDE], e); /* 20 windows */

@@ -196,7 +196,7 @@ static int measure_kept(struct slicing *s, int kind, struct err *e)
         if (!rc && !(alone > 0)) rc = err_set(e, ERR_IO, NULL, "no kernel ended within a window");
         for (int k = 0; !rc && k < COUNTS && counts[k] <= s->n; k++) {
             rc = loops_run(s->w, same, counts[k], s->seconds, r, e);
-            if (!rc) sampler_add(&kept[k], sum_of_rates(r, counts[k]) / alone);
+            if (!rc) probe_sample(s->c, &kept[k], sum_of_rates(r, counts[k]) / alone);
         }
     }
     for (int k = 0; k < COUNTS; k++) {
@@ -230,7 +230,7 @@ static int measure_split(struct slicing *s, double quantum_us, struct err *e)
     for (int i = 0; !rc && i < REPEATS; i++) {
         rc = loops_run(s->w, l, 2, 2 * s->seconds, r, e);
         const double used[2] = { r[0].rate * us[0], r[1].rate * us[1] };
-        if (!rc) sampler_add(&share, used[0] / (used[0] + used[1]));
+        if (!rc) probe_sample(s->c, &share, used[0] / (used[0] + used[1]));
     }
     if (!rc)
         profile_out_put(s->c->out, &keys[SPLIT], &share, NULL,
@@ -253,8 +253,8 @@ static int measure_burst(struct slicing *s, struct err *e)
     for (int i = 0; !rc && i < REPEATS; i++) {
         rc = loops_run(s->w, l, 2, 2 * s->seconds, r, e);
         if (!rc && r[1].p50_us > 0) {
-            sampler_add(&p50, r[1].p50_us);
-            sampler_add(&p99, r[1].p99_us);
+            probe_sample(s->c, &p50, r[1].p50_us);
+            probe_sample(s->c, &p99, r[1].p99_us);
         }
     }
     if (!rc) {

@@ -49,8 +49,12 @@ static int measure(const struct probe_ctx *c, dev_ptr sink, double share[], doub
     for (int i = 0; !rc && i < (c->quick ? 15 : 51); i++)
         for (size_t k = 0; !rc && k < *n; k++) {
             rc = time_on(d, sink, width[k], total, &ms, e);
-            if (!rc) sampler_add(&s[k], 1 / ms);
+            if (!rc) probe_sample(c, &s[k], 1 / ms);
         }
+    for (size_t k = 0; !rc && k < *n; k++)
+        if (s[k].n == 0)
+            rc = err_set(e, ERR_IO, NULL, "all %zu samples were taken while the card was throttled",
+                         s[k].discarded);
     for (size_t k = 0; k < *n; k++) {
         share[k] = (double)width[k] / sms;
         speed[k] = rc ? NAN : sampler_estimate(&s[k]).median;

@@ -302,12 +302,12 @@ void profile_out_table(const struct profile_out *o, FILE *to)
         const struct entry *e = &o->entry.v[i];
         n = e->status == PARAM_MEASURED ? 1 : alike(e, o->entry.n - i);
         fprintf(to, "%-9s %-22s ", e->def.group, e->def.key);
-        if (e->status != PARAM_MEASURED && n > 1)
-            fprintf(to, "%s: %s (so are the next %zu, to %s)\n", status_names[e->status], e->reason,
-                    n - 1, e[n - 1].def.key);
-        else if (e->status != PARAM_MEASURED)
-            fprintf(to, "%s: %s\n", status_names[e->status], e->reason);
-        else if (e->points)
+        if (e->status != PARAM_MEASURED) {
+            fprintf(to, "%s: %s", status_names[e->status], e->reason);
+            if (n == 2) fprintf(to, " (so is %s)", e[1].def.key);
+            if (n > 2) fprintf(to, " (so are the next %zu, to %s)", n - 1, e[n - 1].def.key);
+            fputc('\n', to);
+        } else if (e->points)
             fprintf(to, "%.3g at the least of %zu points\n", e->est.median,
                     json_array_size(e->points));
         else

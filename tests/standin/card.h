@@ -51,6 +51,7 @@
     X(module_error, 0)                                                                             \
     X(beside_compute,                                                                              \
       1) /* memory's kernels of an MPS client take so many times as long beside compute's */       \
+    X(throttle_every, 0) /* each k-th question finds the card throttled; 0: never */               \
     X(mig, 0)                                                                                      \
     X(noise, 0.005)
 

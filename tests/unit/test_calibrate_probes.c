@@ -267,6 +267,15 @@ static void throttled_samples_are_left_out(void **state)
     assert_absent(&b, "base", "mem_Bps", "throttled");
     done(&b);
 
+    static const char *const others[][2] = { { "l2", "l2_Bps" },
+                                             { "gemm", "gemm_fp16_flops" },
+                                             { "width", "width_curve" } };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        run(&b, others[i][0]);
+        assert_absent(&b, "base", others[i][1], "throttled");
+        done(&b);
+    }
+
     b.c.throttle_every = 3;
     run(&b, "triad");
     assert_close(profile_out_value(b.out, "base", "mem_Bps"), 137.7e9, 1e-7);

@@ -133,6 +133,27 @@ static void many_processes(void **state)
     done(&m);
 }
 
+/* Windows in which the card was slowed are left out and counted. Turns are of the card's timer, whatever its clock. */
+static void throttled(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("throttle_every=1;context_ms=1", "--only launch,timeslice");
+    expect(&m, "timeslice.quantum_us", 1500, 0.001, 0);
+    assert_contains(
+        m.said, "kept_compute_1         not measured: all 6 samples were taken while the card was "
+                "throttled (so is kept_compute_2)");
+    assert_contains(m.said, "split_long_kernels     not measured: all 6 samples");
+    done(&m);
+    m = measure("throttle_every=3;context_ms=1", "--only launch,timeslice");
+    expect(&m, "timeslice.kept_memory_2", 1500.0 / 1650, 0.015, 0);
+    const json_t *p = json_object_get(json_object_get(m.samples.root, "parameters"),
+                                      "timeslice.split_long_kernels");
+    assert_int_equal(field(p, "n"), 4);
+    assert_int_equal(field(p, "discarded"), 2);
+    done(&m);
+}
+
 /* A timer that ticks every 50 us would make a turn of each tick. */
 static void slow_timer(void **state)
 {
@@ -147,8 +168,9 @@ static void slow_timer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_card),     cmocka_unit_test(second_card), cmocka_unit_test(turns),
-        cmocka_unit_test(many_processes), cmocka_unit_test(slow_timer),
+        cmocka_unit_test(first_card), cmocka_unit_test(second_card),
+        cmocka_unit_test(turns),      cmocka_unit_test(many_processes),
+        cmocka_unit_test(throttled),  cmocka_unit_test(slow_timer),
     };
     return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
 }
