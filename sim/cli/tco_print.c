@@ -194,8 +194,10 @@ static void put_services(struct strbuf *b, const json_t *list)
         }
     }
     if (any)
-        strbuf_addz(b, "Useful hours are the work of completed jobs as if each ran alone, at the jobs' part of "
-                       "the cost; services count by what they answer within target.\n");
+        strbuf_addz(
+            b,
+            "Useful hours are the work of completed jobs as if each ran alone, at the jobs' part of "
+            "the cost; services count by what they answer within target.\n");
 }
 
 /* ---- uncertainty ---- */
