@@ -327,9 +327,9 @@ static void warn_of_service(const struct policy_result *p, const struct service_
             p->name, v->name, (unsigned long long)v->dropped, (unsigned long long)v->requests,
             (unsigned long long)v->refused, (unsigned long long)v->timed_out);
     if (v->unservable)
-        log_warn("policy %s: %llu of %llu requests of service %s are longer than the model's limit",
-                 p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests,
-                 v->name);
+        log_warn(
+            "policy %s: %llu of %llu requests of service %s are longer than the model's context or its cache can hold",
+            p->name, (unsigned long long)v->unservable, (unsigned long long)v->requests, v->name);
 }
 
 static void warn(const struct result *r, bool horizon)

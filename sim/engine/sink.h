@@ -26,7 +26,7 @@ enum request_fate {
     REQUEST_COMPLETED,
     REQUEST_REFUSED,    /* the queue was full */
     REQUEST_TIMED_OUT,  /* it waited too long */
-    REQUEST_UNSERVABLE, /* longer than the model's limit */
+    REQUEST_UNSERVABLE, /* longer than the model's context or the cache */
     REQUEST_FATES
 };
 

@@ -195,7 +195,7 @@ static void list_remove(struct list *l, struct serve_call *q)
     l->n--;
 }
 
-/* ---- the heap of last steps; equal ones by arrival, so that nothing depends on its layout ---- */
+/* ---- the heap of last steps; equal ones leave as it has them, which turns on nothing but who came and went ---- */
 
 static bool sooner(const struct serve_call *a, const struct serve_call *b)
 {
