@@ -54,6 +54,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
     size_t rows = 0, i;
     const int option = option_of(s->risk, data_recommended(s->r), &eac);
     if (option < 0) return 0;
+    struct arena *a = arena_create();
     strbuf_addf(&out, "%s\teac\tlow\thigh\tlow_usd\thigh_usd\n", word(s->lang, W_INPUT));
     while (rows < BARS) {
         json_t *next = NULL;
@@ -69,7 +70,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
         used[which] = true;
         rows++;
         const char *name = json_string_value(json_object_get(next, "name"));
-        data_name(&out, name ? word_of_item(s->lang, s->d->a, name) : "?");
+        data_name(&out, name ? word_of_item(s->lang, a, name) : "?");
         data_number(&out, eac);
         data_number(&out, json_number_value(json_object_get(next, "low")));
         data_number(&out, json_number_value(json_object_get(next, "high")));
@@ -77,6 +78,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
         data_number(&out, at(json_object_get(next, "eac_high_usd"), (size_t)option));
         strbuf_addc(&out, '\n');
     }
+    arena_destroy(a);
     if (rows) return data_write(&out, path, e);
     strbuf_fini(&out);
     return 0;

@@ -338,12 +338,14 @@ int data_cost(const struct source *s, const char *path, struct err *e)
         free(c);
         return 0;
     }
+    struct arena *a = arena_create();
     if (n > COST_COLUMNS) keep_largest(c, &n);
     strbuf_addz(&out, word(s->lang, W_POLICY));
     for (size_t k = 0; k < n; k++) {
         strbuf_addc(&out, '\t');
-        data_name(&out, word_of_item(s->lang, s->d->a, c[k].name));
+        data_name(&out, word_of_item(s->lang, a, c[k].name));
     }
+    arena_destroy(a);
     if (n < all) strbuf_addf(&out, "\t%s", word(s->lang, W_OTHER));
     strbuf_addc(&out, '\n');
     for (size_t i = 0; i < r->n_policies; i++) {

@@ -33,7 +33,7 @@ static const struct opt opts[] = {
       "do not look for what p90, p99 and p999 of a target would cost", NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "at most so many runs of each fleet until a target is decided (default 16)", NULL },
-    { "out", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
+    { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "store all that was tried as DIR/size.json and draw each target against the number of cards",
       NULL },
     { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
