@@ -299,6 +299,36 @@ bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
     return false;
 }
 
+static bool looser(const struct card *a, const struct card *b)
+{
+    return a->free_units > b->free_units ||
+           (a->free_units == b->free_units && a->free_bytes > b->free_bytes);
+}
+
+/* The `want` cards just appended to the pick are of this node: instead of them those with the most left. */
+static void choose_loosest(const struct cluster *c, const struct node *node,
+                           const struct place_request *r, int64_t want, struct pick *out)
+{
+    const struct plan_group *pg = &c->plan->group[node->group];
+    const int64_t first = pg->first_card + (node->index - pg->first_node) * pg->per_node;
+    const size_t before = out->card.n - (size_t)want;
+    for (size_t k = before; k < out->card.n; k++) {
+        const struct card *best = NULL;
+        for (int64_t at = first; at < first + pg->per_node; at++) {
+            const struct card *card = &c->card[at];
+            bool taken = false;
+            for (size_t i = before; i < k; i++) taken |= out->card.v[i] == card->index;
+            if (!taken && (!best || looser(card, best)) &&
+                bits_has(&c->group[node->group].eligible, cluster_in_group(c, card)) &&
+                cluster_card_fits(c, card->index, r->demand) &&
+                cluster_beside_holds(r, card->index, want))
+                best = card;
+        }
+        BUG_ON(!best);
+        out->card.v[k] = best->index;
+    }
+}
+
 static int by_number(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -316,7 +346,10 @@ static bool on_one_node(const struct cluster *c, enum prefer prefer, const struc
             (uint32_t)(pg->first_card + (n->index - pg->first_node) * pg->per_node);
         const bool used = taken && taken->card.n &&
                           bsearch(&first, taken->card.v, taken->card.n, sizeof first, by_number);
-        if (!used && cluster_cards_of_node(c, n, r, want, out)) return true;
+        if (used || !cluster_cards_of_node(c, n, r, want, out)) continue;
+        if (prefer == PREFER_LOOSEST && r->demand->units < pg->capacity)
+            choose_loosest(c, n, r, want, out);
+        return true;
     }
     return false;
 }

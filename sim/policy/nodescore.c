@@ -305,6 +305,32 @@ static size_t any_rank(struct node_scores *s, const struct memo *k)
     return at;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A gang on the cards of the node with the most left; as cluster_whole_cards() does it. */
+static void take_loosest(const struct node_view *v, int64_t first, const struct demand *d,
+                         struct pick *out)
+{
+    while (out->card.n < (size_t)d->cards) {
+        int64_t best = -1;
+        for (int64_t i = 0; i < v->group->per_node; i++) {
+            const struct slot *a = &v->slot[i], *b = &v->slot[best < 0 ? 0 : best];
+            bool taken = !slot_holds(a, d);
+            for (size_t k = 0; k < out->card.n && !taken; k++)
+                taken = out->card.v[k] == (uint32_t)(first + i);
+            if (!taken &&
+                (best < 0 || a->units > b->units || (a->units == b->units && a->bytes > b->bytes)))
+                best = i;
+        }
+        vec_push(&out->card, (uint32_t)(first + best));
+    }
+    qsort(out->card.v, out->card.n, sizeof *out->card.v, ascending);
+}
+
 static void take_cards(const struct node_view *v, const struct node_scores *s,
                        const struct demand *d, int64_t card, struct pick *out)
 {
@@ -313,6 +339,8 @@ static void take_cards(const struct node_view *v, const struct node_scores *s,
         out->node = v->node->index;
     } else if (d->cards == 1) {
         vec_push(&out->card, (uint32_t)(first + card));
+    } else if (s->rule->prefer == PREFER_LOOSEST) {
+        take_loosest(v, first, d, out);
     } else {
         for (int64_t i = 0; out->card.n < (size_t)d->cards; i++)
             if (slot_holds(&v->slot[i], d)) vec_push(&out->card, (uint32_t)(first + i));

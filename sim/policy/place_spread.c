@@ -20,7 +20,7 @@ static void *create(const struct cluster *c)
 
 const struct place_ops place_spread = {
     .name = "spread",
-    .help = "the emptiest node that holds the request, then its emptiest card",
+    .help = "the emptiest node that holds the request, then its emptiest cards",
     .create = create,
     NODE_SCORES_OPS,
 };

@@ -203,6 +203,20 @@ static double score(const struct place_scan *s, struct view *v, const struct pla
     return trunc(100 * (1 - 0.5 * ((double)(v->cpus - cpus) / (double)s->most_cpus) - 0.5 * gpu));
 }
 
+/* How many cards that hold the request have more left than card i, or as much and a lower number. */
+static int32_t emptier(const struct place_scan *s, const struct view *v, int64_t i)
+{
+    int32_t n = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        const uint64_t mine = cluster_card(s->c, v->first + (uint32_t)i)->free_bytes;
+        const uint64_t other = cluster_card(s->c, v->first + (uint32_t)k)->free_bytes;
+        n += v->holds[k] &&
+             (v->left[k] > v->left[i] ||
+              (v->left[k] == v->left[i] && (other > mine || (other == mine && k < i))));
+    }
+    return n;
+}
+
 int place_scan_pick(const struct place_scan *s, const struct place_request *r, struct pick *out)
 {
     double best = -INFINITY;
@@ -229,7 +243,8 @@ int place_scan_pick(const struct place_scan *s, const struct place_request *r, s
     if (cards == 0) out->node = chosen.node->index;
     if (cards == 1) vec_push(&out->card, chosen.first + (uint32_t)best_card);
     for (int64_t i = 0; cards > 1 && out->card.n < (size_t)cards; i++)
-        if (chosen.holds[i]) vec_push(&out->card, chosen.first + (uint32_t)i);
+        if (chosen.holds[i] && (s->rule != SCAN_SPREAD || emptier(s, &chosen, i) < cards))
+            vec_push(&out->card, chosen.first + (uint32_t)i);
     return chosen.node->group;
 }
 

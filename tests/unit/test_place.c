@@ -24,6 +24,7 @@
 #define FLEET(nodes, per)                                                                          \
     "{'name': 'f', 'gpu': 'a100-sxm4-80gb', 'nodes': " #nodes ", 'gpus_per_node': " #per "}"
 #define HALVES "'kind': 'intercept'"
+#define SLOTS  "'kind': 'timeslice', 'slots': 4"
 
 /* ---- A10: eight cards are free, why does my job of eight wait? ---- */
 
@@ -73,6 +74,27 @@ static void b43_two_cards_two_pods(void **state)
     simulate(&s, SCENARIO(FLEET(2, 1), PLACE("pack", HALVES) "," PLACE("spread", HALVES)), two);
     assert_string_equal(sim_job_of(&s, "pack", "b")->cards, "f.0.0");
     assert_string_equal(sim_job_of(&s, "spread", "b")->cards, "f.1.0");
+    simulated_fini(&s);
+}
+
+/* ---- a gang of slots goes where its node's cards are emptiest, when its placement keeps neighbours apart ---- */
+
+static void a_gang_of_slots_by_load(void **state)
+{
+    (void)state;
+    struct simulated s;
+    const char *trace = "job_id,submit_s,duration_s,gpus\na,0,1000,1\nb,0,1000,1\n"
+                        "two,10,100,2\nthree,20,100,3\n";
+    simulate(&s,
+             SCENARIO(FLEET(1, 4), PLACE("spread", SLOTS) "," PLACE("worst_fit", SLOTS) ","
+                      PLACE("best_fit", SLOTS)),
+             trace);
+    for (const char *const *p = (const char *const[]){ "spread", "worst_fit", NULL }; *p; p++) {
+        assert_string_equal(sim_job_of(&s, *p, "b")->cards, "f.0.1");
+        assert_string_equal(sim_job_of(&s, *p, "two")->cards, "f.0.2 f.0.3");
+        assert_string_equal(sim_job_of(&s, *p, "three")->cards, "f.0.0 f.0.1 f.0.2");
+    }
+    assert_string_equal(sim_job_of(&s, "best_fit", "two")->cards, "f.0.0 f.0.1");
     simulated_fini(&s);
 }
 
@@ -406,6 +428,7 @@ int main(void)
     static const struct CMUnitTest by_hand[] = {
         cmocka_unit_test(a10_eight_free),
         cmocka_unit_test(b43_two_cards_two_pods),
+        cmocka_unit_test(a_gang_of_slots_by_load),
         cmocka_unit_test(unknown_place_is_an_error),
         cmocka_unit_test(node_before_card),
         cmocka_unit_test(across_groups),
