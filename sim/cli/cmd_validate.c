@@ -334,6 +334,7 @@ static int score(struct scored *s, const struct options *o, const struct world *
     s->note = o->measured ? NULL : s->set->note;
     if (!s->path) return 0;
     const int rc = s->set->predict(w, s->path, a, &s->rows, e);
+    if (rc != 0 && !e->where[0]) snprintf(e->where, sizeof e->where, "%s", s->path);
     if (rc < 0) return rc;
     if (o->measured && s->rows.n == 0)
         log_warn("%s: no row of it can be scored by set \"%s\"", s->path, s->set->name);

@@ -76,8 +76,11 @@ static int read_rows(struct data *d, const struct world *w, const char *path, st
     while (rc == 0 && (rc = measured_next(d->file, &row, e)) > 0) {
         rc = 0;
         if (!d->board) {
+            struct err why = { 0 };
             d->board = board_of(row.gpu);
-            rc = valid_share_bind(&d->share, w, a, "mig", d->board, NULL, e);
+            rc = valid_share_bind(&d->share, w, a, "mig", d->board, NULL, &why);
+            if (rc != 0) measured_error(d->file, e, "gpu: %s", why.msg);
+            if (why.hint[0]) err_hint(e, "%s", why.hint);
         } else if (strcmp(d->board, board_of(row.gpu)) != 0) {
             if (d->asked) continue; /* what ships is of another card */
             rc = measured_error(d->file, e, "gpu: one card a file, found %s and %s", d->board,

@@ -114,26 +114,6 @@ static bool same_model(const struct series_row *a, const struct series_row *b)
 
 /* ---- reading ---- */
 
-static int read_rows(struct study *s, const char *path, bool asked)
-{
-    struct measured *m = NULL;
-    struct series_row r;
-    int rc = measured_open(&m, path, columns, sizeof columns / sizeof *columns, s->arena, s->e);
-    while (rc == 0 && (rc = measured_next(m, &r, s->e)) > 0) {
-        bool there = false;
-        rc = r.loaded > r.tenants
-                 ? measured_error(m, s->e, "loaded_tenants: %g of %g tenants", r.loaded, r.tenants)
-                 : 0;
-        if (asked) vec_push(&s->asked, r);
-        for (size_t i = 0; i < s->known.n && !there; i++) there = same_row(&s->known.v[i], &r);
-        if (!there) vec_push(&s->known, r);
-    }
-    measured_close(m);
-    return rc;
-}
-
-/* ---- asking a policy ---- */
-
 /* The catalogue's name of a card of these files; "generic" for one it does not have, since nothing
  * of a card but its MIG geometry and SMs matters here. */
 static const char *card_of(const struct study *s, const char *gpu)
@@ -148,6 +128,37 @@ static const char *card_of(const struct study *s, const char *gpu)
             return other[i][1];
     return "generic";
 }
+
+static int check_row(struct study *s, struct measured *m, const struct series_row *r)
+{
+    if (r->loaded > r->tenants)
+        return measured_error(m, s->e, "loaded_tenants: %g of %g tenants", r->loaded, r->tenants);
+    if (r->loaded != floor(r->loaded) || r->tenants != floor(r->tenants))
+        return measured_error(m, s->e, "tenants: expected whole numbers, found %g of %g", r->loaded,
+                              r->tenants);
+    const struct gpu_spec *gpu = gpu_find(s->world->gpus, card_of(s, r->gpu), NULL);
+    if (strncmp(r->policy, "mig_", 4) == 0 && !gpu->mig)
+        return measured_error(m, s->e, "policy: %s has no MIG", gpu->name);
+    return 0;
+}
+
+static int read_rows(struct study *s, const char *path, bool asked)
+{
+    struct measured *m = NULL;
+    struct series_row r;
+    int rc = measured_open(&m, path, columns, sizeof columns / sizeof *columns, s->arena, s->e);
+    while (rc == 0 && (rc = measured_next(m, &r, s->e)) > 0) {
+        bool there = false;
+        rc = check_row(s, m, &r);
+        if (asked) vec_push(&s->asked, r);
+        for (size_t i = 0; i < s->known.n && !there; i++) there = same_row(&s->known.v[i], &r);
+        if (!there) vec_push(&s->known, r);
+    }
+    measured_close(m);
+    return rc;
+}
+
+/* ---- asking a policy ---- */
 
 /* What one unknown is worth: a switch cost in us, the host share, the width, bytes per second. */
 enum unknown { SWITCH_US, HOST, WIDTH, PCIE };
@@ -172,6 +183,8 @@ static double answer(const struct question *q, const struct series_row *r, doubl
     const size_t n = (size_t)r->loaded;
     const bool mig = strncmp(r->policy, "mig_", 4) == 0;
     const char *kind = mig ? "mig" : sliced(r) ? "timeslice" : "mps";
+    char slots[40];
+    snprintf(slots, sizeof slots, "{\"cap\": 1, \"slots\": %zu}", n);
     profile_defaults(&profile);
     sig.sm_width = sig.bw_width = 1;
     if (q->unknown == SWITCH_US) {
@@ -189,8 +202,7 @@ static double answer(const struct question *q, const struct series_row *r, doubl
         sig.pcie_Bps = x;
     }
     if (valid_share_bind_profile(&share, s->world, s->arena, kind, card_of(s, r->gpu), &profile,
-                                 strcmp(kind, "mps") == 0 ? "{\"cap\": 1, \"slots\": 48}" : NULL,
-                                 s->e) != 0)
+                                 strcmp(kind, "mps") == 0 ? slots : NULL, s->e) != 0)
         return NAN;
     const struct mig_geometry *geometry = share.type.gpu->mig;
     for (int k = 0; mig && k < geometry->n_profiles && each.mig_profile < 0; k++) {

@@ -366,6 +366,12 @@ static void lone_rows_find_their_background(void **state)
           "solo_full_gpu_value,norm_per_tenant,aggregate_norm,note\n"
           "me,A30,vgpu_timeslice,2,2,mine,x,s,lower,1,1,0.41,0.82,\n",
           2, 0.82, 0.03 },
+        { "sharing", /* a card whose server takes 16 clients */
+          "source,gpu,policy,tenants,loaded_tenants,workload,metric,unit,direction,value_per_tenant,"
+          "solo_full_gpu_value,norm_per_tenant,aggregate_norm,note\n"
+          "me,k80,mps,2,2,mine host-bound,x,s,lower,1,1,0.8,1.6,\n"
+          "me,k80,mps,3,3,mine host-bound,x,s,lower,1,1,0.6,1.8,\n",
+          4, 1.6, 0.3 },
     };
     struct world w;
     struct err e = { 0 };
@@ -571,6 +577,13 @@ static void sets_refuse_what_they_cannot_read(void **state)
         { "sharing", "policy,tenants,loaded_tenants,aggregate_norm\nmps,2,2,nan\n",
           "aggregate_norm: expected a number" },
         { "sharing", "policy,tenants,loaded_tenants\nmps,2,3\n", "loaded_tenants: 3 of 2 tenants" },
+        { "sharing", "policy,tenants,loaded_tenants\nmps,2.5,2\n", "expected whole numbers" },
+        { "sharing", "gpu,policy,tenants,loaded_tenants\nT4,mig_1g.5gb,2,2\n",
+          "policy: t4 has no MIG" },
+        { "mig_scaling",
+          "gpu,workload,profile,profile_sms,rel_throughput,full_gpu_util_sm_pct,full_gpu_util_mem_pct\n"
+          "l40s,bert,2g.10gb,28,0.4,70,30\n",
+          "gpu: l40s cannot be shared by" },
         { "lucid",
           "device_utilization_of_pair_low_pct,device_utilization_of_pair_high_pct,mean_norm_speed\n"
           "40,20,0.9\n",
