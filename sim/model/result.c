@@ -107,6 +107,8 @@ static void read_policy(const struct field_reader *r, json_t *o, const char *at,
     if (json_object_get(o, "failures") &&
         (child = fields_get_child(r, o, at, "failures", JSON_OBJECT, here))) {
         p->failures.any = true;
+        if (!json_object_get(child, "rack_faults")) /* older results: there were none */
+            fields_put(child, "rack_faults", fields_count(0));
         fields_get_counts(r, child, here, &p->failures, failure_counts, FIELDS(failure_counts));
         fields_get_nums(r, child, here, &p->failures, failure_nums, FIELDS(failure_nums));
     }

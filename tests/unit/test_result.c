@@ -179,6 +179,39 @@ static void unknown_keys_are_ignored(void **state)
     arena_destroy(a);
 }
 
+/* A result from before racks could fail has no "rack_faults"; what else is missing is a problem. */
+static void results_without_rack_faults_are_read(void **state)
+{
+    static const char *const drop[] = { "rack_faults", "node_faults" };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct arena *a = arena_create();
+        struct result made, back;
+        struct diag d;
+        struct json_doc doc = { 0 };
+        fake_result(&made, a);
+        char *text = write_text(&made);
+        parse(&doc, text);
+        json_t *policy = json_array_get(json_object_get(doc.root, "policies"), 0);
+        json_t *failures =
+            json_pack("{si si si si si si sf sf sf}", "card_faults", 14, "node_faults", 3,
+                      "rack_faults", 2, "job_faults", 5, "jobs_struck", 28, "jobs_given_up", 0,
+                      "lost_gpu_hours", 1.5, "down_gpu_hours", 2.5, "absent_gpu_hours", 0.0);
+        assert_int_equal(json_object_del(failures, drop[i]), 0);
+        json_object_set_new(policy, "failures", failures);
+        diag_init(&d);
+        result_read(&back, a, &doc, &d);
+        assert_int_equal(d.count, i);
+        assert_int_equal(back.policy[0].failures.card_faults, 14);
+        assert_int_equal(back.policy[0].failures.rack_faults, i ? 2 : 0);
+        free(text);
+        diag_fini(&d);
+        json_doc_fini(&doc);
+        fake_result_fini(&made);
+        arena_destroy(a);
+    }
+}
+
 /* ---- the published schema and the writer must not drift apart ---- */
 
 static json_t *deref(json_t *schema, json_t *root)
@@ -242,6 +275,7 @@ int main(void)
         cmocka_unit_test(names_need_not_be_utf8),
         cmocka_unit_test(broken_results_are_named),
         cmocka_unit_test(unknown_keys_are_ignored),
+        cmocka_unit_test(results_without_rack_faults_are_read),
         cmocka_unit_test(the_schema_describes_every_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
