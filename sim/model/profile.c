@@ -278,5 +278,6 @@ void profile_read(struct gpu_profile *out, struct arena *a, const struct json_do
     }
     json_known_keys(d, doc, doc->root, "", keys, n_keys);
     out->gpu = text_of(&r, doc->root, "gpu");
-    if (!out->gpu) json_problem(d, doc, "", "expected \"gpu\": the card the profile is about");
+    if (!out->gpu || !*out->gpu)
+        json_problem(d, doc, "", "expected \"gpu\": the card the profile is about");
 }

@@ -142,6 +142,7 @@ static void every_mistake(void **state)
     } bad[] = {
         { "gpusim-profile/1", "gpusim-profile/9", "expected \"format\": \"gpusim-profile/1\"" },
         { "\"gpu\": \"h200-sxm5-141gb\",", "", "the card the profile is about" },
+        { "h200-sxm5-141gb", "", "the card the profile is about" },
         { "\"device\"", "\"divice\"", "divice" },
         { "\"timeslice\": {", "\"timeslices\": {", "timeslices" },
         { "\"timeslice\": {", "\"timeslice\": 3, \"note\": {", "a group of parameters" },
