@@ -72,7 +72,6 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
     }
     struct job *j = job_at(p, index);
     *j = (struct job){ .index = index,
-                       .row = *row,
                        .state = JOB_QUEUED,
                        .group = -1,
                        .node = -1,
@@ -81,10 +80,11 @@ struct job *job_new(struct job_pool *p, const struct job_row *row)
                        .end = JOB_NO_TIME,
                        .finish = SIM_NEVER,
                        .wires = 1,
-                       .remaining = row->duration,
-                       .gpus_milli = row->gpus_milli,
                        .stretch = 1,
                        .scale = 1 };
+    j->row = *row; /* apart: beside constants it would be made elsewhere and copied */
+    j->remaining = row->duration;
+    j->gpus_milli = row->gpus_milli;
     copy_id(j, row);
     return j;
 }

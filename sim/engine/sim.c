@@ -126,8 +126,10 @@ static bool told_to_stop(struct run *r)
 /* In a big fleet each card is met cold: fetch the one whose turn is next while this event is handled. */
 static void fetch_next(const struct run *r)
 {
+    enum { CACHED_CARDS = 1000 }; /* with their jobs, about 1 MB */
     uint16_t kind;
     uint32_t card;
+    if (r->plan->cards <= CACHED_CARDS) return;
     if (evq_next(r->q, &kind, &card) && kind == KIND_CARD_FINISH)
         residents_expect(r->residents, card);
 }
