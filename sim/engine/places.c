@@ -230,7 +230,8 @@ static bool card_has(const struct places *p, int64_t card, const struct demand *
                      simtime until, struct step *min)
 {
     const int64_t need[KINDS] = { d->units, (int64_t)d->reserve_bytes, INT64_MIN, INT64_MIN };
-    return has(&p->card[card], from, until, need, min) && owners_agree(&p->card[card], d->owner, from, until) &&
+    return has(&p->card[card], from, until, need, min) &&
+           owners_agree(&p->card[card], d->owner, from, until) &&
            (from > p->now || cluster_card_fits(p->cluster, (uint32_t)card, d));
 }
 
@@ -312,8 +313,8 @@ static bool on_one_node(const struct places *p, const struct place_request *r, i
     for (int64_t node = pg->first_node; node < pg->first_node + pg->nodes; node++) {
         struct step min;
         if (is_used(p, r, out, node) || !node_has(p, node, r, want, from, until, &min)) continue;
-        const int64_t n = p->card ? cards_on(p, node, r, from, until, pg->per_node, NULL)
-                                  : min.free[CARDS];
+        const int64_t n =
+            p->card ? cards_on(p, node, r, from, until, pg->per_node, NULL) : min.free[CARDS];
         if (n < want || n >= fewest) continue;
         fewest = n;
         best = node;
@@ -400,7 +401,8 @@ bool places_find(struct places *p, const struct place_request *r, simtime from, 
     out->node = -1;
     if (left == 0) {
         int64_t node = pg->first_node;
-        while (node < pg->first_node + pg->nodes && !node_has(p, node, r, 1, from, until, &min)) node++;
+        while (node < pg->first_node + pg->nodes && !node_has(p, node, r, 1, from, until, &min))
+            node++;
         out->node = (int32_t)node;
         return node < pg->first_node + pg->nodes;
     }

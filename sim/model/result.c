@@ -9,9 +9,9 @@
 #define RESULT_FORMAT "gpusim-result/1"
 
 static const struct field failure_counts[] = {
-    FIELD(struct failure_result, card_faults),   FIELD(struct failure_result, node_faults),
-    FIELD(struct failure_result, rack_faults),   FIELD(struct failure_result, job_faults),
-    FIELD(struct failure_result, jobs_struck),   FIELD(struct failure_result, jobs_given_up),
+    FIELD(struct failure_result, card_faults), FIELD(struct failure_result, node_faults),
+    FIELD(struct failure_result, rack_faults), FIELD(struct failure_result, job_faults),
+    FIELD(struct failure_result, jobs_struck), FIELD(struct failure_result, jobs_given_up),
 };
 static const struct field failure_nums[] = {
     FIELD(struct failure_result, lost_gpu_hours),

@@ -49,7 +49,8 @@ static void agrees_with_all_that_was_said(void **state)
             const int ask = (int)(test_random(&seed) % SHAPES);
             simtime most = 3;
             for (int k = 0; k <= i; k++)
-                if (of[k] == ask && said[k].length <= length && said[k].at > most) most = said[k].at;
+                if (of[k] == ask && said[k].length <= length && said[k].at > most)
+                    most = said[k].at;
             assert_int_equal(bounds_from(&b, &shape[ask], 0, length, 3), most);
         }
     }

@@ -86,8 +86,8 @@ static void a_gang_of_slots_by_load(void **state)
     const char *trace = "job_id,submit_s,duration_s,gpus\na,0,1000,1\nb,0,1000,1\n"
                         "two,10,100,2\nthree,20,100,3\n";
     simulate(&s,
-             SCENARIO(FLEET(1, 4), PLACE("spread", SLOTS) "," PLACE("worst_fit", SLOTS) ","
-                      PLACE("best_fit", SLOTS)),
+             SCENARIO(FLEET(1, 4), PLACE("spread", SLOTS) "," PLACE("worst_fit", SLOTS) "," PLACE(
+                                       "best_fit", SLOTS)),
              trace);
     for (const char *const *p = (const char *const[]){ "spread", "worst_fit", NULL }; *p; p++) {
         assert_string_equal(sim_job_of(&s, *p, "b")->cards, "f.0.1");
