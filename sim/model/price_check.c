@@ -75,7 +75,7 @@ static const struct {
     { PRICE_fte, 5000, 500000, "USD an employee" },
 };
 
-static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
+static void doubt_item(const struct price_item *it, double term_y, price_say *say, void *ctx)
 {
     char text[400];
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) {
@@ -99,6 +99,17 @@ static void doubt_item(const struct price_item *it, price_say *say, void *ctx)
     if (it->amount.low > 0 && it->amount.high > 20 * it->amount.low) {
         snprintf(text, sizeof text, "\"%.80s\": high is %.3g times low", it->name,
                  it->amount.high / it->amount.low);
+        say(ctx, text);
+    }
+    if (it->amount.low == 0 && it->amount.high > 50 * it->amount.mode) {
+        snprintf(text, sizeof text, "\"%.80s\": high is %g, with a mode of %g and a low of 0",
+                 it->name, it->amount.high, it->amount.mode);
+        say(ctx, text);
+    }
+    if (it->period == PER_ONCE && it->life_y < 0.5 && it->life_y < term_y) {
+        snprintf(text, sizeof text,
+                 "\"%.80s\": a life of %.3g d; it is bought %.0f times in the term", it->name,
+                 365 * it->life_y, ceil(term_y / it->life_y - 1e-9));
         say(ctx, text);
     }
     if (it->retention > 0.95) {
@@ -134,7 +145,7 @@ void price_doubts(const struct price_book *b, price_say *say, void *ctx)
         say(ctx, text);
     }
     for (size_t i = 0; i < b->n_items; i++) {
-        doubt_item(&b->item[i], say, ctx);
+        doubt_item(&b->item[i], b->term_y, say, ctx);
         for (size_t k = 0; k < i; k++)
             if (same_item(&b->item[i], &b->item[k])) {
                 snprintf(text, sizeof text, "\"%.80s\" is there twice; both are paid",

@@ -385,6 +385,9 @@ static void doubts(void **state)
               "{\"name\": \"care\", \"driver\": \"capital\", \"amount\": 0.5},"
               "{\"name\": \"traffic\", \"driver\": \"rent\", \"amount\": 7.5},"
               "{\"name\": \"traffic\", \"driver\": \"rent\", \"amount\": 0.1},"
+              "{\"name\": \"guess\", \"driver\": \"constant\", \"amount\":"
+              " {\"low\": 0, \"mode\": 0, \"high\": 5000}},"
+              "{\"name\": \"mayfly\", \"driver\": \"node\", \"life\": \"30 d\", \"amount\": 1000},"
               "{\"name\": \"gold\", \"driver\": \"card\", \"retention\": 0.99, \"amount\":"
               " {\"low\": 100, \"mode\": 1000, \"high\": 9000}}]}",
               said, sizeof said);
@@ -397,6 +400,8 @@ static void doubts(void **state)
                                           "50 % of capital",
                                           "\"gold\": high is 90",
                                           "keeps 0.99",
+                                          "\"guess\": high is 5000, with a mode of 0",
+                                          "\"mayfly\": a life of 30 d; it is bought 49 times",
                                           "750 % of the rent",
                                           "\"traffic\" is there twice" };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
