@@ -28,7 +28,8 @@ static const char *choice_of(struct page *p, const struct decision *d)
 
 static const char *figure(struct page *p, double x)
 {
-    return arena_printf(p->a, "%.4g", x);
+    const bool large = fabs(x) >= 1e4 && fabs(x) < 1e9; /* no powers of ten in a sentence */
+    return arena_printf(p->a, large ? "%.0f" : "%.4g", x);
 }
 
 static const char *filled(struct page *p, enum word w, const char *const *arg, size_t n)
@@ -180,6 +181,12 @@ static const char *joined(struct page *p, const char *so_far, const char *text)
                         text ? text : "");
 }
 
+/* Policies that do the same cost the same but for the last digits of sums. */
+static double beyond_rounding(double difference, const struct decision_option *o)
+{
+    return fabs(difference) < 1e-9 * fabs(o->cost_p50) ? 0 : difference;
+}
+
 static void decisions(struct page *p)
 {
     struct grid t;
@@ -237,8 +244,8 @@ static void chances(struct page *p)
         const double usd[] = { o->cost, o->cost_p10, o->cost_p50, o->cost_p90 };
         for (size_t k = 0; k < 4; k++) grid_number(&t, usd[k], FIGURE);
         grid_number(&t, o->p_cheapest, PERCENT);
-        grid_number(&t, o->difference_p5, FIGURE);
-        grid_number(&t, o->difference_p95, FIGURE);
+        grid_number(&t, beyond_rounding(o->difference_p5, o), FIGURE);
+        grid_number(&t, beyond_rounding(o->difference_p95, o), FIGURE);
     }
     grid_close(&t);
 }

@@ -37,7 +37,9 @@ do for [c = 0:panels - 1] {
                                      "" 86400, "" 604800, "" 2592000, "" 31536000) }
     set key at graph 0.5, screen 1 - 30 / height center top horizontal maxrows 1
     if (c > 0) { unset key }
-    plot for [p = 0:policies - 1] data index c * policies + p using 1:(100 * $2) with lines linetype p + 1 title columnheader(1)
+    # the key has every policy, also one without a job of this class: a point below the edge
+    plot for [p = 0:policies - 1] data index c * policies + p every ::0::0 using (edge):(-50) with lines linetype p + 1 title columnheader(1), \
+         for [p = 0:policies - 1] data index c * policies + p using 1:(100 * $2) with lines linetype p + 1 notitle
     unset label 2
     unset label 3
     set key at graph 0, 1.19 left top Left samplen -1 noenhanced

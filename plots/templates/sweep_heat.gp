@@ -5,8 +5,9 @@
 set datafile separator "\t"
 set datafile columnheaders
 stats data index 0 using (xaxis = strcol(1), yaxis = strcol(2), what = strcol(3), policy = strcol(4), columns = int($5), rows = int($6), 0) nooutput
-height = 150 + (rows > 24 ? 24 : rows < 3 ? 3 : rows) * 26
+height = 150 + (rows > 24 ? 24 : rows < 5 ? 5 : rows) * 26
 load "style.gp"
+set datafile missing # a point without the figure says n/a
 set title policy.": ".what noenhanced
 set xlabel xaxis noenhanced
 set ylabel yaxis noenhanced
@@ -20,7 +21,8 @@ unset key
 set palette defined (0 "#F2F7FB", 1 "#5FA8D3")
 set colorbox
 set style fill solid 1.0 noborder
+text(s) = s eq "NaN" ? "n/a" : sprintf(abs(real(s)) >= 1e4 && abs(real(s)) < 1e9 ? "%.0f" : "%.4g", real(s))
 show_numbers = columns <= 14 && rows <= 40
 plot data index 1 using 1:2:(0.49):(0.47):5:xtic(3):ytic(4) with boxxyerror fillcolor palette notitle, \
-     data index 1 using 1:2:(show_numbers && $5 == $5 ? sprintf("%.4g", $5) : "") with labels textcolor rgb "#111111" notitle, \
-     data index 1 using 1:2:(sprintf("%s, %s: %.6g", strcol(3), strcol(4), $5)) with labels hypertext point pointtype 5 pointsize 2 linecolor rgb "#FF000000" notitle
+     data index 1 using 1:2:(show_numbers ? text(strcol(5)) : "") with labels textcolor rgb "#111111" notitle, \
+     data index 1 using 1:2:(sprintf("%s, %s: %s", strcol(3), strcol(4), text(strcol(5)))) with labels hypertext point pointtype 5 pointsize 2 linecolor rgb "#FF000000" notitle

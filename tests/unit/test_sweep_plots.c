@@ -138,6 +138,8 @@ static void heat(void **state)
     free(t);
     t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.svg");
     assert_contains(t, ">sjf<");
+    assert_contains(t, ">n/a<"); /* a point without the figure */
+    assert_null(strstr(t, ">NaN<"));
     free(t);
     t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.gp");
     assert_contains(t, "load \"sweep_heat.gp\"");
