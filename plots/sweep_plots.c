@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATENCY "services.0.latency_ms.p99"
-#define WAIT    "jobs.wait_s.p95"
-#define COST    "tco.total_usd"
-#define CARDS   "gpu.count"
+#define WAIT  "jobs.wait_s.p95"
+#define COST  "tco.total_usd"
+#define CARDS "gpu.count"
+
+#define MOST_BYTES ((size_t)1 << 30) /* of sweep.json: 100,000 rows */
 
 struct axis {
     const char *path;
@@ -106,6 +107,32 @@ static bool any_has(const struct drawing *d, const char *name)
             if (isfinite(figure(policy_of(point, d->policy[p]), name, "mean"))) return true;
     }
     return false;
+}
+
+enum { MOST_LATENCIES = 16 };
+
+/* Tails of latency of the services, in the order of the figures: at most MOST_LATENCIES. */
+static size_t find_latencies(const struct drawing *d, const char *name[MOST_LATENCIES])
+{
+    static const char begin[] = "services.", tail[] = ".latency_ms.p99";
+    size_t n = 0, p;
+    json_t *policies = json_object_get(json_array_get(d->points, 0), "policies"), *policy, *each;
+    const char *key;
+    for (size_t i = 1; json_array_size(policies) == 0 && i < json_array_size(d->points); i++)
+        policies = json_object_get(json_array_get(d->points, i), "policies");
+    json_array_foreach(policies, p, policy)
+    {
+        if (p > 0) break; /* all have the same figures */
+        json_object_foreach(json_object_get(policy, "metrics"), key, each)
+        {
+            const size_t len = strlen(key);
+            if (len > sizeof tail && strncmp(key, begin, sizeof begin - 1) == 0 &&
+                strcmp(key + len - (sizeof tail - 1), tail) == 0 && any_has(d, key) &&
+                n < MOST_LATENCIES)
+                name[n++] = key;
+        }
+    }
+    return n;
 }
 
 static size_t index_of(const struct axis *x, const json_t *point)
@@ -329,11 +356,16 @@ static int pareto(struct drawing *d, struct err *e)
 
 static int draw(struct drawing *d, struct err *e)
 {
-    const char *const figures[] = { d->level, "jobs.wait_s.mean", "gpu.allocated", d->cost };
+    const char *figures[MOST_LATENCIES + 4];
+    size_t n = find_latencies(d, figures);
+    if (n == 0) figures[n++] = d->level;
+    figures[n++] = "jobs.wait_s.mean";
+    figures[n++] = "gpu.allocated";
+    figures[n++] = d->cost;
     const bool crossed =
         d->n_axes == 2 && json_array_size(d->points) == d->axis[0].n * d->axis[1].n;
     int rc = pareto(d, e);
-    for (size_t f = 0; f < sizeof figures / sizeof *figures && rc == 0; f++) {
+    for (size_t f = 0; f < n && rc == 0; f++) {
         if (!any_has(d, figures[f])) continue;
         if (d->n_axes == 1) rc = curve(d, figures[f], e);
         for (size_t p = 0; p < d->n_policies && crossed && rc == 0; p++)
@@ -348,7 +380,7 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
     struct drawing d = { .arena = arena_create() };
     const char *path = arena_printf(d.arena, "%s/sweep.json", dir);
     *n = 0;
-    int rc = json_doc_load(&doc, path, e);
+    int rc = json_doc_load_up_to(&doc, path, MOST_BYTES, e);
     if (rc != 0) {
         err_hint(e,
                  "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
@@ -363,7 +395,8 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
         goto out;
     }
     read_policies(&d);
-    d.level = any_has(&d, LATENCY) ? LATENCY : WAIT;
+    const char *latency[MOST_LATENCIES];
+    d.level = find_latencies(&d, latency) > 0 ? latency[0] : WAIT;
     d.cost = any_has(&d, COST) ? COST : CARDS;
     d.pictures = (struct pictures){ .a = d.arena, .dir = arena_printf(d.arena, "%s/plots", dir) };
     rc = pictures_begin(&d.pictures, e);

@@ -7,7 +7,7 @@
  *   sweep_heat_FIGURE_K       two axes, every combination: the figure as colour, one picture for policy K
  *
  * Service level: 99th percentile of the first service's latency, else the jobs' 95th percentile of the wait.
- * Cost: tco.total_usd, or the number of cards where nothing is priced. Figures: the service level, the mean
+ * Cost: tco.total_usd, or the number of cards where nothing is priced. Figures: the service level, the 99th percentile of every other service's latency, the mean
  * wait, the share of card time allocated, the cost; those that no point has are left out. A figure that some
  * replication lacks (percentiles of an unstable run) is a gap. More than SWEEP_PLOT_POLICIES policies: the
  * first of them.

@@ -367,7 +367,7 @@ int json_doc_parse(struct json_doc *doc, const char *label, const char *text, si
     return 0;
 }
 
-static int read_all(FILE *f, const char *path, struct strbuf *out, struct err *e)
+static int read_all(FILE *f, const char *path, size_t most, struct strbuf *out, struct err *e)
 {
     char buf[1 << 14];
     size_t n;
@@ -375,21 +375,16 @@ static int read_all(FILE *f, const char *path, struct strbuf *out, struct err *e
 
     while ((n = fread(buf, 1, sizeof buf, f)) > 0) {
         strbuf_add(out, buf, n);
-        if (out->len > FILE_MAX)
-            return err_set(e, ERR_INPUT, &at, "larger than %d MiB; is this a JSON file?",
-                           FILE_MAX >> 20);
+        if (out->len > most)
+            return err_set(e, ERR_INPUT, &at, "larger than %zu MiB; is this a JSON file?",
+                           most >> 20);
     }
     if (ferror(f)) return err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
     return 0;
 }
 
-int json_doc_load(struct json_doc *doc, const char *path, struct err *e)
-{
-    return json_doc_load_without(doc, path, NULL, 0, e);
-}
-
-int json_doc_load_without(struct json_doc *doc, const char *path, const char *const *key, size_t n,
-                          struct err *e)
+static int load(struct json_doc *doc, const char *path, size_t most, const char *const *key,
+                size_t n, struct err *e)
 {
     const bool std = strcmp(path, "-") == 0;
     const char *label = std ? "standard input" : path;
@@ -399,12 +394,28 @@ int json_doc_load_without(struct json_doc *doc, const char *path, const char *co
     *doc = (struct json_doc){ 0 };
     FILE *f = std ? stdin : fopen(path, "rb");
     if (!f) return err_set(e, ERR_IO, &at, "cannot open: %s", strerror(errno));
-    int rc = read_all(f, label, &text, e);
+    int rc = read_all(f, label, most, &text, e);
     if (!std) fclose(f);
     if (text.s && n > 0) text.len = skim(text.s, text.len, key, n);
     if (rc == 0) rc = json_doc_parse(doc, label, text.s ? text.s : "", text.len, e);
     strbuf_fini(&text);
     return rc;
+}
+
+int json_doc_load(struct json_doc *doc, const char *path, struct err *e)
+{
+    return load(doc, path, FILE_MAX, NULL, 0, e);
+}
+
+int json_doc_load_without(struct json_doc *doc, const char *path, const char *const *key, size_t n,
+                          struct err *e)
+{
+    return load(doc, path, FILE_MAX, key, n, e);
+}
+
+int json_doc_load_up_to(struct json_doc *doc, const char *path, size_t most, struct err *e)
+{
+    return load(doc, path, most, NULL, 0, e);
 }
 
 void json_doc_fini(struct json_doc *doc)
@@ -858,9 +869,14 @@ static void add_value(struct strbuf *b, const json_t *v, int depth)
         add_scalar(b, v);
 }
 
+void json_write_part(const json_t *v, int depth, struct strbuf *out)
+{
+    add_value(out, v, depth);
+}
+
 void json_write(const json_t *v, struct strbuf *out)
 {
-    add_value(out, v, 0);
+    json_write_part(v, 0, out);
     strbuf_addc(out, '\n');
 }
 

@@ -26,6 +26,8 @@ int json_doc_load(struct json_doc *doc, const char *path, struct err *e);
 /* The same without the lists and objects under these keys (base/skim.h), for a command that does not read them. */
 int json_doc_load_without(struct json_doc *doc, const char *path, const char *const *key, size_t n,
                           struct err *e);
+/* The same of a file of up to `most` bytes. */
+int json_doc_load_up_to(struct json_doc *doc, const char *path, size_t most, struct err *e);
 /* Parse `len` bytes; `label` stands for the file name. */
 int json_doc_parse(struct json_doc *doc, const char *label, const char *text, size_t len,
                    struct err *e);
@@ -62,6 +64,8 @@ int json_path_set(json_t *root, const char *dotted, const char *text, struct err
 /* Serialise: keys in insertion order, 2-space indent, 15 significant digits, newline at the end;
  * non-finite numbers cannot occur (json_num gives null). Same tree, same bytes. */
 void json_write(const json_t *v, struct strbuf *out);
+/* As it stands `depth` levels down in a document that is written piece by piece: no newline at the end. */
+void json_write_part(const json_t *v, int depth, struct strbuf *out);
 
 json_t *json_num(double v); /* null when not finite; an integer when integral and below 2^53 */
 

@@ -1,6 +1,7 @@
 /* gpusim merge: join the folders that the shards of a sweep wrote. */
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/sweep_print.h"
 #include "whatif/sweep_table.h"
 
 struct options {
@@ -20,26 +21,11 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-static void print(const struct sweep_table *t, int format)
-{
-    struct strbuf b = { 0 };
-    if (format == FORMAT_JSON) {
-        json_t *v = sweep_table_json(t);
-        json_write(v, &b);
-        json_decref(v);
-    } else if (format == FORMAT_CSV) {
-        sweep_table_csv(t, &b);
-    } else {
-        sweep_table_text(t, &b);
-    }
-    fwrite(b.s, 1, b.len, stdout);
-    strbuf_fini(&b);
-}
-
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct options o = { 0 };
     struct sweep_table t = { 0 };
+    struct strbuf text = { 0 };
     struct arena *a = arena_create();
     char **operand;
     int n;
@@ -55,15 +41,16 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     else if (n > 1 && !o.out)
         rc = err_set(e, ERR_USAGE, NULL, "say where the joined sweep goes: -o DIR");
     if (rc == 0)
-        rc = sweep_merge(&t, (const char *const *)operand, (size_t)n, out, o.partial, a, e);
+        rc = sweep_merge(&t, (const char *const *)operand, (size_t)n, out, o.partial, &text, a, e);
+    if (rc == 0) rc = sweep_print(out, o.format, &text, e);
     if (rc == 0) {
-        print(&t, o.format);
         log_info("wrote %s/sweep.csv and sweep.json from %zu runs", out, t.n_runs - t.n_missing);
         if (t.n_missing) log_warn("%zu of %zu runs are missing", t.n_missing, t.n_runs);
         if (t.n_failed) log_warn("%zu of %zu runs failed", t.n_failed, t.n_runs);
         rc = t.n_failed > 0 ? 1 : 0;
     }
     sweep_table_fini(&t);
+    strbuf_fini(&text);
     opt_fini(opts, &o);
     arena_destroy(a);
     return rc;

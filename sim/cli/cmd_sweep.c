@@ -3,13 +3,14 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "cli/command.h"
+#include "cli/sweep_print.h"
 #include "whatif/sweep_table.h"
 
 #include <math.h>
 #include <string.h>
 
 struct options {
-    struct opt_list vary, set, policy;
+    struct opt_list vary, set, policy, metric;
     int64_t replications, jobs;
     const char *out, *shard, *design;
     bool dry_run, plots, quiet;
@@ -21,7 +22,7 @@ static const struct opt opts[] = {
       "values to go through: a list, a..b, a..b:STEP, a..b:xFACTOR, a..b:logCOUNT", NULL },
     { "design", 0, OPT_TEXT, offsetof(struct options, design), "DESIGN",
       "how the values meet: cross (default), zip, lhs:N, lhs:N:SEED or sobol:N; the last two take "
-      "ranges a..b:any and a..b:anylog",
+      "any numbers of ranges, a..b:any and a..b:anylog (whole ones: a..b)",
       NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "repeat each point with other random numbers (default 1)", NULL },
@@ -40,27 +41,13 @@ static const struct opt opts[] = {
       NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE", "change all points", NULL },
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
+    { "metric", 0, OPT_LIST, offsetof(struct options, metric), "PATH",
+      "one more figure of the results in the tables, such as jobs.wait_s.p999", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
       "of the table on standard output", out_format_names },
     { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
     { 0 },
 };
-
-static void print(const struct sweep_table *t, int format)
-{
-    struct strbuf b = { 0 };
-    if (format == FORMAT_JSON) {
-        json_t *v = sweep_table_json(t);
-        json_write(v, &b);
-        json_decref(v);
-    } else if (format == FORMAT_CSV) {
-        sweep_table_csv(t, &b);
-    } else {
-        sweep_table_text(t, &b);
-    }
-    fwrite(b.s, 1, b.len, stdout);
-    strbuf_fini(&b);
-}
 
 static void duration(char *buf, size_t size, double s)
 {
@@ -131,20 +118,18 @@ static int report(const struct sweep *s, int format, bool plots, struct err *e)
 {
     struct arena *a = arena_create();
     struct sweep_table t = { 0 };
-    int rc = sweep_table_load(&t, s->manifest, &s->dir, 1, a, e);
-    if (rc == 0) rc = sweep_table_write(&t, s->dir, a, e);
+    struct strbuf text = { 0 };
+    int rc = sweep_table_open(&t, s->manifest, &s->dir, 1, a, e);
+    if (rc == 0) rc = sweep_table_write(&t, s->dir, NULL, &text, e);
+    if (rc == 0) rc = sweep_print(s->dir, format, &text, e);
     if (rc == 0) {
-        print(&t, format);
         log_info("wrote %s/sweep.csv and sweep.json", s->dir);
         if (t.n_missing > 0 && s->o.shard.count > 1)
             log_info("%zu of %zu runs belong to other shards; join them with `gpusim merge`",
                      t.n_missing, t.n_runs);
-        for (size_t i = 0; i < t.n_rows && t.n_failed > 0; i++) {
-            if (!t.row[i].error) continue;
-            log_warn("%zu of %zu runs failed; point %zu: %s", t.n_failed, t.n_runs, t.row[i].point,
-                     t.row[i].error);
-            break;
-        }
+        if (t.error)
+            log_warn("%zu of %zu runs failed; point %zu: %s", t.n_failed, t.n_runs, t.error_point,
+                     t.error);
         rc = t.n_failed > 0 ? 1 : 0;
         if (plots) {
             const int drawn = command_plot(s->dir, e);
@@ -152,6 +137,7 @@ static int report(const struct sweep *s, int format, bool plots, struct err *e)
         }
     }
     sweep_table_fini(&t);
+    strbuf_fini(&text);
     arena_destroy(a);
     return rc;
 }
@@ -184,6 +170,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
                                       .n_set = o.set.n,
                                       .only = o.policy.v,
                                       .n_only = o.policy.n,
+                                      .metric = o.metric.v,
+                                      .n_metric = o.metric.n,
                                       .replications = (size_t)o.replications,
                                       .threads = o.jobs > 0 ? (unsigned)o.jobs : thread_cores(),
                                       .dir = o.out,

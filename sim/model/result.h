@@ -226,7 +226,7 @@ struct comparison_row {
 
 /* A file besides scenario and traces that the figures rest on. */
 struct result_input {
-    const char *kind; /* "gpu", "profile", "prices", "classes" */
+    const char *kind; /* what it is: "gpu", "prices", ...; see the schema of results */
     const char *name; /* of the file, without its folder */
     const char *sha256;
 };

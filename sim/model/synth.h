@@ -61,6 +61,8 @@ void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *
 /* Up to 64 letters, digits, dots, - and _. */
 bool synth_name_ok(const char *name);
 const char *synth_class_name(const struct synth_spec *s, size_t i);
+/* The trace whose jobs class i replays or draws; NULL: none. */
+const char *synth_class_recording(const struct synth_spec *s, size_t i);
 /* Expected jobs per second of class i in the long run. */
 double synth_class_rate(const struct synth_spec *s, size_t i);
 

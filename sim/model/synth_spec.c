@@ -503,6 +503,12 @@ void synth_read(struct synth_spec *out, struct arena *a, const struct json_doc *
         json_problem(d, doc, "", "expected a horizon, jobs, or a count in every class, found none");
 }
 
+const char *synth_class_recording(const struct synth_spec *s, size_t i)
+{
+    const struct synth_arrival_spec *a = &s->cls[i].arrivals;
+    return synth_arrival_replays(a) ? a->replay.trace : NULL;
+}
+
 const char *synth_class_name(const struct synth_spec *s, size_t i)
 {
     return s->cls[i].name;

@@ -204,7 +204,8 @@ static int read_axis(struct axis *out, struct source *source, struct arena *a, c
         if (!*s) break;
     }
     if (rc == 0) rc = check_different(&r);
-    *out = (struct axis){ r.path, arena_array(a, values.n, sizeof *out->value), values.n };
+    *out = (struct axis){ r.path, arena_array(a, values.n, sizeof *out->value), values.n,
+                          source->open };
     if (values.n) memcpy(out->value, values.v, values.n * sizeof *values.v);
     vec_fini(&values);
     return rc;

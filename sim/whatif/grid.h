@@ -7,7 +7,7 @@
  *   a..b:xF        a, a F, a F^2, ... up to b (F > 1)
  *   a..b:logN      N values from a to b in equal ratios (N >= 2)
  *   a..b:any       any number from a to b; a..b:anylog: evenly in ratios (0 < a). The axis's only item,
- *                  and for lhs and sobol only
+ *                  and for lhs and sobol only. (Those two take whole numbers from a plain a..b.)
  * Ends of a range may carry the same unit: "1 ms..4 ms", "1..4 ms:0.5" is refused.
  *
  * Designs:
@@ -34,6 +34,7 @@ struct axis {
     const char *path;
     const char **value; /* texts: all different; or one for each point */
     size_t n;
+    bool open; /* any number of a range, not only those of a list */
 };
 
 struct grid {

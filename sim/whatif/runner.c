@@ -1,6 +1,5 @@
 #include "whatif/runner.h"
 
-#include "base/datadir.h"
 #include "base/instream.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -16,6 +15,7 @@
 #include "metrics/sink_slots.h"
 #include "metrics/sink_timeline.h"
 #include "whatif/chances.h"
+#include "whatif/inputs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -91,11 +91,7 @@ static int hash_traces(struct runner *r, struct err *e)
     const char **hash = arena_array(r->arena, s->n_work + 1, sizeof *hash);
     size_t n = 0;
     for (size_t i = 0; i < s->n_work; i++) {
-        const struct work_item *w = &s->work[i];
-        const char *path = w->kind == WORK_JOBS       ? w->trace
-                           : w->kind == WORK_GENERATE ? w->spec
-                           : w->service->requests     ? w->service->requests
-                                                      : w->service->spec;
+        const char *path = input_of_work(&s->work[i]);
         if (!path) continue; /* all of it stands in the scenario */
         char *hex = arena_alloc(r->arena, 65);
         const int rc = instream_file_sha256(path, hex, e);
@@ -109,10 +105,17 @@ static int hash_traces(struct runner *r, struct err *e)
 
 typedef VEC(struct result_input) input_list;
 
+struct listing {
+    struct runner *r;
+    input_list list;
+};
+
 /* One more file, unless it is there already. */
-static int add_input(struct runner *r, input_list *list, const char *kind, const char *path,
-                     struct err *e)
+static int add_input(void *ctx, const char *kind, const char *path, struct err *e)
 {
+    struct listing *to = ctx;
+    struct runner *r = to->r;
+    input_list *list = &to->list;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char hex[65];
     const int rc = instream_file_sha256(path, hex, e);
@@ -127,38 +130,20 @@ static int add_input(struct runner *r, input_list *list, const char *kind, const
     return 0;
 }
 
-/* Cards, profiles and prices that the plans use, and the class defaults. */
-static int list_inputs(struct runner *r, input_list *list, struct err *e)
-{
-    char path[4096];
-    int rc =
-        add_input(r, list, "classes", datadir_path(path, sizeof path, "workloads/classes.json"), e);
-    for (size_t p = 0; p < r->n; p++) {
-        const struct plan *plan = &r->plan[p];
-        for (size_t g = 0; rc == 0 && g < plan->n_groups; g++) {
-            const struct plan_group *x = &plan->group[g];
-            const char *gpu = arena_printf(r->arena, "gpus/%s.json", x->type.gpu->name);
-            if (strcmp(x->type.gpu->name, "generic") != 0)
-                rc = add_input(r, list, "gpu", datadir_path(path, sizeof path, gpu), e);
-            if (rc == 0 && x->spec->profile)
-                rc = add_input(r, list, "profile", x->spec->profile, e);
-        }
-        if (rc == 0 && plan->priced) rc = add_input(r, list, "prices", plan->spec->prices, e);
-    }
-    if (rc == 0 && r->scenario.rent) rc = add_input(r, list, "prices", r->scenario.rent, e);
-    return rc;
-}
-
 static int hash_files(struct runner *r, struct err *e)
 {
-    input_list list = { 0 };
+    const struct scenario *s = &r->scenario;
+    struct listing to = { .r = r };
     int rc = hash_traces(r, e);
-    if (rc == 0) rc = list_inputs(r, &list, e);
-    struct result_input *copy = arena_array(r->arena, list.n + 1, sizeof *copy);
-    if (list.n) memcpy(copy, list.v, list.n * sizeof *copy);
+    if (rc == 0) rc = inputs_beside(r, add_input, &to, e);
+    for (size_t i = 0; i < s->n_work && rc == 0; i++)
+        if (s->work[i].kind == WORK_GENERATE)
+            rc = inputs_recorded(s->work[i].spec, add_input, &to, e);
+    struct result_input *copy = arena_array(r->arena, to.list.n + 1, sizeof *copy);
+    if (to.list.n) memcpy(copy, to.list.v, to.list.n * sizeof *copy);
     r->result.input = copy;
-    r->result.n_inputs = list.n;
-    vec_fini(&list);
+    r->result.n_inputs = to.list.n;
+    vec_fini(&to.list);
     return rc;
 }
 

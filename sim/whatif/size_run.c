@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "base/vec.h"
+#include "whatif/figures.h"
 #include "whatif/runner.h"
 #include "whatif/size.h"
 
@@ -82,68 +83,6 @@ static const char *text_of(struct arena *a, const struct err *e)
     return arena_printf(a, "%s%s%s", e->where, e->where[0] ? ": " : "", e->msg);
 }
 
-/* ---- what a target names ---- */
-
-/* Say what there is where the path leaves the result. */
-static int no_such_figure(const struct slo *slo, json_t *policy, struct err *e)
-{
-    char *path = xstrdup(slo->path), *dot;
-    const char *word = slo->path, *names[64], *key;
-    char list[160];
-    json_t *up = NULL, *each;
-    size_t n = 0;
-    while (!up && (dot = strrchr(path, '.'))) {
-        *dot = '\0';
-        up = json_path_get(policy, path);
-        word = slo->path + (dot - path) + 1;
-    }
-    if (!up) {
-        up = policy;
-        word = slo->path;
-    }
-    char *part = xstrndup(word, strcspn(word, "."));
-    json_object_foreach(up, key, each)
-    {
-        if (n < 64) names[n++] = key;
-    }
-    err_set(e, ERR_USAGE, NULL, "--slo %s: a policy's result has no '%s'", slo->text, slo->path);
-    const char *near = str_nearest(part, names, n);
-    if (near)
-        err_hint(e, "did you mean '%s'?", near);
-    else
-        err_hint(e, "instead of '%s' there is %s", part,
-                 n ? str_list(list, sizeof list, names, n) : "nothing");
-    free(part);
-    free(path);
-    return ERR_USAGE;
-}
-
-/* p999 is there only when there is anything to measure. */
-static bool is_missing_tail(const struct slo *slo, json_t *policy)
-{
-    const char *p = slo_percentile(slo);
-    if (!p || strcmp(p, "p999") != 0) return false;
-    char *usual = xstrndup(slo->path, strlen(slo->path) - 1); /* .p99 */
-    const bool there = json_path_get(policy, usual) != NULL;
-    free(usual);
-    return there;
-}
-
-/* NAN: null, the statistic does not exist here. */
-static int look_up(const struct slo *slo, json_t *policy, double *out, struct err *e)
-{
-    json_t *v = json_path_get(policy, slo->path);
-    *out = NAN;
-    if (!v) return is_missing_tail(slo, policy) ? 0 : no_such_figure(slo, policy, e);
-    if (json_is_number(v))
-        *out = json_number_value(v);
-    else if (json_is_boolean(v))
-        *out = json_is_true(v);
-    else if (!json_is_null(v))
-        return err_set(e, ERR_USAGE, NULL, "--slo %s: '%s' is no number", slo->text, slo->path);
-    return 0;
-}
-
 /* ---- runs ---- */
 
 static int replicate(void *ctx, size_t i)
@@ -160,8 +99,11 @@ static int replicate(void *ctx, size_t i)
         const struct policy_result *p = &r.result.policy[0];
         json_t *all = result_to_json(&r.result);
         json_t *policy = json_array_get(json_object_get(all, "policies"), 0);
-        for (size_t q = 0; q < t->n_slots && rc == 0; q++)
-            rc = look_up(&t->slot[q], policy, &now->x[q * max + k], e);
+        for (size_t q = 0; q < t->n_slots && rc == 0; q++) {
+            char option[200];
+            snprintf(option, sizeof option, "--slo %s", t->slot[q].text);
+            rc = figure_find(&now->x[q * max + k], policy, t->slot[q].path, option, e);
+        }
         now->queue[k] = p->queue;
         for (size_t q = 1; q < t->n_queues; q++) now->queue[q * max + k] = p->service[q - 1].queue;
         now->cost[k] = p->tco.priced ? p->tco.total_usd : NAN;

@@ -1,91 +1,35 @@
 #include "whatif/sweep.h"
 
-#include "base/instream.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "base/vec.h"
+#include "whatif/figures.h"
 #include "whatif/runner.h"
+#include "whatif/sweep_name.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MANIFEST_FORMAT "gpusim-sweep-manifest/1"
-#define RUN_FORMAT      "gpusim-sweep-run/2"
+#define MANIFEST_FORMAT "gpusim-sweep-manifest/2"
+#define RUN_FORMAT      "gpusim-sweep-run/3"
 
-const char *const sweep_metrics[] = {
-    "gpu.count",
-    "gpu.allocated",
-    "gpu.duty",
-    "gpu.sm_active",
-    "gpu.memory",
-    "gpu.stranded",
-    "gpu.free",
-    "gpu.down",
-    "gpu.energy_kwh",
-    "gpu.fragmentation",
-    "jobs.submitted",
-    "jobs.completed",
-    "jobs.failed",
-    "jobs.failed_oom",
-    "jobs.preemptions",
-    "jobs.resizes",
-    "jobs.deadlines_met",
-    "jobs.deadlines_missed",
-    "jobs.killed",
-    "jobs.rejected",
-    "jobs.running",
-    "jobs.queued",
-    "jobs.gpu_hours",
-    "jobs.useful_gpu_hours",
-    "jobs.wait_s.mean",
-    "jobs.wait_s.p50",
-    "jobs.wait_s.p90",
-    "jobs.wait_s.p95",
-    "jobs.wait_s.p99",
-    "jobs.wait_s.max",
-    "jobs.turnaround_s.mean",
-    "jobs.turnaround_s.p50",
-    "jobs.turnaround_s.p90",
-    "jobs.turnaround_s.p95",
-    "jobs.turnaround_s.p99",
-    "jobs.turnaround_s.max",
-    "jobs.slowdown.mean",
-    "jobs.slowdown.p50",
-    "jobs.slowdown.p90",
-    "jobs.slowdown.p95",
-    "jobs.slowdown.p99",
-    "jobs.slowdown.max",
-    "services.0.completed", /* of the first service; null without one */
-    "services.0.dropped",
-    "services.0.wait_ms.p99",
-    "services.0.latency_ms.mean",
-    "services.0.latency_ms.p99",
-    "services.0.ttft_ms.p99",
-    "services.0.tpot_ms.p99",
-    "services.0.attainment",
-    "services.0.goodput_per_s",
-    "services.0.replicas_mean",
-    "services.0.usd_per_million_requests",
-    "tco.total_usd",
-    "tco.usd_per_year",
-    "tco.npv_usd",
-    "tco.usd_per_gpu_hour",
-    "tco.usd_per_useful_gpu_hour",
-    "tco.usd_per_job",
-    "tco.energy_usd",
-    "window_s",
-    "end_s",
-    NULL,
-};
+/* A million points with a text for each of 16 axes. */
+#define MANIFEST_MOST_BYTES ((size_t)1 << 30)
 
 struct sweep_point {
     char sha256[65];
-    bool twin;          /* of an earlier point */
-    struct err problem; /* why it cannot be loaded; ERR_OK: it can */
+    bool twin;           /* of an earlier point */
+    struct err *problem; /* why it cannot be loaded, owned; NULL: it can */
+};
+
+/* A service of some point. */
+struct sweep_service {
+    size_t point, at; /* the first point that has it, and where there */
+    const char *name;
 };
 
 const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256, size_t replication)
@@ -98,63 +42,6 @@ int sweep_write_json(const char *path, const json_t *v, struct err *e)
     struct strbuf b = { 0 };
     json_write(v, &b);
     const int rc = outfile_write(path, b.s, b.len, e);
-    strbuf_fini(&b);
-    return rc;
-}
-
-/* ---- a point's name ---- */
-
-/* Hashes of files that many points share, each read once. */
-struct hashes {
-    pthread_mutex_t lock;
-    struct arena *a;
-    VEC(struct file_hash {
-        const char *path;
-        char hex[65];
-    })
-    known;
-};
-
-static int add_hash(struct hashes *h, struct strbuf *to, const char *path, struct err *e)
-{
-    char hex[65];
-    if (!path) return 0;
-    pthread_mutex_lock(&h->lock);
-    for (size_t i = 0; i < h->known.n; i++)
-        if (strcmp(h->known.v[i].path, path) == 0) {
-            strbuf_addf(to, "%s\n", h->known.v[i].hex);
-            pthread_mutex_unlock(&h->lock);
-            return 0;
-        }
-    const int rc = instream_file_sha256(path, hex, e);
-    if (rc == 0) {
-        struct file_hash f = { .path = arena_strdup(h->a, path) };
-        memcpy(f.hex, hex, sizeof hex);
-        vec_push(&h->known, f);
-        strbuf_addf(to, "%s\n", hex);
-    }
-    pthread_mutex_unlock(&h->lock);
-    return rc;
-}
-
-/* Everything the run is a function of. */
-static int name_point(struct sweep_point *p, const struct runner *r, const struct sweep_options *o,
-                      struct hashes *h, struct err *e)
-{
-    const struct scenario *s = &r->scenario;
-    struct strbuf b = { 0 };
-    int rc = 0;
-    strbuf_addf(&b, "%s\n", GPUSIM_VERSION);
-    json_write(r->resolved, &b);
-    for (size_t i = 0; i < o->n_only; i++) strbuf_addf(&b, "%s\n", o->only[i]);
-    for (size_t i = 0; i < s->n_work && rc == 0; i++)
-        rc = add_hash(h, &b, s->work[i].kind == WORK_JOBS ? s->work[i].trace : s->work[i].spec, e);
-    for (size_t i = 0; i < s->n_policies && rc == 0; i++) {
-        rc = add_hash(h, &b, s->policy[i].prices, e);
-        for (size_t k = 0; k < s->policy[i].n_fleet && rc == 0; k++)
-            rc = add_hash(h, &b, s->policy[i].fleet[k].profile, e);
-    }
-    sha256_hex(b.s, b.len, p->sha256);
     strbuf_fini(&b);
     return rc;
 }
@@ -190,11 +77,48 @@ static int load_point(struct runner *r, const struct sweep *s, size_t point, siz
 
 struct planning {
     struct sweep *s;
-    struct hashes hashes;
+    pthread_mutex_t lock;
+    struct sweep_namer *namer;
     char name[65 * 2], scenario_sha256[65];
     uint64_t seed;
     bool random;
+    VEC(struct sweep_service) service;
 };
+
+/* Called one at a time, points in any order. */
+static void note_services(struct planning *p, size_t point, const struct scenario *s)
+{
+    for (size_t i = 0; i < s->n_work; i++) {
+        if (s->work[i].kind != WORK_SERVICE) continue;
+        size_t k = 0;
+        while (k < p->service.n && strcmp(p->service.v[k].name, s->work[i].name) != 0) k++;
+        if (k == p->service.n) {
+            const struct sweep_service one = { point, i,
+                                               arena_strdup(p->s->arena, s->work[i].name) };
+            vec_push(&p->service, one);
+        } else if (point < p->service.v[k].point) {
+            p->service.v[k].point = point;
+            p->service.v[k].at = i;
+        }
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct sweep_service *x = a, *y = b;
+    if (x->point != y->point) return x->point < y->point ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* The paths of all figures, services in the order in which the points name them. */
+static json_t *metrics_of(const struct planning *p)
+{
+    const struct sweep_options *o = &p->s->o;
+    const char **name = arena_array(p->s->arena, p->service.n + 1, sizeof *name);
+    if (p->service.n > 0) qsort(p->service.v, p->service.n, sizeof *p->service.v, by_place);
+    for (size_t i = 0; i < p->service.n; i++) name[i] = p->service.v[i].name;
+    return figures_list(name, p->service.n, o->metric, o->n_metric);
+}
 
 static int plan_point(void *ctx, size_t i)
 {
@@ -202,12 +126,17 @@ static int plan_point(void *ctx, size_t i)
     struct sweep_point *point = &p->s->point[i];
     struct arena *a = arena_create();
     struct runner r = { 0 };
-    int rc = load_point(&r, p->s, i, 0, NULL, a, &point->problem);
-    if (rc == 0) rc = name_point(point, &r, &p->s->o, &p->hashes, &point->problem);
+    struct err e = { 0 };
+    int rc = load_point(&r, p->s, i, 0, NULL, a, &e);
+    if (rc == 0) rc = sweep_name(p->namer, &r, &p->s->o, point->sha256, &e);
     if (rc == 0) {
-        pthread_mutex_lock(&p->hashes.lock);
+        pthread_mutex_lock(&p->lock);
         p->random |= runner_is_random(&r);
-        pthread_mutex_unlock(&p->hashes.lock);
+        note_services(p, i, &r.scenario);
+        pthread_mutex_unlock(&p->lock);
+    } else {
+        point->problem = xcalloc(1, sizeof e);
+        *point->problem = e;
     }
     runner_fini(&r);
     arena_destroy(a);
@@ -249,11 +178,11 @@ static json_t *manifest_of(const struct planning *p)
     }
     for (size_t i = 0; i < s->grid.n_points; i++)
         json_array_append_new(points, json_string(s->point[i].sha256));
-    json_t *m =
-        json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o}", "format", MANIFEST_FORMAT,
-                  "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
-                  p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random,
-                  "vary", vary, "replications", (int)s->o.replications, "points", points);
+    json_t *m = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o, s:o}", "format", MANIFEST_FORMAT,
+        "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
+        p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random, "vary",
+        vary, "replications", (int)s->o.replications, "metrics", metrics_of(p), "points", points);
     if (s->grid.paired) json_object_set_new(m, "paired", json_true());
     if (s->o.n_set) { /* of the scenario, whose hash is of its file */
         json_t *set = json_array();
@@ -268,7 +197,7 @@ int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
 {
     char *path = xasprintf("%s/manifest.json", dir);
     struct json_doc doc = { 0 };
-    int rc = json_doc_load(&doc, path, e);
+    int rc = json_doc_load_up_to(&doc, path, MANIFEST_MOST_BYTES, e);
     if (rc == 0) {
         const char *format = json_string_value(json_object_get(doc.root, "format"));
         const json_t *points = json_object_get(doc.root, "points");
@@ -382,41 +311,59 @@ static int find_todo(struct sweep *s, struct err *e)
 
 static int check_points(struct sweep *s, struct err *e)
 {
-    for (size_t i = 0; i < s->grid.n_points; i++)
-        if (s->point[i].problem.code == ERR_USAGE) {
-            *e = s->point[i].problem;
-            return ERR_USAGE;
-        }
-    for (size_t i = 0; i < s->grid.n_points; i++)
-        if (s->point[i].problem.code == ERR_OK) return 0;
-    *e = s->point[0].problem; /* nothing can be run at all */
+    size_t good = 0;
+    for (size_t i = 0; i < s->grid.n_points; i++) {
+        const struct err *problem = s->point[i].problem;
+        good += !problem;
+        if (!problem || problem->code != ERR_USAGE) continue;
+        *e = *problem;
+        return ERR_USAGE;
+    }
+    if (good > 0) return 0;
+    *e = *s->point[0].problem; /* nothing can be run at all */
+    for (size_t i = 0; i < s->grid.n_axes; i++)
+        if (s->grid.axis[i].open && strstr(e->msg, "whole number"))
+            err_hint(e, "%s: ':any' takes any number of a range; whole ones come from a..b alone",
+                     s->grid.axis[i].path);
     return e->code;
+}
+
+static int plan_all(struct planning *p, struct err *e)
+{
+    struct sweep *s = p->s;
+    const struct sweep_options *o = &s->o;
+    int rc = grid_parse(&s->grid, s->arena, "--vary", o->vary, o->n_vary, o->design, e);
+    if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
+        rc = err_set(e, ERR_USAGE, NULL, "more than %d runs", GRID_MAX_POINTS);
+    if (rc == 0) rc = read_base(p, e);
+    if (rc == 0) rc = world_load(&s->world, e);
+    if (rc != 0) return rc;
+    s->point = xcalloc(s->grid.n_points, sizeof *s->point);
+    parallel_for(s->grid.n_points, o->threads, plan_point, p);
+    if ((rc = check_points(s, e)) != 0) return rc;
+    s->random = p->random;
+    s->manifest = manifest_of(p);
+    s->dir = o->dir ? o->dir : arena_printf(s->arena, "out/%s-sweep", p->name);
+    rc = check_folder(s, e);
+    return rc ? rc : find_todo(s, e);
 }
 
 int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
 {
     *s = (struct sweep){ .o = *o, .arena = arena_create(), .shelf = trace_shelf_create(0) };
-    struct planning p = { .s = s, .hashes = { .lock = PTHREAD_MUTEX_INITIALIZER, .a = s->arena } };
-    int rc = grid_parse(&s->grid, s->arena, "--vary", o->vary, o->n_vary, o->design, e);
-    if (rc == 0 && s->grid.n_points * o->replications > GRID_MAX_POINTS)
-        rc = err_set(e, ERR_USAGE, NULL, "more than %d runs", GRID_MAX_POINTS);
-    if (rc == 0) rc = read_base(&p, e);
-    if (rc == 0) rc = world_load(&s->world, e);
-    if (rc != 0) return rc;
-    s->point = xcalloc(s->grid.n_points, sizeof *s->point);
-    parallel_for(s->grid.n_points, o->threads, plan_point, &p);
-    vec_fini(&p.hashes.known);
-    if ((rc = check_points(s, e)) != 0) return rc;
-    s->random = p.random;
-    s->dir = o->dir ? o->dir : arena_printf(s->arena, "out/%s-sweep", p.name);
-    s->manifest = manifest_of(&p);
-    rc = check_folder(s, e);
-    return rc ? rc : find_todo(s, e);
+    struct planning p = { .s = s,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .namer = sweep_namer_create() };
+    const int rc = plan_all(&p, e);
+    sweep_namer_destroy(p.namer);
+    vec_fini(&p.service);
+    return rc;
 }
 
 void sweep_fini(struct sweep *s)
 {
     json_decref(s->manifest);
+    for (size_t i = 0; s->point && i < s->grid.n_points; i++) free(s->point[i].problem);
     free(s->point);
     free(s->todo);
     world_fini(&s->world);
@@ -427,53 +374,60 @@ void sweep_fini(struct sweep *s)
 
 /* ---- running ---- */
 
-static void put_queue(json_t *list, const struct queue_trend *t)
+static json_t *queue_json(const struct queue_trend *t)
 {
     const double x[] = { t->last, t->before, t->growth, t->error, t->waiting };
     json_t *one = json_array();
     for (size_t i = 0; t->known && i < sizeof x / sizeof *x; i++)
         json_array_append_new(one, json_num(x[i]));
-    json_array_append_new(list, one);
+    return one;
 }
 
-/* Of the jobs, then of each service: for the judgement over all replications of a point. */
+/* By the beginning of the paths of the figures about it: for the judgement over all replications of a point. */
 static json_t *queues_of(const struct policy_result *p)
 {
-    json_t *list = json_array();
-    put_queue(list, &p->queue);
-    for (size_t i = 0; i < p->n_services; i++) put_queue(list, &p->service[i].queue);
-    return list;
+    json_t *o = json_object();
+    json_object_set_new(o, "jobs", queue_json(&p->queue));
+    for (size_t i = 0; i < p->n_services; i++) {
+        char *path = xasprintf("services.%s", p->service[i].name);
+        json_object_set_new(o, path, queue_json(&p->service[i].queue));
+        free(path);
+    }
+    return o;
 }
 
-static json_t *policies_of(const struct runner *r)
+static int policies_of(json_t **out, const struct sweep *s, const struct runner *r, struct err *e)
 {
     json_t *result = result_to_json(&r->result), *list = json_array(), *p;
     size_t i;
+    int rc = 0;
     json_array_foreach(json_object_get(result, "policies"), i, p)
     {
-        json_t *metrics = json_object();
-        for (size_t k = 0; sweep_metrics[k]; k++) {
-            json_t *v = json_path_get(p, sweep_metrics[k]);
-            json_object_set(metrics, sweep_metrics[k], json_is_number(v) ? v : json_null());
-        }
+        json_t *metrics;
+        if ((rc = figures_of(&metrics, p, s->o.metric, s->o.n_metric, e)) != 0) break;
         json_array_append_new(list,
                               json_pack("{s:O, s:O, s:o, s:o}", "name", json_object_get(p, "name"),
                                         "kind", json_object_get(p, "kind"), "queues",
                                         queues_of(&r->result.policy[i]), "metrics", metrics));
     }
     json_decref(result);
-    return list;
+    if (rc != 0) json_decref(list);
+    *out = rc == 0 ? list : json_array();
+    return rc;
 }
 
-/* One run, its outcome as JSON: policies, or why there are none. */
-static json_t *outcome(const struct sweep *s, size_t point, size_t replication)
+/* One run, its outcome as JSON: policies, or why there are none. ERR_USAGE: figures that are wrong in every run. */
+static int outcome(json_t **out, const struct sweep *s, size_t point, size_t replication,
+                   struct err *wrong)
 {
     struct arena *a = arena_create();
     struct runner r = { 0 };
     struct err e = { 0 };
     int rc = load_point(&r, s, point, replication, s->shelf, a, &e);
     if (rc == 0) rc = runner_run(&r, NULL, 1, &e);
-    json_t *error = json_null(), *policies = rc == 0 ? policies_of(&r) : json_array();
+    json_t *error = json_null(), *policies = NULL;
+    const int usage = rc == 0 ? policies_of(&policies, s, &r, wrong) : 0;
+    if (!policies) policies = json_array();
     if (rc != 0) {
         char text[sizeof e.where + sizeof e.msg + 4];
         snprintf(text, sizeof text, "%s%s%s", e.where, e.where[0] ? ": " : "", e.msg);
@@ -482,9 +436,10 @@ static json_t *outcome(const struct sweep *s, size_t point, size_t replication)
     }
     runner_fini(&r);
     arena_destroy(a);
-    return json_pack("{s:s, s:s, s:I, s:o, s:o}", "format", RUN_FORMAT, "point",
+    *out = json_pack("{s:s, s:s, s:I, s:o, s:o}", "format", RUN_FORMAT, "point",
                      s->point[point].sha256, "replication", (json_int_t)replication, "error", error,
                      "policies", policies);
+    return usage;
 }
 
 struct running {
@@ -501,8 +456,9 @@ static int run_one(void *ctx, size_t i)
     const size_t point = s->todo[i] / s->o.replications, k = s->todo[i] % s->o.replications;
     struct arena *a = arena_create();
     struct err e = { 0 };
-    json_t *v = outcome(s, point, k);
-    const int rc = sweep_write_json(sweep_run_path(a, s->dir, s->point[point].sha256, k), v, &e);
+    json_t *v;
+    int rc = outcome(&v, s, point, k, &e);
+    if (rc == 0) rc = sweep_write_json(sweep_run_path(a, s->dir, s->point[point].sha256, k), v, &e);
     const bool failed = !json_is_null(json_object_get(v, "error"));
     json_decref(v);
     arena_destroy(a);
@@ -564,14 +520,17 @@ static double seconds_now(void)
 
 int sweep_estimate(struct sweep *s, double *seconds, struct err *e)
 {
-    (void)e;
     *seconds = 0;
     if (s->n_todo == 0) return 0;
     const double begin = seconds_now();
     const size_t at[] = { 0, s->n_todo - 1 }, n = s->n_todo > 1 ? 2 : 1;
-    for (size_t i = 0; i < n; i++)
-        json_decref(
-            outcome(s, s->todo[at[i]] / s->o.replications, s->todo[at[i]] % s->o.replications));
+    for (size_t i = 0; i < n; i++) {
+        const size_t run = s->todo[at[i]];
+        json_t *v;
+        const int rc = outcome(&v, s, run / s->o.replications, run % s->o.replications, e);
+        json_decref(v);
+        if (rc != 0) return rc;
+    }
     const double each = (seconds_now() - begin) / (double)n;
     const size_t threads = s->o.threads < s->n_todo ? s->o.threads : s->n_todo;
     *seconds = each * (double)s->n_todo / (double)(threads ? threads : 1);

@@ -7,7 +7,7 @@
  *
  * A run's file appears whole, under its final name, or not at all; runs that have one are never
  * computed again. The hash of a point covers the version, the resolved scenario and the contents of
- * traces, specifications, profiles and price books, so a changed input is another point. Tables depend
+ * all files that it names (whatif/sweep_name.h), so a changed input is another point. Tables depend
  * on the set of runs only: not on threads, shards, order, or how often it was killed.
  *
  * Replication K of a point draws from the streams of (seed, K): independent between replications,
@@ -32,6 +32,8 @@ struct sweep_options {
     size_t n_set;
     const char *const *only; /* names of policies to keep; none: all */
     size_t n_only;
+    const char *const *metric; /* figures beside those that are always kept (whatif/figures.h) */
+    size_t n_metric;
     size_t replications; /* at least 1 */
     unsigned threads;
     const char *dir; /* NULL: out/<scenario name>-sweep */
@@ -56,7 +58,7 @@ struct sweep {
 /* Load every point, name it, and look for what is done. Nothing is written. ERR_USAGE for axes and
  * paths; ERR_INPUT when no point can be loaded or `dir` holds another sweep. */
 int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e);
-/* Run what is to do. ERR_IO when a result cannot be written. */
+/* Run what is to do. ERR_IO when a result cannot be written, ERR_USAGE for a figure that names nothing. */
 int sweep_run(struct sweep *s, struct err *e);
 /* Seconds that the runs to do would take, from timing the first and the last of them. */
 int sweep_estimate(struct sweep *s, double *seconds, struct err *e);
@@ -72,9 +74,5 @@ int sweep_write_json(const char *path, const json_t *v, struct err *e);
 /* A run's file, checked to be that run; json_doc_fini() it. ERR_INPUT for one that is damaged or another's. */
 int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
                    struct err *e);
-
-/* Dotted paths into a policy's result that a run keeps; NULL-terminated. */
-extern const char *const sweep_metrics[];
-enum { SWEEP_MAX_METRICS = 80 };
 
 #endif

@@ -1,5 +1,6 @@
 #include "whatif/sweep_index.h"
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "whatif/sweep.h"
@@ -64,8 +65,24 @@ int sweep_index_load(struct sweep_index *x, const char *const *dirs, size_t n_di
     return rc;
 }
 
+static bool same_run(const struct sweep_file *a, const struct sweep_file *b)
+{
+    return a->point == b->point && a->replication == b->replication;
+}
+
+static int found_twice(const struct sweep_index *x, const struct sweep_file *f, const char *sha256,
+                       struct err *e)
+{
+    struct arena *a = arena_create();
+    const int rc = err_set(e, ERR_INPUT, NULL, "%s and %s hold the same run",
+                           sweep_run_path(a, x->dir[f[0].dir], sha256, f->replication),
+                           sweep_run_path(a, x->dir[f[1].dir], sha256, f->replication));
+    arena_destroy(a);
+    return rc;
+}
+
 int sweep_index_find(const struct sweep_index *x, const char *sha256, size_t replication,
-                     struct arena *a, const char **path, struct err *e)
+                     const struct sweep_file **out, struct err *e)
 {
     char digits[DIGITS + 1];
     snprintf(digits, sizeof digits, "%.16s", sha256);
@@ -78,15 +95,9 @@ int sweep_index_find(const struct sweep_index *x, const char *sha256, size_t rep
         else
             high = middle;
     }
-    const char *found[2] = { NULL, NULL };
-    for (size_t i = 0; i < 2 && low + i < x->n; i++) {
-        const struct sweep_file *f = &x->file[low + i];
-        if (f->point == want.point && f->replication == want.replication)
-            found[i] = sweep_run_path(a, x->dir[f->dir], sha256, replication);
-    }
-    *path = found[0];
-    if (!found[1]) return 0;
-    return err_set(e, ERR_INPUT, NULL, "%s and %s hold the same run", found[0], found[1]);
+    const struct sweep_file *f = &x->file[low];
+    *out = low < x->n && same_run(f, &want) ? f : NULL;
+    return *out && low + 1 < x->n && same_run(f + 1, &want) ? found_twice(x, f, sha256, e) : 0;
 }
 
 void sweep_index_fini(struct sweep_index *x)

@@ -6,7 +6,6 @@
 #ifndef GPUSIM_WHATIF_SWEEP_INDEX_H
 #define GPUSIM_WHATIF_SWEEP_INDEX_H
 
-#include "base/arena.h"
 #include "base/err.h"
 
 #include <stddef.h>
@@ -23,9 +22,9 @@ struct sweep_index {
 
 /* A folder without runs is none that fails. O(files x log). ERR_IO. */
 int sweep_index_load(struct sweep_index *x, const char *const *dirs, size_t n_dirs, struct err *e);
-/* Path of a run's file from the arena; NULL: no folder has it. ERR_INPUT: two have. O(log). */
+/* A run's file; NULL: no folder has it. ERR_INPUT: two have. O(log). */
 int sweep_index_find(const struct sweep_index *x, const char *sha256, size_t replication,
-                     struct arena *a, const char **path, struct err *e);
+                     const struct sweep_file **out, struct err *e);
 void sweep_index_fini(struct sweep_index *x); /* harmless on {0} */
 
 #endif

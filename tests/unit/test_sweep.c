@@ -55,16 +55,44 @@ static struct sweep_options options(const char *scenario, const char *dir)
                                    .shard = { 1, 1 } };
 }
 
+/* Rows as they come, kept in the arena. */
+struct rows {
+    struct sweep_table table;
+    struct sweep_row row[32];
+    size_t n;
+};
+
+static int keep_rows(void *ctx, const struct sweep_row *row, size_t n, struct err *e)
+{
+    struct rows *to = ctx;
+    const size_t size = 2 * to->table.n_metrics * sizeof(struct interval);
+    (void)e;
+    for (size_t i = 0; i < n; i++) {
+        struct sweep_row *x = &to->row[to->n++];
+        assert_true(to->n <= 32);
+        *x = row[i];
+        x->policy = arena_strdup(arena, row[i].policy);
+        x->error = arena_strdup(arena, row[i].error);
+        x->metric = arena_alloc(arena, size);
+        memcpy(x->metric, row[i].metric, size); /* `versus` lies behind it */
+        x->versus = x->metric + to->table.n_metrics;
+    }
+    return 0;
+}
+
 /* Plan and run; how many runs there were to do. */
-static size_t sweep(const struct sweep_options *o, struct sweep_table *t)
+static size_t sweep(const struct sweep_options *o, struct rows *t)
 {
     struct sweep s;
     err = (struct err){ 0 };
     if (sweep_plan(&s, o, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
     const size_t todo = s.n_todo;
     if (sweep_run(&s, &err) != 0) fail_msg("%s", err.msg);
-    if (sweep_table_load(t, s.manifest, &s.dir, 1, arena, &err) != 0) fail_msg("%s", err.msg);
-    assert_int_equal(sweep_table_write(t, s.dir, arena, &err), 0);
+    struct sweep_table *table = &t->table;
+    t->n = 0;
+    if (sweep_table_open(table, s.manifest, &o->dir, 1, arena, &err) != 0) fail_msg("%s", err.msg);
+    assert_int_equal(sweep_table_each(table, NULL, keep_rows, t, &err), 0);
+    assert_int_equal(sweep_table_write(table, o->dir, NULL, NULL, &err), 0);
     sweep_fini(&s);
     return todo;
 }
@@ -90,11 +118,12 @@ static void same_files(const char *a, const char *b)
     }
 }
 
-static size_t metric(const char *name)
+static size_t metric(const struct rows *t, const char *name)
 {
-    size_t m = 0;
-    while (strcmp(sweep_metrics[m], name) != 0) m++;
-    return m;
+    for (size_t m = 0; m < t->table.n_metrics; m++)
+        if (strcmp(t->table.metric[m], name) == 0) return m;
+    fail_msg("no figure %s", name);
+    return 0;
 }
 
 /* The rows are those of the runs themselves, done one by one; any number of threads. */
@@ -103,11 +132,11 @@ static void rows_are_means_of_runs(void **state)
     (void)state;
     const char *scenario = new_scenario(GENERATED), *one = new_dir(), *two = new_dir();
     struct sweep_options o = options(scenario, one);
-    struct sweep_table t;
+    struct rows t;
     assert_int_equal(sweep(&o, &t), 9);
-    assert_int_equal(t.n_rows, 6);
+    assert_int_equal(t.n, 6);
     const struct sweep_row *r = &t.row[2]; /* 3 nodes, fifo */
-    assert_string_equal(grid_value(&t.grid, r->point, 0), "3");
+    assert_string_equal(grid_value(&t.table.grid, r->point, 0), "3");
     assert_string_equal(r->policy, "fifo");
     assert_int_equal(r->n, 3);
     double wait[3];
@@ -128,25 +157,25 @@ static void rows_are_means_of_runs(void **state)
     }
     assert_true(wait[0] != wait[1] && wait[1] != wait[2]); /* independent */
     const struct interval want = interval_student(wait, 3);
-    assert_close(r->metric[metric("jobs.wait_s.mean")].mean, want.mean, 1e-12);
-    assert_close(r->metric[metric("jobs.wait_s.mean")].half, want.half, 1e-9);
-    assert_close(r->metric[metric("gpu.count")].mean, 3, 0);
+    assert_close(r->metric[metric(&t, "jobs.wait_s.mean")].mean, want.mean, 1e-12);
+    assert_close(r->metric[metric(&t, "jobs.wait_s.mean")].half, want.half, 1e-9);
+    assert_close(r->metric[metric(&t, "gpu.count")].mean, 3, 0);
     /* the second policy against the first, paired by replication: narrower than two samples */
     const struct sweep_row *two_slots = &t.row[3];
-    const size_t mean = metric("jobs.wait_s.mean");
+    const size_t mean = metric(&t, "jobs.wait_s.mean");
     assert_close(two_slots->versus[mean].mean, two_slots->metric[mean].mean - r->metric[mean].mean,
                  1e-9);
     assert_close(r->versus[mean].half, 0, 0);
     assert_true(two_slots->versus[mean].half > 0);
     /* common random numbers: every point meets the same jobs */
-    const size_t submitted = metric("jobs.submitted");
-    for (size_t i = 1; i < t.n_rows; i++)
+    const size_t submitted = metric(&t, "jobs.submitted");
+    for (size_t i = 1; i < t.n; i++)
         assert_close(t.row[i].metric[submitted].mean, t.row[0].metric[submitted].mean, 0);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     o.dir = two;
     o.threads = 4;
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     same_files(one, two);
 }
 
@@ -164,31 +193,32 @@ static void resumes(void **state)
     (void)state;
     const char *dir = new_dir(), *whole = new_dir();
     struct sweep_options o = options(new_scenario(GENERATED), dir);
-    struct sweep_table t;
+    struct rows t;
     o.replications = 2;
     sweep(&o, &t);
-    const char *sha = json_string_value(json_array_get(json_object_get(t.manifest, "points"), 1));
+    const char *sha =
+        json_string_value(json_array_get(json_object_get(t.table.manifest, "points"), 1));
     const char *path = sweep_run_path(arena, dir, sha, 1);
     const struct stat before = stat_of(path);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     assert_int_equal(sweep(&o, &t), 0);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     o.vary = more;
     o.replications = 3;
     assert_int_equal(sweep(&o, &t), 12 - 6);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     const struct stat after = stat_of(path);
     assert_int_equal(before.st_ino, after.st_ino);
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
     o.dir = whole;
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     same_files(dir, whole);
     /* one file lost: one run */
     unlink(path);
     o.dir = dir;
     assert_int_equal(sweep(&o, &t), 1);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     same_files(dir, whole);
 }
 
@@ -197,41 +227,43 @@ static void shards_join(void **state)
     (void)state;
     const char *dirs[4], *whole = new_dir(), *joined = new_dir(), *shared = new_dir();
     struct sweep_options o = options(new_scenario(GENERATED), whole);
-    struct sweep_table t;
+    struct rows t;
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     size_t runs = 0;
     for (size_t i = 0; i < 4; i++) {
         dirs[i] = o.dir = new_dir();
         o.shard = (struct shard){ i + 1, 4 };
         runs += sweep(&o, &t);
-        sweep_table_fini(&t);
+        sweep_table_fini(&t.table);
     }
     assert_int_equal(runs, 9);
-    assert_int_equal(sweep_merge(&t, dirs, 4, joined, false, arena, &err), 0);
-    sweep_table_fini(&t);
+    assert_int_equal(sweep_merge(&t.table, dirs, 4, joined, false, NULL, arena, &err), 0);
+    sweep_table_fini(&t.table);
     same_files(whole, joined);
 
     err = (struct err){ 0 };
-    assert_int_equal(sweep_merge(&t, dirs, 3, new_dir(), false, arena, &err), ERR_INPUT);
+    assert_int_equal(sweep_merge(&t.table, dirs, 3, new_dir(), false, NULL, arena, &err),
+                     ERR_INPUT);
     assert_contains(err.msg, "2 of 9 runs are missing");
     assert_contains(err.hint, "--partial");
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     err = (struct err){ 0 };
-    assert_int_equal(sweep_merge(&t, dirs, 3, new_dir(), true, arena, &err), 0);
-    assert_int_equal(t.n_missing, 2);
-    sweep_table_fini(&t);
+    assert_int_equal(sweep_merge(&t.table, dirs, 3, new_dir(), true, NULL, arena, &err), 0);
+    assert_int_equal(t.table.n_missing, 2);
+    sweep_table_fini(&t.table);
     const char *const twice[] = { dirs[0], dirs[1], dirs[0] };
-    assert_int_equal(sweep_merge(&t, twice, 3, new_dir(), true, arena, &err), ERR_INPUT);
+    assert_int_equal(sweep_merge(&t.table, twice, 3, new_dir(), true, NULL, arena, &err),
+                     ERR_INPUT);
     assert_contains(err.msg, "hold the same run");
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
 
     /* shards may share a folder; it becomes whole with the last one */
     for (size_t i = 0; i < 4; i++) {
         o.dir = shared;
         o.shard = (struct shard){ i + 1, 4 };
         sweep(&o, &t);
-        sweep_table_fini(&t);
+        sweep_table_fini(&t.table);
     }
     same_files(whole, shared);
 
@@ -241,16 +273,17 @@ static void shards_join(void **state)
                                       "{'name': 'w', 'kind': 'generate', 'spec': 'spec.json'}")),
                 other);
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     const char *const mixed[] = { dirs[0], other };
     err = (struct err){ 0 };
-    assert_int_equal(sweep_merge(&t, mixed, 2, new_dir(), true, arena, &err), ERR_INPUT);
+    assert_int_equal(sweep_merge(&t.table, mixed, 2, new_dir(), true, NULL, arena, &err),
+                     ERR_INPUT);
     assert_contains(err.msg, "different scenarios");
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     const char *const nothing[] = { new_dir() };
     err = (struct err){ 0 };
-    assert_int_equal(sweep_merge(&t, nothing, 1, new_dir(), true, arena, &err), ERR_IO);
-    sweep_table_fini(&t);
+    assert_int_equal(sweep_merge(&t.table, nothing, 1, new_dir(), true, NULL, arena, &err), ERR_IO);
+    sweep_table_fini(&t.table);
 }
 
 /* A changed input is another point: nothing old is taken for it. */
@@ -259,9 +292,9 @@ static void inputs_name_the_point(void **state)
     (void)state;
     const char *dir = new_dir(), *scenario = new_scenario(GENERATED);
     struct sweep_options o = options(scenario, dir);
-    struct sweep_table t;
+    struct rows t;
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     char *spec = xstrdup(scenario);
     memcpy(strrchr(spec, '/'), "/spec.json", sizeof "/spec.json");
     FILE *f = fopen(spec, "a");
@@ -270,7 +303,97 @@ static void inputs_name_the_point(void **state)
     fclose(f);
     free(spec);
     assert_int_equal(sweep(&o, &t), 9);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
+}
+
+static void append(const char *beside, const char *name, const char *text)
+{
+    char *path = xstrdup(beside),
+         *file = xasprintf("%.*s%s", (int)(strrchr(path, '/') - path + 1), path, name);
+    FILE *f = fopen(file, "a");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    free(file);
+    free(path);
+}
+
+/* So are files behind files: requests of a service, the recording that a specification draws from. */
+static void files_behind_files_name_the_point(void **state)
+{
+    static const char head[] = "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,50,10,1\n";
+    static const struct sim_file behind[] = {
+        { "requests.csv", "arrival_s,size\n0,10\n1,10\n" },
+        { "recorded.csv", head },
+        { "spec.json",
+          "{'format': 'gpusim-generate/1', 'name': 's', 'horizon': '1 d', 'classes': [{'name': 'c',"
+          " 'arrivals': {'kind': 'bootstrap', 'trace': 'recorded.csv', 'block': '60 s'}}]}" },
+        { NULL, NULL },
+    };
+    (void)state;
+    const char *scenario = arena_strdup(
+        arena,
+        sim_write(SCENARIO("", "{'name': 'w', 'kind': 'generate', 'spec': 'spec.json'},"
+                               " {'name': 'api', 'kind': 'service', 'requests': 'requests.csv'}"),
+                  NULL, behind));
+    const char *dir = new_dir();
+    struct sweep_options o = options(scenario, dir);
+    struct rows t;
+    assert_int_equal(sweep(&o, &t), 9);
+    assert_int_equal(t.table.n_failed, 0);
+    sweep_table_fini(&t.table);
+    assert_int_equal(sweep(&o, &t), 0);
+    sweep_table_fini(&t.table);
+    append(scenario, "requests.csv", "2,10\n");
+    assert_int_equal(sweep(&o, &t), 9);
+    sweep_table_fini(&t.table);
+    append(scenario, "recorded.csv", "c,51,10,1\n");
+    assert_int_equal(sweep(&o, &t), 9);
+    sweep_table_fini(&t.table);
+}
+
+/* Every service has its columns, by its name, in the order of the scenario; figures asked for come last. */
+static void services_by_name(void **state)
+{
+    static const struct sim_file requests[] = {
+        { "one.csv", "arrival_s,size\n0,1\n1,2\n" },
+        { "two.csv", "arrival_s,size\n0,5\n1,5\n2,5\n" },
+        { NULL, NULL },
+    };
+    static const char *const more[] = { "services.b.latency_ms.max", "gpu.count" };
+    static const char *const wrong[] = { "services.b.latency_ms.maximum" };
+    (void)state;
+    const char *scenario = arena_strdup(
+        arena,
+        sim_write(
+            SCENARIO(
+                "",
+                "{'name': 'b', 'kind': 'service', 'requests': 'two.csv', 'replicas': {'min': 1, 'max': 1}},"
+                " {'name': 'c', 'kind': 'service', 'requests': 'one.csv', 'replicas': {'min': 1, 'max': 1}}"),
+            NULL, requests));
+    struct sweep_options o = options(scenario, new_dir());
+    struct rows t;
+    o.replications = 1;
+    o.metric = more;
+    o.n_metric = 2;
+    sweep(&o, &t);
+    assert_int_equal(t.table.n_failed, 0);
+    const struct sweep_row *r = &t.row[0];
+    assert_close(r->metric[metric(&t, "services.b.completed")].mean, 3, 0);
+    assert_close(r->metric[metric(&t, "services.c.completed")].mean, 2, 0);
+    assert_true(metric(&t, "services.b.completed") < metric(&t, "services.c.completed"));
+    /* 5 s each, a second apart, on a card of its own: the last ends at 15 s and came at 2 s */
+    assert_close(r->metric[metric(&t, more[0])].mean, 13000, 1e-9);
+    assert_int_equal(metric(&t, more[0]), t.table.n_metrics - 1); /* gpu.count is there anyway */
+    sweep_table_fini(&t.table);
+    struct sweep s;
+    o.metric = wrong;
+    o.n_metric = 1;
+    err = (struct err){ 0 };
+    assert_int_equal(sweep_plan(&s, &o, &err), 0);
+    assert_int_equal(sweep_run(&s, &err), ERR_USAGE);
+    assert_contains(err.msg, "a policy's result has no 'services.b.latency_ms.maximum'");
+    sweep_fini(&s);
 }
 
 /* A point that cannot be run is a row with its reason; the others are there. */
@@ -279,18 +402,18 @@ static void a_point_fails(void **state)
     static const char *const bad[] = { "fleet.pool.nodes=0,2" };
     (void)state;
     struct sweep_options o = options(new_scenario(GENERATED), new_dir());
-    struct sweep_table t;
+    struct rows t;
     o.vary = bad;
     sweep(&o, &t);
-    assert_int_equal(t.n_rows, 3);
-    assert_int_equal(t.n_failed, 3);
+    assert_int_equal(t.n, 3);
+    assert_int_equal(t.table.n_failed, 3);
     assert_contains(t.row[0].error, "expected a value from 1");
     assert_int_equal(t.row[0].n, 0);
     assert_int_equal(t.row[1].n, 3);
     assert_null(t.row[1].error);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     assert_int_equal(sweep(&o, &t), 3); /* what failed is tried again */
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
 }
 
 /* Replications of a trace are all alike: no interval of width 0 pretends to know. */
@@ -298,12 +421,12 @@ static void a_trace_has_no_interval(void **state)
 {
     (void)state;
     struct sweep_options o = options(new_scenario(TRACE), new_dir());
-    struct sweep_table t;
+    struct rows t;
     sweep(&o, &t);
     assert_int_equal(t.row[0].n, 3);
-    assert_close(t.row[0].metric[metric("jobs.completed")].mean, 2, 0);
-    assert_true(isnan(t.row[0].metric[metric("jobs.completed")].half));
-    sweep_table_fini(&t);
+    assert_close(t.row[0].metric[metric(&t, "jobs.completed")].mean, 2, 0);
+    assert_true(isnan(t.row[0].metric[metric(&t, "jobs.completed")].half));
+    sweep_table_fini(&t.table);
 }
 
 static size_t unstable_alone(const char *scenario, const char *const *set, size_t n_set, size_t n)
@@ -334,13 +457,13 @@ static void stability_of_a_point(void **state)
     static const char scenario[] = "scenarios/sizing-erlang.json";
     (void)state;
     struct sweep_options o = options(scenario, new_dir());
-    struct sweep_table t;
+    struct rows t;
     o.vary = axis;
     o.set = set;
     o.n_set = 2;
     o.replications = 24;
-    const size_t p95 = metric("jobs.wait_s.p95"), mean = metric("jobs.wait_s.mean");
     sweep(&o, &t);
+    const size_t p95 = metric(&t, "jobs.wait_s.p95"), mean = metric(&t, "jobs.wait_s.mean");
     assert_true(unstable_alone(scenario, set, 3, 24) > 0);
     assert_int_equal(t.row[0].queue, QUEUE_GROWS);
     assert_true(isnan(t.row[0].metric[p95].mean));
@@ -349,7 +472,7 @@ static void stability_of_a_point(void **state)
     assert_int_equal(t.row[1].metric[p95].n, 24);
     /* Erlang C: 0.390 s */
     assert_true(fabs(t.row[1].metric[p95].mean - 0.390) < 2 * t.row[1].metric[p95].half);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
 }
 
 /* A file that was cut, emptied or put in another's place is no result: the sweep computes it again. */
@@ -358,27 +481,27 @@ static void damaged_runs(void **state)
     (void)state;
     const char *dir = new_dir(), *whole = new_dir();
     struct sweep_options o = options(new_scenario(GENERATED), whole);
-    struct sweep_table t;
+    struct rows t;
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     o.dir = dir;
     sweep(&o, &t);
     const char *sha[2];
     for (size_t i = 0; i < 2; i++)
-        sha[i] = arena_strdup(
-            arena, json_string_value(json_array_get(json_object_get(t.manifest, "points"), i)));
-    sweep_table_fini(&t);
+        sha[i] = arena_strdup(arena, json_string_value(json_array_get(
+                                         json_object_get(t.table.manifest, "points"), i)));
+    sweep_table_fini(&t.table);
     assert_int_equal(truncate(sweep_run_path(arena, dir, sha[0], 0), 300), 0);
     assert_int_equal(truncate(sweep_run_path(arena, dir, sha[0], 1), 0), 0);
     assert_int_equal(unlink(sweep_run_path(arena, dir, sha[1], 1)), 0);
     assert_int_equal(
         link(sweep_run_path(arena, dir, sha[1], 0), sweep_run_path(arena, dir, sha[1], 1)), 0);
     err = (struct err){ 0 };
-    assert_int_equal(sweep_merge(&t, &dir, 1, new_dir(), true, arena, &err), ERR_INPUT);
+    assert_int_equal(sweep_merge(&t.table, &dir, 1, new_dir(), true, NULL, arena, &err), ERR_INPUT);
     assert_contains(err.hint, "computes the run again");
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     assert_int_equal(sweep(&o, &t), 3);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     same_files(dir, whole);
 }
 
@@ -397,15 +520,21 @@ static void refused(void **state)
     (void)state;
     const char *dir = new_dir(), *scenario = new_scenario(GENERATED);
     struct sweep_options o = options(scenario, dir);
-    struct sweep_table t;
+    struct rows t;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         o.vary = &bad[i].vary;
         assert_int_equal(refuse(&o), bad[i].rc);
         assert_contains(err.msg, bad[i].why);
     }
+    static const char *const any[] = { "fleet.pool.nodes=4..9:any" };
+    o.vary = any;
+    o.design = "lhs:3";
+    assert_int_equal(refuse(&o), ERR_INPUT);
+    assert_contains(err.msg, "expected a whole number");
+    assert_contains(err.hint, "whole ones come from a..b alone");
     o = options(scenario, dir);
     sweep(&o, &t);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
     o.scenario = new_scenario(TRACE);
     assert_int_equal(refuse(&o), ERR_INPUT);
     assert_contains(err.msg, "another scenario");
@@ -439,12 +568,13 @@ static void requests_are_lent(void **state)
             " 'policies': [{'name': 'fifo', 'share': {'kind': 'whole'}}]}",
             NULL, requests));
     struct sweep_options o = options(scenario, new_dir());
-    struct sweep_table t;
+    struct rows t;
     o.vary = load;
     o.replications = 1;
     sweep(&o, &t);
-    assert_int_equal(t.n_rows, 3);
-    assert_int_equal(t.n_failed, 1); /* 9e9 s at half the speed is beyond what a time can be */
+    assert_int_equal(t.n, 3);
+    assert_int_equal(t.table.n_failed,
+                     1); /* 9e9 s at half the speed is beyond what a time can be */
     assert_contains(t.row[2].error, "requests.csv:6");
     const struct runner_options ro = { .silent = true };
     struct runner run;
@@ -454,12 +584,12 @@ static void requests_are_lent(void **state)
     assert_int_equal(d.count, 0);
     assert_int_equal(runner_run(&run, NULL, 1, &err), 0);
     assert_int_equal(run.result.policy[0].service[0].completed, 3);
-    assert_close(t.row[0].metric[metric("services.0.completed")].mean, 3, 0);
-    assert_close(t.row[0].metric[metric("services.0.latency_ms.mean")].mean,
+    assert_close(t.row[0].metric[metric(&t, "services.w.completed")].mean, 3, 0);
+    assert_close(t.row[0].metric[metric(&t, "services.w.latency_ms.mean")].mean,
                  run.result.policy[0].service[0].latency_ms.mean, 1e-9);
     diag_fini(&d);
     runner_fini(&run);
-    sweep_table_fini(&t);
+    sweep_table_fini(&t.table);
 }
 
 /* A manifest that somebody edited is refused, not believed. */
@@ -480,7 +610,7 @@ static void damaged_manifests(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const dir[] = { new_dir() };
-        struct sweep_table t;
+        struct rows t;
         char *text = xstrdup(bad[i]);
         for (char *c = text; *c; c++)
             if (*c == '\'') *c = '"';
@@ -490,8 +620,8 @@ static void damaged_manifests(void **state)
         fclose(f);
         free(text);
         err = (struct err){ 0 };
-        assert_int_equal(sweep_merge(&t, dir, 1, dir[0], true, arena, &err), ERR_INPUT);
-        sweep_table_fini(&t);
+        assert_int_equal(sweep_merge(&t.table, dir, 1, dir[0], true, NULL, arena, &err), ERR_INPUT);
+        sweep_table_fini(&t.table);
     }
 }
 
@@ -502,6 +632,8 @@ int main(void)
         cmocka_unit_test(resumes),
         cmocka_unit_test(shards_join),
         cmocka_unit_test(inputs_name_the_point),
+        cmocka_unit_test(files_behind_files_name_the_point),
+        cmocka_unit_test(services_by_name),
         cmocka_unit_test(a_point_fails),
         cmocka_unit_test(a_trace_has_no_interval),
         cmocka_unit_test(stability_of_a_point),
