@@ -307,9 +307,9 @@ coverage-report:
 	    genhtml -q -o build/coverage/html build/coverage/own.info 2>/dev/null && echo 'see build/coverage/html/index.html'; \
 	else echo "lcov is not installed ('make deps-dev' installs it): no HTML"; fi
 
-## bench          build and run tests/bench/bench_*.c; T=word picks some. Figures are never tests
+## bench          run tests/bench/bench_*.c BENCH_RUNS (3) times: medians, spread, build/release/bench.json; T=word picks some
 bench: $(call pick,$(BENCHES)) $(GPUSIM)
-	@for b in $(filter $(B)/tests/%,$^); do echo "== $${b##*/}"; $(ENV) $$b || exit 1; done
+	@$(ENV) B=$(B) tests/run_bench.sh $(filter $(B)/tests/%,$^)
 
 ## validate       predicted against measured for every reference set
 validate: all

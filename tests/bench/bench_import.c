@@ -5,6 +5,7 @@
  * file, 1 GB for the trace and as much for the temporary files) and go away. Needs $GPUSIM_BIN. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "tests/bench/bench.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -109,12 +110,12 @@ static void report(const char *what, const char *name, const char *order, const 
     double took, cpu;
     const long kib = run(argv, &took, &cpu);
     if (stat(file, &st)) BUG("stat %s", file);
-    printf("%-10s %-6s %-8s %9ld rows %5.0f MB %6.1f s wall %6.1f s CPU %5.2f M rows/s %4.0f MB/s  "
-           "peak %4.0f MiB%s\n",
-           what, name, order, s->rows, (double)st.st_size / 1e6, took, cpu,
-           (double)s->rows / cpu / 1e6, (double)st.st_size / cpu / 1e6, (double)kib / 1024,
-           kib > 256 * 1024 ? "  ABOVE 256 MiB" : "");
-    fflush(stdout);
+    char title[64];
+    snprintf(title, sizeof title, "%s %s, %s", what, name, order);
+    bench_print(title, (double)s->rows / cpu / 1e6, "M rows/s", 0);
+    bench_print(title, (double)st.st_size / cpu / 1e6, "MB/s", 50);
+    bench_print(title, took, "s wall", 0);
+    bench_print(title, (double)kib / 1024, "MiB at most", 256);
 }
 
 static void bench(char *program, const char *name, void write(FILE *, const struct shape *),

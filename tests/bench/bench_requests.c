@@ -1,6 +1,7 @@
 /* bench_requests.c - how fast the native reader turns CSV into struct request_row, and two importers
  * read their formats. Usage: bench_requests [ROWS]. Prints rows/s and MB/s. */
 #include "model/requests.h"
+#include "tests/bench/bench.h"
 #include "traces/format.h"
 
 #include <stdlib.h>
@@ -76,8 +77,8 @@ static void measure(const struct sample *s, long rows)
         import_close(in);
     }
     const double took = now_s() - start;
-    printf("%-10s %8ld rows, %6.1f MB: %6.3f million rows/s, %6.1f MB/s\n", s->format, n, mb,
-           (double)n / took / 1e6, mb / took);
+    bench_print(s->format, (double)n / took / 1e6, "M rows/s", 0);
+    bench_print(s->format, mb / took, "MB/s", 50);
     if (n != rows) BUG("%s: %s", s->format, e.msg);
     symtab_destroy(names);
     free(options);
