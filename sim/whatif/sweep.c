@@ -215,23 +215,21 @@ int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
 }
 
 /* A folder may be resumed, with more values or replications, by the same program and scenario only. */
-static int check_folder(const struct sweep *s, struct err *e)
+int sweep_folder_is_free(const char *dir, const json_t *manifest, struct err *e)
 {
     static const char *const same[] = { "gpusim_version", "scenario_sha256" };
-    const char *path = arena_printf(s->arena, "%s/manifest.json", s->dir);
-    json_t *old;
-    int rc = 0;
-    if (access(path, F_OK) != 0) return 0;
-    if ((rc = sweep_manifest_load(&old, s->dir, e)) != 0) return rc;
-    for (size_t i = 0; i < 2 && rc == 0; i++) {
-        const struct loc at = { .file = path };
-        if (json_equal(json_object_get(old, same[i]), json_object_get(s->manifest, same[i])))
-            continue;
+    char *path = xasprintf("%s/manifest.json", dir);
+    const struct loc at = { .file = path };
+    json_t *old = NULL;
+    int rc = access(path, F_OK) == 0 ? sweep_manifest_load(&old, dir, e) : 0;
+    for (size_t i = 0; old && i < 2 && rc == 0; i++) {
+        if (json_equal(json_object_get(old, same[i]), json_object_get(manifest, same[i]))) continue;
         rc = err_set(e, ERR_INPUT, &at, "the folder holds a sweep of another %s",
                      i ? "scenario" : "version of gpusim");
         err_hint(e, "write elsewhere with -o DIR, or remove the folder");
     }
     json_decref(old);
+    free(path);
     return rc;
 }
 
@@ -344,7 +342,7 @@ static int plan_all(struct planning *p, struct err *e)
     s->random = p->random;
     s->manifest = manifest_of(p);
     s->dir = o->dir ? o->dir : arena_printf(s->arena, "out/%s-sweep", p->name);
-    rc = check_folder(s, e);
+    rc = sweep_folder_is_free(s->dir, s->manifest, e);
     return rc ? rc : find_todo(s, e);
 }
 

@@ -35,6 +35,7 @@ int sweep_merge(struct sweep_table *t, const char *const *dirs, size_t n_dirs, c
         if (rc == 0) rc = same_manifest(first, other, dirs[0], dirs[i], e);
         json_decref(other);
     }
+    if (rc == 0) rc = sweep_folder_is_free(out, first, e);
     if (rc == 0) rc = sweep_table_open(t, first, dirs, n_dirs, a, e);
     json_decref(first);
     if (rc == 0) rc = sweep_table_count(t, e);

@@ -280,6 +280,16 @@ static void shards_join(void **state)
                      ERR_INPUT);
     assert_contains(err.msg, "different scenarios");
     sweep_table_fini(&t.table);
+    /* nor does one overwrite another's folder */
+    char *kept = read_file(arena_printf(arena, "%s/manifest.json", other));
+    err = (struct err){ 0 };
+    assert_int_equal(sweep_merge(&t.table, dirs, 4, other, false, NULL, arena, &err), ERR_INPUT);
+    assert_contains(err.msg, "holds a sweep of another scenario");
+    sweep_table_fini(&t.table);
+    char *now = read_file(arena_printf(arena, "%s/manifest.json", other));
+    assert_string_equal(kept, now);
+    free(kept);
+    free(now);
     const char *const nothing[] = { new_dir() };
     err = (struct err){ 0 };
     assert_int_equal(sweep_merge(&t.table, nothing, 1, new_dir(), true, NULL, arena, &err), ERR_IO);
