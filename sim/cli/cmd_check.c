@@ -128,7 +128,7 @@ static int check_work(const struct scenario *s, struct finding *f, struct err *e
         if (w->kind == WORK_JOBS)
             rc = check_trace(w->trace, &inner, e);
         else if (w->kind == WORK_GENERATE)
-            rc = synth_open(&synth, w->spec, 1, 0, names, e);
+            rc = synth_open(&synth, w->spec, 1, 0, names, NULL, e);
         else
             rc = check_service(w->service, &inner, e);
         synth_close(synth);

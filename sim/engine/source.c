@@ -71,7 +71,7 @@ int source_open(struct source **out, const struct scenario *s, uint64_t replicat
                      ? trace_open(&f->trace, f->item->trace, names, e)
                      : synth_open(&f->synth, f->item->spec,
                                   rng_mix((uint64_t)s->seed, 0, f->item->name), replication, names,
-                                  e);
+                                  s->lender, e);
         if (rc == 0) rc = advance(f, e);
     }
     if (rc != 0) {

@@ -33,6 +33,7 @@ struct fleet_group {
 
 enum work_kind { WORK_JOBS, WORK_GENERATE, WORK_SERVICE };
 
+struct trace_lender;
 struct trace_rows;
 struct request_rows;
 struct work_item {
@@ -97,6 +98,7 @@ struct scenario {
     const struct trace_rows *const
         *rows; /* lent, by work item: read these, not the file; NULL: none */
     const struct request_rows *const *request_rows; /* the same for services */
+    const struct trace_lender *lender; /* of recordings behind generators; NULL: read the files */
     const struct policy_spec *policy;
     size_t n_policies;
     const struct named_signature *signature;

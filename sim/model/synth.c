@@ -88,7 +88,8 @@ static int source_init(struct source *s, const struct synth_class *k, const stru
     s->k = k;
     snprintf(purpose, sizeof purpose, "synth/%s/arrivals", k->name);
     if (synth_arrival_replays(&k->arrivals))
-        rc = synth_replay_open(&s->replay, &k->arrivals.replay, all->names, seed, rep, purpose, e);
+        rc = synth_replay_open(&s->replay, &k->arrivals.replay, all->names, seed, rep, purpose,
+                               all->spec->lender, e);
     else
         s->arrivals =
             synth_arrival_create(&k->arrivals, simtime_s(all->spec->origin), seed, rep, purpose);
@@ -277,7 +278,7 @@ int synth_create(struct synth **out, const struct synth_spec *spec, uint64_t see
 }
 
 int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_t replication,
-               struct symtab *names, struct err *e)
+               struct symtab *names, const struct trace_lender *lender, struct err *e)
 {
     struct json_doc doc;
     struct diag d;
@@ -290,6 +291,7 @@ int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_
     a = arena_create();
     spec = arena_array(a, 1, sizeof *spec);
     synth_read(spec, a, &doc, &d);
+    spec->lender = lender;
     if (!d.count && spec->n_svc)
         json_problem(&d, &doc, "/services",
                      "expected classes of jobs, found services with requests");

@@ -27,6 +27,7 @@
 #include "model/synth_dist.h"
 #include "model/synth_request.h"
 #include "model/trace.h"
+#include "model/trace_rows.h"
 
 /* "targets": what a published workload looks like, to compare a generated one with. */
 struct synth_target {
@@ -52,6 +53,7 @@ struct synth_spec {
     struct synth_target *target;
     size_t n_targets;
     char sha256[65]; /* of the specification's text */
+    const struct trace_lender *lender; /* of recordings; NULL: their files are read */
 };
 
 /* Read and check a parsed document; all problems go to `d`. Memory from `a`; nothing is borrowed
@@ -75,9 +77,10 @@ enum synth_unit synth_quantity_unit(const char *quantity);
 struct synth;
 
 /* Open the specification at `spec_path` as a stream. User, group, profile and card names go to
- * `names`. 0, ERR_INPUT (also for one of requests) or ERR_IO. */
+ * `names`; recordings come from `lender` (NULL: their files). 0, ERR_INPUT (also for one of requests)
+ * or ERR_IO. */
 int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_t replication,
-               struct symtab *names, struct err *e);
+               struct symtab *names, const struct trace_lender *lender, struct err *e);
 /* The same from a specification of jobs already read, which must outlive the stream. Fails only where
  * a recording cannot be replayed. */
 int synth_create(struct synth **out, const struct synth_spec *spec, uint64_t seed,

@@ -20,7 +20,8 @@ struct pick {
 struct synth_replay {
     const struct synth_replay_spec *spec;
     unsigned columns;
-    struct trace_reader *reader; /* replay */
+    struct trace_reader *reader; /* replay, or while rows are taken */
+    struct trace_cursor *lent;   /* instead of it */
     /* bootstrap */
     VEC(struct job_row) rows;
     size_t *first; /* of block i: rows first[i] .. first[i + 1] - 1 */
@@ -35,17 +36,24 @@ struct synth_replay {
 
 static int too_much(const struct synth_replay *r, struct err *e)
 {
-    int rc = trace_row_error(r->reader, NULL, e,
-                             "expected at most %d jobs to draw from, found more", REPLAY_ROWS_MAX);
+    char why[96];
+    snprintf(why, sizeof why, "expected at most %d jobs to draw from, found more", REPLAY_ROWS_MAX);
+    const int rc = r->lent ? trace_cursor_error(r->lent, NULL, e, why)
+                           : trace_row_error(r->reader, NULL, e, "%s", why);
     err_hint(e, "all of them are held in memory; give a part of the trace, or \"replay\" it");
     return rc;
+}
+
+static int next_recorded(struct synth_replay *r, struct job_row *row, struct err *e)
+{
+    return r->lent ? trace_cursor_next(r->lent, row) : trace_next(r->reader, row, e);
 }
 
 static int hold_rows(struct synth_replay *r, struct err *e)
 {
     struct job_row row;
     int rc;
-    while ((rc = trace_next(r->reader, &row, e)) > 0) {
+    while ((rc = next_recorded(r, &row, e)) > 0) {
         if (r->rows.n == REPLAY_ROWS_MAX) return too_much(r, e);
         row.id = "";
         row.id_len = 0;
@@ -107,9 +115,33 @@ static int refuse_pipe(const char *path, struct err *e)
     return rc;
 }
 
+static int open_recording(struct synth_replay *r, struct symtab *names,
+                          const struct trace_lender *lender, struct err *e)
+{
+    int rc = refuse_pipe(r->spec->trace, e);
+    if (rc != 0) return rc;
+    const struct trace_rows *rows = lender ? lender->rows(lender->ctx, r->spec->trace) : NULL;
+    if (rows) {
+        r->lent = trace_cursor_open(rows, names);
+        r->columns = trace_rows_columns(rows);
+        return 0;
+    }
+    rc = trace_open(&r->reader, r->spec->trace, names, e);
+    if (rc == 0) r->columns = trace_columns(r->reader);
+    return rc;
+}
+
+static void close_recording(struct synth_replay *r)
+{
+    trace_close(r->reader);
+    trace_cursor_close(r->lent);
+    r->reader = NULL;
+    r->lent = NULL;
+}
+
 int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec *spec,
                       struct symtab *names, uint64_t seed, uint64_t replication,
-                      const char *purpose, struct err *e)
+                      const char *purpose, const struct trace_lender *lender, struct err *e)
 {
     char name[160];
     struct synth_replay *r = xcalloc(1, sizeof *r);
@@ -119,15 +151,12 @@ int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec 
     r->draw = rng_create(seed, replication, name);
     snprintf(name, sizeof name, "%s/thinning", purpose);
     r->thin = rng_create(seed, replication, name);
-    int rc = refuse_pipe(spec->trace, e);
-    if (rc == 0) rc = trace_open(&r->reader, spec->trace, names, e);
-    if (rc == 0) r->columns = trace_columns(r->reader);
+    int rc = open_recording(r, names, lender, e);
     if (rc == 0 && spec->kind != REPLAY_ALL) {
         rc = hold_rows(r, e);
         if (rc == 0 && spec->kind == REPLAY_BOOTSTRAP) rc = cut(r, e);
         if (rc == 0 && spec->kind == REPLAY_SHUFFLE) rc = shuffle(r, e);
-        trace_close(r->reader);
-        r->reader = NULL;
+        close_recording(r);
     }
     if (rc < 0)
         synth_replay_close(r);
@@ -139,7 +168,7 @@ int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec 
 void synth_replay_close(struct synth_replay *r)
 {
     if (!r) return;
-    trace_close(r->reader);
+    close_recording(r);
     gsl_rng_free(r->draw);
     gsl_rng_free(r->thin);
     vec_fini(&r->rows);
@@ -221,7 +250,7 @@ static int bootstrap_next(struct synth_replay *r, simtime until, struct job_row 
 
 static int replay_next(struct synth_replay *r, simtime until, struct job_row *row, struct err *e)
 {
-    int rc = trace_next(r->reader, row, e);
+    int rc = next_recorded(r, row, e);
     if (rc <= 0) return rc;
     double submit = (double)row->submit / r->spec->load;
     if (r->spec->load == 1) return move(row, row->submit, until);

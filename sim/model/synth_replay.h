@@ -27,6 +27,7 @@
 
 #include "model/job.h"
 #include "model/trace.h"
+#include "model/trace_rows.h"
 
 #define REPLAY_ROWS_MAX   2000000
 #define REPLAY_BLOCKS_MAX 1000000
@@ -45,10 +46,11 @@ struct synth_replay_spec {
 
 struct synth_replay;
 
-/* `spec` must outlive it. `purpose` is the prefix of the names of its random streams. */
+/* `spec` and what `lender` lends must outlive it; NULL: the file is read. The rows are the same either way.
+ * `purpose` is the prefix of the names of its random streams. */
 int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec *spec,
                       struct symtab *names, uint64_t seed, uint64_t replication,
-                      const char *purpose, struct err *e);
+                      const char *purpose, const struct trace_lender *lender, struct err *e);
 void synth_replay_close(struct synth_replay *r); /* accepts NULL */
 /* 1: *row is filled; 0: no more before `until`; negative: error. Submit times never decrease. */
 int synth_replay_next(struct synth_replay *r, simtime until, struct job_row *row, struct err *e);

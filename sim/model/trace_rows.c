@@ -12,6 +12,7 @@ struct trace_rows {
     char *path;
     struct job_row *row;
     size_t n, cap;
+    unsigned columns;
     char *text;
     size_t text_len, text_cap;
     struct symtab *names;
@@ -54,6 +55,7 @@ struct trace_rows *trace_rows_load(const char *path, size_t max_bytes)
     t->names = symtab_create();
     int rc = trace_open(&reader, path, t->names, &e);
     if (rc != 0) reader = NULL;
+    if (rc == 0) t->columns = trace_columns(reader);
     if (rc == 0)
         while ((rc = trace_next(reader, &row, &e)) > 0) {
             keep(t, &row);
@@ -86,6 +88,11 @@ void trace_rows_free(struct trace_rows *t)
 size_t trace_rows_count(const struct trace_rows *t)
 {
     return t->n;
+}
+
+unsigned trace_rows_columns(const struct trace_rows *t)
+{
+    return t->columns;
 }
 
 struct trace_cursor *trace_cursor_open(const struct trace_rows *t, struct symtab *names)

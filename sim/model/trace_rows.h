@@ -21,6 +21,13 @@ struct trace_rows *trace_rows_load(const char *path, size_t max_bytes);
 void trace_rows_free(struct trace_rows *t); /* accepts NULL */
 size_t trace_rows_count(const struct trace_rows *t);
 size_t trace_rows_bytes(const struct trace_rows *t);
+unsigned trace_rows_columns(const struct trace_rows *t); /* as trace_columns() */
+
+/* Who has traces in memory: rows() gives that of `path`, to be read until the run ends, or NULL: read the file. */
+struct trace_lender {
+    const struct trace_rows *(*rows)(void *ctx, const char *path);
+    void *ctx;
+};
 
 struct trace_cursor;
 struct trace_cursor *trace_cursor_open(const struct trace_rows *t, struct symtab *names);

@@ -161,6 +161,7 @@ static void lend_rows(struct runner *r, struct trace_shelf *shelf)
     }
     s->rows = rows;
     s->request_rows = requests;
+    s->lender = trace_shelf_lender(shelf);
 }
 
 /* Is there enough of the scenario to look further, although something is wrong with it? */

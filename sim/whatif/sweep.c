@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MANIFEST_FORMAT "gpusim-sweep-manifest/2"
+#define MANIFEST        "gpusim-sweep-manifest/"
+#define MANIFEST_FORMAT MANIFEST "2"
 #define RUN_FORMAT      "gpusim-sweep-run/3"
 
 /* A million points with a text for each of 16 axes. */
@@ -202,9 +203,13 @@ int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
         const char *format = json_string_value(json_object_get(doc.root, "format"));
         const json_t *points = json_object_get(doc.root, "points");
         const struct loc at = { .file = path };
-        if (!format || strcmp(format, MANIFEST_FORMAT) != 0 || !json_is_array(points) ||
-            !json_is_array(json_object_get(doc.root, "vary")) ||
-            json_integer_value(json_object_get(doc.root, "replications")) < 1)
+        if (format && strncmp(format, MANIFEST, strlen(MANIFEST)) == 0 &&
+            strcmp(format, MANIFEST_FORMAT) != 0) {
+            rc = err_set(e, ERR_INPUT, &at, "expected %s, found %.40s", MANIFEST_FORMAT, format);
+            err_hint(e, "another version of gpusim wrote the folder: sweep again into a new one");
+        } else if (!format || strcmp(format, MANIFEST_FORMAT) != 0 || !json_is_array(points) ||
+                   !json_is_array(json_object_get(doc.root, "vary")) ||
+                   json_integer_value(json_object_get(doc.root, "replications")) < 1)
             rc = err_set(e, ERR_INPUT, &at, "expected the manifest of a sweep (%s)",
                          MANIFEST_FORMAT);
     }

@@ -9,6 +9,7 @@
 
 struct trace_shelf {
     pthread_mutex_t lock;
+    struct trace_lender lender;
     size_t left;
     VEC(struct shelved {
         char *path;
@@ -19,9 +20,15 @@ struct trace_shelf {
     trace;
 };
 
+static const struct trace_rows *lend(void *ctx, const char *path)
+{
+    return trace_shelf_get(ctx, path);
+}
+
 struct trace_shelf *trace_shelf_create(size_t max_bytes)
 {
     struct trace_shelf *s = xcalloc(1, sizeof *s);
+    s->lender = (struct trace_lender){ lend, s };
     pthread_mutex_init(&s->lock, NULL);
     s->left = max_bytes ? max_bytes : TRACE_SHELF_BYTES;
     return s;
@@ -57,6 +64,11 @@ static struct shelved *find(struct trace_shelf *s, const char *path, bool reques
         s->left -= x->rows ? trace_rows_bytes(x->rows) : 0;
     }
     return x;
+}
+
+const struct trace_lender *trace_shelf_lender(struct trace_shelf *s)
+{
+    return &s->lender;
 }
 
 const struct trace_rows *trace_shelf_get(struct trace_shelf *s, const char *path)

@@ -15,6 +15,8 @@ struct trace_shelf;
 struct trace_shelf *trace_shelf_create(size_t max_bytes);
 #define TRACE_SHELF_BYTES ((size_t)256 << 20)
 void trace_shelf_destroy(struct trace_shelf *s); /* accepts NULL */
+/* The shelf to lend from, as long as it is there. */
+const struct trace_lender *trace_shelf_lender(struct trace_shelf *s);
 /* NULL: not kept. */
 const struct trace_rows *trace_shelf_get(struct trace_shelf *s, const char *path);
 const struct request_rows *trace_shelf_requests(struct trace_shelf *s, const char *path);

@@ -29,7 +29,7 @@ static struct text rows(const char *path, uint64_t seed, uint64_t rep, const cha
     struct job_row row;
     struct text t = { 0 };
     simtime last = 0;
-    if (synth_open(&s, path, seed, rep, names, &e) < 0) fail_msg("%s: %s", e.where, e.msg);
+    if (synth_open(&s, path, seed, rep, names, NULL, &e) < 0) fail_msg("%s: %s", e.where, e.msg);
     if (!columns) columns = synth_columns(s);
     FILE *to = open_memstream(&t.s, &t.len);
     trace_write_header(to, columns, NULL);
@@ -191,8 +191,8 @@ static void purposes_are_independent(void **state)
         struct symtab *names = symtab_create();
         struct job_row p, q;
         struct err e = { 0 };
-        assert_int_equal(synth_open(&x, before, 5, 0, names, &e), 0);
-        assert_int_equal(synth_open(&y, after, 5, 0, names, &e), 0);
+        assert_int_equal(synth_open(&x, before, 5, 0, names, NULL, &e), 0);
+        assert_int_equal(synth_open(&y, after, 5, 0, names, NULL, &e), 0);
         for (;;) {
             int more = synth_next(x, &p, &e);
             assert_int_equal(synth_next(y, &q, &e), more);

@@ -1,6 +1,6 @@
 /* test_sweep.c - sweeps of a small scenario with generated work: tables, resuming, shards, merging,
  * and everything that is refused. */
-#include "support/simulate.h"
+#include "support/sweeping.h"
 
 #include "base/mem.h"
 #include "whatif/sweep_table.h"
@@ -11,120 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SCENARIO(head, work)                                                                       \
-    "{'format': 'gpusim-scenario/1', 'name': 'small', 'horizon': '200 s'," head                    \
-    " 'fleet': [{'name': 'pool', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 1}],"              \
-    " 'work': [" work "],"                                                                         \
-    " 'policies': [{'name': 'fifo', 'share': {'kind': 'whole'}},"                                  \
-    " {'name': 'two', 'share': {'kind': 'timeslice', 'slots': 2}}]}"
-#define GENERATED SCENARIO("", "{'name': 'w', 'kind': 'generate', 'spec': 'spec.json'}")
-#define TRACE     SCENARIO("", "{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}")
-
-static const struct sim_file files[] = {
-    { "spec.json",
-      "{'format': 'gpusim-generate/1', 'name': 's', 'horizon': '1 d', 'classes': [{'name': 'c',"
-      " 'arrivals': {'kind': 'poisson', 'gap': '2 s'},"
-      " 'duration': {'kind': 'exponential', 'mean': '3 s'}, 'gpus': 1}]}" },
-    { NULL, NULL },
-};
-static const char trace[] = "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,1,10,1\n";
-static const char *const nodes[] = { "fleet.pool.nodes=2..4" };
-
-static struct arena *arena;
-static struct err err;
-
-static const char *new_scenario(const char *text)
-{
-    return arena_strdup(arena, sim_write(text, trace, files)); /* sim_write() reuses its buffer */
-}
-
-static const char *new_dir(void)
-{
-    return arena_strdup(arena, temp_dir());
-}
-
-static struct sweep_options options(const char *scenario, const char *dir)
-{
-    return (struct sweep_options){ .scenario = scenario,
-                                   .vary = nodes,
-                                   .n_vary = 1,
-                                   .replications = 3,
-                                   .threads = 1,
-                                   .dir = dir,
-                                   .shard = { 1, 1 } };
-}
-
-/* Rows as they come, kept in the arena. */
-struct rows {
-    struct sweep_table table;
-    struct sweep_row row[32];
-    size_t n;
-};
-
-static int keep_rows(void *ctx, const struct sweep_row *row, size_t n, struct err *e)
-{
-    struct rows *to = ctx;
-    const size_t size = 2 * to->table.n_metrics * sizeof(struct interval);
-    (void)e;
-    for (size_t i = 0; i < n; i++) {
-        struct sweep_row *x = &to->row[to->n++];
-        assert_true(to->n <= 32);
-        *x = row[i];
-        x->policy = arena_strdup(arena, row[i].policy);
-        x->error = arena_strdup(arena, row[i].error);
-        x->metric = arena_alloc(arena, size);
-        memcpy(x->metric, row[i].metric, size); /* `versus` lies behind it */
-        x->versus = x->metric + to->table.n_metrics;
-    }
-    return 0;
-}
-
-/* Plan and run; how many runs there were to do. */
-static size_t sweep(const struct sweep_options *o, struct rows *t)
-{
-    struct sweep s;
-    err = (struct err){ 0 };
-    if (sweep_plan(&s, o, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
-    const size_t todo = s.n_todo;
-    if (sweep_run(&s, &err) != 0) fail_msg("%s", err.msg);
-    struct sweep_table *table = &t->table;
-    t->n = 0;
-    if (sweep_table_open(table, s.manifest, &o->dir, 1, arena, &err) != 0) fail_msg("%s", err.msg);
-    assert_int_equal(sweep_table_each(table, NULL, keep_rows, t, &err), 0);
-    assert_int_equal(sweep_table_write(table, o->dir, NULL, NULL, &err), 0);
-    sweep_fini(&s);
-    return todo;
-}
-
-static int refuse(const struct sweep_options *o)
-{
-    struct sweep s;
-    err = (struct err){ 0 };
-    const int rc = sweep_plan(&s, o, &err);
-    sweep_fini(&s);
-    return rc;
-}
-
-static void same_files(const char *a, const char *b)
-{
-    static const char *const names[] = { "sweep.csv", "sweep.json" };
-    for (size_t i = 0; i < 2; i++) {
-        char *x = read_file(arena_printf(arena, "%s/%s", a, names[i]));
-        char *y = read_file(arena_printf(arena, "%s/%s", b, names[i]));
-        assert_string_equal(x, y);
-        free(x);
-        free(y);
-    }
-}
-
-static size_t metric(const struct rows *t, const char *name)
-{
-    for (size_t m = 0; m < t->table.n_metrics; m++)
-        if (strcmp(t->table.metric[m], name) == 0) return m;
-    fail_msg("no figure %s", name);
-    return 0;
-}
 
 /* The rows are those of the runs themselves, done one by one; any number of threads. */
 static void rows_are_means_of_runs(void **state)
@@ -293,72 +179,6 @@ static void shards_join(void **state)
     const char *const nothing[] = { new_dir() };
     err = (struct err){ 0 };
     assert_int_equal(sweep_merge(&t.table, nothing, 1, new_dir(), true, NULL, arena, &err), ERR_IO);
-    sweep_table_fini(&t.table);
-}
-
-/* A changed input is another point: nothing old is taken for it. */
-static void inputs_name_the_point(void **state)
-{
-    (void)state;
-    const char *dir = new_dir(), *scenario = new_scenario(GENERATED);
-    struct sweep_options o = options(scenario, dir);
-    struct rows t;
-    sweep(&o, &t);
-    sweep_table_fini(&t.table);
-    char *spec = xstrdup(scenario);
-    memcpy(strrchr(spec, '/'), "/spec.json", sizeof "/spec.json");
-    FILE *f = fopen(spec, "a");
-    assert_non_null(f);
-    fputs("\n", f);
-    fclose(f);
-    free(spec);
-    assert_int_equal(sweep(&o, &t), 9);
-    sweep_table_fini(&t.table);
-}
-
-static void append(const char *beside, const char *name, const char *text)
-{
-    char *path = xstrdup(beside),
-         *file = xasprintf("%.*s%s", (int)(strrchr(path, '/') - path + 1), path, name);
-    FILE *f = fopen(file, "a");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    free(file);
-    free(path);
-}
-
-/* So are files behind files: requests of a service, the recording that a specification draws from. */
-static void files_behind_files_name_the_point(void **state)
-{
-    static const char head[] = "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,50,10,1\n";
-    static const struct sim_file behind[] = {
-        { "requests.csv", "arrival_s,size\n0,10\n1,10\n" },
-        { "recorded.csv", head },
-        { "spec.json",
-          "{'format': 'gpusim-generate/1', 'name': 's', 'horizon': '1 d', 'classes': [{'name': 'c',"
-          " 'arrivals': {'kind': 'bootstrap', 'trace': 'recorded.csv', 'block': '60 s'}}]}" },
-        { NULL, NULL },
-    };
-    (void)state;
-    const char *scenario = arena_strdup(
-        arena,
-        sim_write(SCENARIO("", "{'name': 'w', 'kind': 'generate', 'spec': 'spec.json'},"
-                               " {'name': 'api', 'kind': 'service', 'requests': 'requests.csv'}"),
-                  NULL, behind));
-    const char *dir = new_dir();
-    struct sweep_options o = options(scenario, dir);
-    struct rows t;
-    assert_int_equal(sweep(&o, &t), 9);
-    assert_int_equal(t.table.n_failed, 0);
-    sweep_table_fini(&t.table);
-    assert_int_equal(sweep(&o, &t), 0);
-    sweep_table_fini(&t.table);
-    append(scenario, "requests.csv", "2,10\n");
-    assert_int_equal(sweep(&o, &t), 9);
-    sweep_table_fini(&t.table);
-    append(scenario, "recorded.csv", "c,51,10,1\n");
-    assert_int_equal(sweep(&o, &t), 9);
     sweep_table_fini(&t.table);
 }
 
@@ -558,64 +378,21 @@ static void refused(void **state)
     assert_contains(err.msg, "no policy 'nobody'");
 }
 
-/* Requests from memory are requests from the file: a sweep's point is the run itself, and its fault is told with
- * the line. */
-static void requests_are_lent(void **state)
-{
-    static const struct sim_file requests[] = {
-        { "requests.csv",
-          "arrival_s,size,service\n0,10,mine\n1,10,mine\n1,99,other\n2,30,mine\n9000000000,5,mine\n" },
-        { NULL, NULL }
-    };
-    static const char *const load[] = { "work.w.load=1,2,0.5" };
-    (void)state;
-    const char *scenario = arena_strdup(
-        arena,
-        sim_write(
-            "{'format': 'gpusim-scenario/1', 'name': 'served', 'horizon': '200 s',"
-            " 'fleet': [{'name': 'pool', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 1}],"
-            " 'work': [{'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'only': 'mine', 'load': 1}],"
-            " 'policies': [{'name': 'fifo', 'share': {'kind': 'whole'}}]}",
-            NULL, requests));
-    struct sweep_options o = options(scenario, new_dir());
-    struct rows t;
-    o.vary = load;
-    o.replications = 1;
-    sweep(&o, &t);
-    assert_int_equal(t.n, 3);
-    assert_int_equal(t.table.n_failed,
-                     1); /* 9e9 s at half the speed is beyond what a time can be */
-    assert_contains(t.row[2].error, "requests.csv:6");
-    const struct runner_options ro = { .silent = true };
-    struct runner run;
-    struct diag d;
-    diag_init(&d);
-    assert_int_equal(runner_load_with(&run, scenario, &ro, &d, &err), 0);
-    assert_int_equal(d.count, 0);
-    assert_int_equal(runner_run(&run, NULL, 1, &err), 0);
-    assert_int_equal(run.result.policy[0].service[0].completed, 3);
-    assert_close(t.row[0].metric[metric(&t, "services.w.completed")].mean, 3, 0);
-    assert_close(t.row[0].metric[metric(&t, "services.w.latency_ms.mean")].mean,
-                 run.result.policy[0].service[0].latency_ms.mean, 1e-9);
-    diag_fini(&d);
-    runner_fini(&run);
-    sweep_table_fini(&t.table);
-}
-
 /* A manifest that somebody edited is refused, not believed. */
 static void damaged_manifests(void **state)
 {
     static const char *const bad[] = {
         "{'format': 'gpusim-sweep/1'}",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 0, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': ['../x']}",
+        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 0, 'points': []}",
+        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1, 'points': []}",
+        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1, 'points': ['../x']}",
         "{'format': 'gpusim-sweep-manifest/1', 'vary': [{'path': 'a', 'values': []}],"
         " 'replications': 1, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1000000000000, 'points':"
+        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1000000000000, 'points':"
         " ['0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef']}",
         "[]",
         "{",
+        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': []}",
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -633,6 +410,8 @@ static void damaged_manifests(void **state)
         assert_int_equal(sweep_merge(&t.table, dir, 1, dir[0], true, NULL, arena, &err), ERR_INPUT);
         sweep_table_fini(&t.table);
     }
+    assert_contains(err.msg, "expected gpusim-sweep-manifest/2, found gpusim-sweep-manifest/1");
+    assert_contains(err.hint, "sweep again");
 }
 
 int main(void)
@@ -641,14 +420,11 @@ int main(void)
         cmocka_unit_test(rows_are_means_of_runs),
         cmocka_unit_test(resumes),
         cmocka_unit_test(shards_join),
-        cmocka_unit_test(inputs_name_the_point),
-        cmocka_unit_test(files_behind_files_name_the_point),
         cmocka_unit_test(services_by_name),
         cmocka_unit_test(a_point_fails),
         cmocka_unit_test(a_trace_has_no_interval),
         cmocka_unit_test(stability_of_a_point),
         cmocka_unit_test(damaged_runs),
-        cmocka_unit_test(requests_are_lent),
         cmocka_unit_test(refused),
         cmocka_unit_test(damaged_manifests),
     };

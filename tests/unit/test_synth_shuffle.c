@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "model/synth_replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static struct synth_replay *open_rows(struct synth_replay_spec *spec, struct sym
 {
     struct synth_replay *r;
     struct err e = { 0 };
-    if (synth_replay_open(&r, spec, names, seed, 0, "t", &e) != 0)
+    if (synth_replay_open(&r, spec, names, seed, 0, "t", NULL, &e) != 0)
         fail_msg("%s: %s", e.where, e.msg);
     return r;
 }
@@ -115,9 +116,60 @@ static void nothing_to_repeat(void **state)
     struct symtab *names = symtab_create();
     struct synth_replay *r;
     struct err e = { 0 };
-    assert_int_equal(synth_replay_open(&r, &spec, names, 1, 0, "t", &e), ERR_INPUT);
+    assert_int_equal(synth_replay_open(&r, &spec, names, 1, 0, "t", NULL, &e), ERR_INPUT);
     assert_contains(e.msg, "expected a job with GPUs to reach 9 GPUs");
     symtab_destroy(names);
+}
+
+static const struct trace_rows *lend(void *ctx, const char *path)
+{
+    (void)path;
+    return ctx;
+}
+
+/* Rows parsed before are those of the file, name for name; the file is not opened again: it is gone. */
+static void from_memory(void **state)
+{
+    static const char recorded[] = "job_id,submit_s,duration_s,gpus,user,gpu_model\n"
+                                   "a,0,1,1,ann,\nb,4,2,1,bo,t4\nc,19,3,0.5,ann,a30\n";
+    (void)state;
+    for (enum synth_replay_kind kind = REPLAY_ALL; kind <= REPLAY_SHUFFLE; kind++) {
+        const struct synth_replay_spec spec = { .kind = kind,
+                                                .trace = temp_file(".csv", recorded),
+                                                .load = 1.5,
+                                                .block = 10 * SIM_SECOND,
+                                                .period = 1,
+                                                .gap = SIM_SECOND,
+                                                .gpus = 20 };
+        struct trace_rows *parsed = trace_rows_load(spec.trace, SIZE_MAX);
+        const struct trace_lender lender = { lend, parsed };
+        struct symtab *names[] = { symtab_create(), symtab_create() };
+        struct synth_replay *r[2];
+        struct job_row row[2];
+        struct err e = { 0 };
+        int n = 0, rc;
+        assert_int_equal(synth_replay_open(&r[0], &spec, names[0], 3, 1, "t", NULL, &e), 0);
+        if (kind != REPLAY_ALL) assert_int_equal(remove(spec.trace), 0);
+        assert_int_equal(synth_replay_open(&r[1], &spec, names[1], 3, 1, "t", &lender, &e), 0);
+        assert_int_equal(synth_replay_columns(r[0]), synth_replay_columns(r[1]));
+        assert_int_equal(synth_replay_left_out(r[0]), synth_replay_left_out(r[1]));
+        while ((rc = synth_replay_next(r[0], 90 * SIM_SECOND, &row[0], &e)) > 0) {
+            assert_int_equal(synth_replay_next(r[1], 90 * SIM_SECOND, &row[1], &e), 1);
+            if (kind == REPLAY_ALL)
+                assert_memory_equal(row[0].id, row[1].id, row[0].id_len);
+            row[1].id = row[0].id;
+            assert_memory_equal(&row[0], &row[1], sizeof *row);
+            n++;
+        }
+        assert_int_equal(rc, 0);
+        assert_true(n >= 3);
+        assert_int_equal(synth_replay_next(r[1], 90 * SIM_SECOND, &row[1], &e), 0);
+        assert_int_equal(symtab_count(names[0]), symtab_count(names[1]));
+        for (sym s = 0; s < symtab_count(names[0]); s++)
+            assert_string_equal(symtab_name(names[0], s), symtab_name(names[1], s));
+        for (int i = 0; i < 2; i++) synth_replay_close(r[i]), symtab_destroy(names[i]);
+        trace_rows_free(parsed);
+    }
 }
 
 int main(void)
@@ -128,6 +180,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_the_same_order),
         cmocka_unit_test(ends_at_the_horizon),
         cmocka_unit_test(nothing_to_repeat),
+        cmocka_unit_test(from_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
