@@ -42,7 +42,7 @@ static const char *name_of(struct drawing *d, const json_t *answer)
 }
 
 /* Policies have their colour, in the order of the scenario; the n-th value of each has dashes of its own. */
-static void read_lines(struct drawing *d, const json_t *policies)
+static void read_lines(struct drawing *d, const json_t *policies, const json_t *order)
 {
     const char *seen[SIZE_PLOT_LINES];
     size_t n_seen = 0, values[SIZE_PLOT_LINES] = { 0 }, i;
@@ -57,7 +57,9 @@ static void read_lines(struct drawing *d, const json_t *policies)
         if (k == n_seen) seen[n_seen++] = policy;
         values[k]++;
         if (json_array_size(tried) > 0)
-            d->line[d->n_lines++] = (struct line){ name_of(d, answer), k + 1, values[k], tried };
+            d->line[d->n_lines++] = (struct line){
+                name_of(d, answer), pictures_colour(order, policy, k), values[k], tried
+            };
     }
 }
 
@@ -156,7 +158,7 @@ int size_plots_build(const char *dir, size_t *n, struct err *e)
                      "expected the answer of a sizing (gpusim-size/1)");
         goto out;
     }
-    read_lines(&d, policies);
+    read_lines(&d, policies, json_object_get(doc.root, "policy_order"));
     d.pictures = (struct pictures){ .a = d.a, .dir = arena_printf(d.a, "%s/plots", dir) };
     rc = pictures_begin(&d.pictures, e);
     for (size_t q = 0; q < json_array_size(d.slo) && rc == 0; q++) rc = curve(&d, q, e);

@@ -31,7 +31,7 @@ struct drawing {
     struct axis axis[2];
     size_t n_axes; /* may be more than axis[] holds */
     const char *policy[SWEEP_PLOT_POLICIES];
-    size_t n_policies;
+    size_t colour[SWEEP_PLOT_POLICIES], n_policies;
     struct pictures pictures;
     const char *level, *cost; /* figures of the Pareto front */
 };
@@ -60,7 +60,7 @@ static int read_axes(struct drawing *d, json_t *vary)
     return 0;
 }
 
-static void read_policies(struct drawing *d)
+static void read_policies(struct drawing *d, const json_t *order)
 {
     size_t i, k;
     json_t *point, *policy;
@@ -71,8 +71,9 @@ static void read_policies(struct drawing *d)
             const char *name = json_string_value(json_object_get(policy, "name"));
             size_t p = 0;
             while (name && p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
-            if (name && p == d->n_policies && p < SWEEP_PLOT_POLICIES)
-                d->policy[d->n_policies++] = name;
+            if (!name || p < d->n_policies || p == SWEEP_PLOT_POLICIES) continue;
+            d->colour[p] = pictures_colour(order, name, p);
+            d->policy[d->n_policies++] = name;
         }
     }
 }
@@ -151,6 +152,14 @@ static void cell(struct strbuf *out, const char *text)
     data_name(out, text);
 }
 
+/* As a cell: "1 2 3". */
+static void colours(struct strbuf *out, const struct drawing *d)
+{
+    for (size_t p = 0; p < d->n_policies; p++)
+        strbuf_addf(out, "%c%zu", p ? ' ' : '\t', d->colour[p]);
+    strbuf_addc(out, '\n');
+}
+
 /* ---- one axis ---- */
 
 static const char *short_of(struct arena *a, const char *name)
@@ -198,10 +207,11 @@ static int curve(struct drawing *d, const char *name, struct err *e)
         at[i] = (struct at){ x->number && k < x->n ? x->number[k] : (double)k, k, point };
     }
     qsort(at, n, sizeof *at, by_x);
-    strbuf_addz(&out, "axis\tfigure\tscale\n");
+    strbuf_addz(&out, "axis\tfigure\tscale\tcolours\n");
     data_name(&out, x->path);
     cell(&out, name);
-    strbuf_addf(&out, "\t%d\n", scale_of(x));
+    strbuf_addf(&out, "\t%d", scale_of(x));
+    colours(&out, d);
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
@@ -335,10 +345,11 @@ static int pareto(struct drawing *d, struct err *e)
     mark_front(dot, n, d->arena);
     const double edge =
         isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
-    strbuf_addf(&out, "level\tcost\tedge\n");
+    strbuf_addf(&out, "level\tcost\tedge\tcolours\n");
     data_name(&out, d->level);
     cell(&out, d->cost);
-    strbuf_addf(&out, "\t%.9g\n", edge);
+    strbuf_addf(&out, "\t%.9g", edge);
+    colours(&out, d);
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
@@ -394,7 +405,7 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
                      "expected the table of a sweep (gpusim-sweep/1)");
         goto out;
     }
-    read_policies(&d);
+    read_policies(&d, json_object_get(doc.root, "policy_order"));
     const char *latency[MOST_LATENCIES];
     d.level = find_latencies(&d, latency) > 0 ? latency[0] : WAIT;
     d.cost = any_has(&d, COST) ? COST : CARDS;

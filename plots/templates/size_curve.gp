@@ -25,10 +25,15 @@ set xrange [least - 0.04 * (most - least) - 0.5:most + 0.04 * (most - least) + 0
 set style fill transparent solid 0.18 noborder
 if (least > 0 && most > 30 * least) { set logscale x 2; set xrange [0.9 * least:1.1 * most] }
 type(b) = int(word(types, b))
+# what the pointer shows: on the axis where there is no figure (labels without any place make gnuplot 5.4 fall over)
 dash(b) = int(word(dashes, b))
+# the key has every policy, also one without the figure: a point outside of the second axes
+set x2range [0:1]
+set y2range [0:1]
 plot for [b = 1:blocks - 1] data index b using 1:3:4 with filledcurves linetype type(b) notitle, \
      real(limit) with lines linecolor rgb "black" linewidth 1 dashtype 3 title target, \
-     for [b = 1:blocks - 1] data index b using 1:2 with lines linetype type(b) dashtype dash(b) title columnheader(1), \
+     for [b = 1:blocks - 1] data index b every ::0::0 using (2):(2) axes x2y2 with lines linetype type(b) dashtype dash(b) title columnheader(1), \
+     for [b = 1:blocks - 1] data index b using 1:2 with lines linetype type(b) dashtype dash(b) notitle, \
      for [b = 1:blocks - 1] data index b using 1:2 with points linetype type(b) pointtype 6 pointsize 0.7 notitle, \
      for [b = 1:blocks - 1] data index b using 1:($5 == 1 ? $2 : NaN) with points linetype type(b) pointtype 7 pointsize 0.7 notitle, \
-     for [b = 1:blocks - 1] data index b using 1:2:(strcol(6)) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
+     for [b = 1:blocks - 1] data index b using 1:(strcol(2) eq "NaN" ? 0 : $2):(strcol(6)) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle

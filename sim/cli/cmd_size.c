@@ -127,6 +127,12 @@ static void document(const struct sizing *s, struct strbuf *b)
                           "set", set, "slo", slo, "least_cost", best ? best->policy : NULL,
                           "least_cost_over", best ? over_json(s, best) : json_null(), "nines",
                           nines_json(s), "policies", policies);
+    if (s->o.n_only > 0) { /* their places in the scenario, for whoever draws them */
+        json_t *order = json_array();
+        for (size_t i = 0; i < s->n_order; i++)
+            json_array_append_new(order, json_string(s->order[i]));
+        json_object_set_new(v, "policy_order", order);
+    }
     json_write(v, b);
     json_decref(v);
 }

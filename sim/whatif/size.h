@@ -125,6 +125,8 @@ struct sizing {
     const char *name; /* of the scenario */
     char sha256[65];
     uint64_t seed; /* of the scenario, after `set` */
+    const char **order; /* names of all policies of the scenario */
+    size_t n_order;
     struct grid over;
     struct size_answer *answer; /* by point, and in it by policy in scenario order */
     size_t n_answers;

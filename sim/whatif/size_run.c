@@ -352,9 +352,13 @@ static int size_nines(struct sizing *s, struct err *e)
 
 /* ---- all of them ---- */
 
-/* The policies asked for, once for each point. */
+/* The policies asked for, once for each point, and the order of all. */
 static void list_answers(struct sizing *s, const struct runner *base)
 {
+    const struct scenario *sc = &base->scenario;
+    s->order = arena_array(s->arena, sc->n_policies, sizeof *s->order);
+    for (size_t p = 0; p < sc->n_policies; p++)
+        s->order[s->n_order++] = arena_strdup(s->arena, sc->policy[p].name);
     s->answer = xcalloc(base->n * s->over.n_points, sizeof *s->answer);
     for (size_t point = 0; point < s->over.n_points; point++)
         for (size_t p = 0; p < base->n; p++)

@@ -82,6 +82,7 @@ struct planning {
     struct sweep_namer *namer;
     char name[65 * 2], scenario_sha256[65];
     uint64_t seed;
+    json_t *order; /* owned: names of all policies of the scenario; NULL: all are asked for */
     bool random;
     VEC(struct sweep_service) service;
 };
@@ -160,6 +161,9 @@ static int read_base(struct planning *p, struct err *e)
         snprintf(p->name, sizeof p->name, "%s", base.name ? base.name : "sweep");
         memcpy(p->scenario_sha256, base.sha256, sizeof base.sha256);
         p->seed = (uint64_t)base.seed;
+        if (p->s->o.n_only > 0) p->order = json_array();
+        for (size_t i = 0; p->order && i < base.n_policies; i++)
+            json_array_append_new(p->order, json_string(base.policy[i].name));
     }
     scenario_fini(&base);
     diag_fini(&d);
@@ -185,6 +189,7 @@ static json_t *manifest_of(const struct planning *p)
         p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random, "vary",
         vary, "replications", (int)s->o.replications, "metrics", metrics_of(p), "points", points);
     if (s->grid.paired) json_object_set_new(m, "paired", json_true());
+    if (p->order) json_object_set(m, "policy_order", p->order);
     if (s->o.n_set) { /* of the scenario, whose hash is of its file */
         json_t *set = json_array();
         for (size_t i = 0; i < s->o.n_set; i++)
@@ -359,6 +364,7 @@ int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e)
                           .namer = sweep_namer_create() };
     const int rc = plan_all(&p, e);
     sweep_namer_destroy(p.namer);
+    json_decref(p.order);
     vec_fini(&p.service);
     return rc;
 }

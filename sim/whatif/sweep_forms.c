@@ -91,7 +91,8 @@ static json_t *policy_json(const struct sweep_table *t, const struct sweep_row *
 static void json_head(const struct sweep_table *t, struct strbuf *out)
 {
     static const char *const kept[] = { "gpusim_version", "scenario_name", "scenario_sha256",
-                                        "seed",           "vary",          "replications" };
+                                        "seed",           "vary",          "replications",
+                                        "policy_order" };
     json_t *o = json_object();
     json_object_set_new(o, "format", json_string(TABLE_FORMAT));
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)

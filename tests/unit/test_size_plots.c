@@ -94,6 +94,29 @@ static void a_target_over_cards(void **state)
     assert_false(exists(dir, "size_curve_2_services_0_attainment.tsv"));
 }
 
+/* As in a sizing of two of four policies; no fleet of the last has the figure. */
+static void colours_and_key(void **state)
+{
+    size_t n;
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sizing(
+        "{'format': 'gpusim-size/1', 'slo': ['jobs.wait_s.p95<=600'], 'policy_order': ['whole', "
+        "'mig', 'mps', 'lost'], 'policies': [{'name': 'mig', 'tried': [" FLEET(
+            "1", "4", "true", TARGET("30", "30", "30", "met"),
+            NONE) "]}, {'name': 'lost', 'tried': [" FLEET("1", "4", "false", NONE, NONE) "]}]}");
+    err = (struct err){ 0 };
+    if (size_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    char *t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.tsv");
+    assert_contains(t, "\t600\t 2 4\t 1 1\n");
+    free(t);
+    t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
+    assert_contains(t, "rgb(181, 136,  25)"); /* the second of style.gp */
+    assert_null(strstr(t, "rgb( 34, 148, 255)"));
+    assert_contains(t, ">lost<");
+    free(t);
+}
+
 static void mistakes(void **state)
 {
     static const char *const bad[] = {
@@ -132,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_target_over_cards),
+        cmocka_unit_test(colours_and_key),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(wrong_kinds),
     };

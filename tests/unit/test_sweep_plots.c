@@ -88,12 +88,12 @@ static void curves_and_front(void **state)
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
     assert_string_equal(
         t,
-        "axis\tfigure\tscale\nfleet.pool.nodes\tjobs.wait_s.p95\t1\n"
+        "axis\tfigure\tscale\tcolours\nfleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\n"
         "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
         "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
-    assert_string_equal(t, "level\tcost\tedge\njobs.wait_s.p95\ttco.total_usd\t0.5\n"
+    assert_string_equal(t, "level\tcost\tedge\tcolours\njobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\n"
                            "\n\na\tcost\tfront\tunserved\ttext\n"
                            "100\t50\t1\t0\ta, fleet.pool.nodes=10: 100, 50\n"
                            "10\t60\t1\t0\ta, fleet.pool.nodes=2: 10, 60\n"
@@ -154,8 +154,8 @@ static void scales(void **state)
     static const struct {
         const char *first, *second, *row;
     } way[] = {
-        { "fifo", "sjf", "x\tjobs.wait_s.p95\t0\n\n\na\tvalue\tmean\tlow\thigh\n0\tfifo\t1" },
-        { "1", "100", "x\tjobs.wait_s.p95\t2\n\n\na\tvalue\tmean\tlow\thigh\n1\t1\t1" },
+        { "fifo", "sjf", "x\tjobs.wait_s.p95\t0\t1\n\n\na\tvalue\tmean\tlow\thigh\n0\tfifo\t1" },
+        { "1", "100", "x\tjobs.wait_s.p95\t2\t1\n\n\na\tvalue\tmean\tlow\thigh\n1\t1\t1" },
     };
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
@@ -172,6 +172,34 @@ static void scales(void **state)
         assert_contains(t, way[i].row);
         free(t);
         assert_true(exists(dir, "sweep_curve_jobs_wait_s_p95.svg"));
+    }
+}
+
+/* Two of three policies were asked for: they have the colours of their places in the scenario. The key has the one that
+ * no point has a wait of, too. */
+static void colours_and_key(void **state)
+{
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sweep(
+        "{'format': 'gpusim-sweep/1', 'policy_order': ['first', 'a', 1, 'lost'], 'vary': "
+        "[{'path': 'x', 'values': ['1']}], 'points': ["
+        "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("a", "1", "5", "0") "," POLICY(
+            "lost", "null", "5", "0") "]}]}");
+    assert_int_equal(build(dir), 3);
+    char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
+    assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 4\n");
+    free(t);
+    t = plot_file(dir, "sweep_pareto.tsv");
+    assert_contains(t, "\t2 4\n");
+    free(t);
+    static const char *const drawn[] = { "sweep_curve_jobs_wait_s_p95.svg", "sweep_pareto.svg" };
+    for (size_t i = 0; i < 2; i++) {
+        t = plot_file(dir, drawn[i]);
+        assert_contains(t, "rgb(181, 136,  25)"); /* the second of style.gp */
+        assert_null(strstr(t, "rgb( 34, 148, 255)"));
+        assert_contains(t, ">lost<");
+        free(t);
     }
 }
 
@@ -214,8 +242,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_and_front), cmocka_unit_test(heat),
-        cmocka_unit_test(scales),           cmocka_unit_test(mistakes),
-        cmocka_unit_test(without_gnuplot),
+        cmocka_unit_test(scales),           cmocka_unit_test(colours_and_key),
+        cmocka_unit_test(mistakes),         cmocka_unit_test(without_gnuplot),
     };
     return cmocka_run_group_tests_name("sweep_plots", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "metrics/decide.h"
+#include "model/price.h"
 #include "plots/gnuplot.h"
 #include "plots/words.h"
 
@@ -165,6 +166,10 @@ static void names_of_prices(void **state)
     assert_string_equal(word_of_item(LANG_ZH, a, "staff"), "人员");
     assert_string_equal(word_of_item(LANG_ZH, a, "our own tape"), "our own tape");
     assert_string_equal(word_of_item(LANG_EN, a, "card l4"), "card l4");
+#define X(name, period, unit)                                                                      \
+    if (strcmp(word_of(LANG_ZH, unit), unit) == 0) fail_msg("no Chinese for \"%s\"", unit);
+    PRICE_DRIVER_MAP(X)
+#undef X
     arena_destroy(a);
 }
 
