@@ -153,6 +153,9 @@ mutant promises-count-units oracle/test_second_engine sim/engine/places.c \
     's/if \(!shared && !limits && most_nodes <= 1\)/if (most_nodes > 0)/'
 mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster_prefer.c \
     's/prefer\(c, other, r, false, p\)/prefer(c, other, r, true, p)/'
+mutant short-gang-of-slots-by-number unit/test_place sim/engine/cluster_prefer.c \
+    's/n == 0 \|\| r->demand->units < pg->capacity/n == 0 || (n == 1 \&\& r->demand->units < pg->capacity)/'
+mutant unused-quota-unsaid unit/test_accounts sim/engine/accounts.c 's/if \(n == 0\) return NULL;\n    snprintf/return NULL;\n    snprintf/'
 mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
 mutant service-idle-neighbour-felt unit/test_service sim/engine/residents.c \

@@ -165,6 +165,9 @@ static int check_jobs(const struct scenario *s, const struct plan *p, struct fin
         source_row_error(source, unknown.column, &at, unknown.why);
         diag_add_err(f->d, &at);
     }
+    char words[400];
+    const char *unmet = accounts_unmet(accounts, words, sizeof words);
+    if (unmet && rc == 0 && f->d->count == 0) log_warn("policy %s: %s", p->spec->name, unmet);
     source_close(source);
     accounts_destroy(accounts);
     shape_table_destroy(shapes);

@@ -194,6 +194,7 @@ struct accounts *accounts_create(const struct account_rules *rules, const struct
     a->rules = rules;
     a->names = names;
     a->cohort_used = xcalloc(rules->n_cohorts + 1, sizeof *a->cohort_used);
+    a->met = xcalloc(rules->n_quotas + 1, sizeof *a->met);
     a->member = xcalloc(rules->n_cohorts + 1, sizeof *a->member);
     return a;
 }
@@ -205,6 +206,7 @@ void accounts_destroy(struct accounts *a)
     vec_fini(&a->of);
     vec_fini(&a->number);
     free(a->cohort_used);
+    free(a->met);
     free(a->member);
     free(a);
 }
@@ -230,13 +232,17 @@ uint32_t accounts_number(struct accounts *a, const struct job_row *row)
     return number;
 }
 
-const char *accounts_unknown(const struct accounts *a, const struct job_row *row, char *buf,
-                             size_t size)
+const char *accounts_unknown(struct accounts *a, const struct job_row *row, char *buf, size_t size)
 {
     const char *near, *known[64];
     const char *name = name_of(a, row);
     size_t n = 0;
-    if (a->rules->n_quotas == 0 || quota_of(a->rules, name)) return NULL;
+    if (a->rules->n_quotas == 0) return NULL;
+    const struct quota *q = quota_of(a->rules, name);
+    if (q) {
+        a->met[q - a->rules->quota] = true;
+        return NULL;
+    }
     for (; n < a->rules->n_quotas && n < 64; n++) known[n] = a->rules->quota[n].name;
     near = str_nearest(name, known, n);
     if (name[0] == '\0')
@@ -245,6 +251,23 @@ const char *accounts_unknown(const struct accounts *a, const struct job_row *row
         snprintf(buf, size, "no quota for \"%.100s\"%s%s%s", name,
                  near ? "; did you mean \"" : "; \"*\" stands for all who are not named",
                  near ? near : "", near ? "\"?" : "");
+    return buf;
+}
+
+const char *accounts_unmet(const struct accounts *a, char *buf, size_t size)
+{
+    char list[150];
+    const char *name[64];
+    size_t n = 0;
+    for (size_t i = 0; i < a->rules->n_quotas && n < 64; i++)
+        if (!a->met[i] && strcmp(a->rules->quota[i].name, "*") != 0)
+            name[n++] = a->rules->quota[i].name;
+    if (n == 0) return NULL;
+    snprintf(
+        buf, size,
+        "no job came for the quotas of %s: expected groups of the jobs, or users of those without "
+        "a group",
+        str_list(list, sizeof list, name, n));
     return buf;
 }
 

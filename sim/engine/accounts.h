@@ -74,6 +74,7 @@ struct accounts {
     VEC(struct account) of; /* by number */
     VEC(uint32_t) number;   /* + 1, by key: 2 x symbol + is a user; 0: not met yet */
     int64_t *cohort_used;   /* by cohort */
+    bool *met;              /* by quota: accounts_unknown() has seen a row of it */
     VEC(uint32_t) * member; /* by cohort: numbers of its accounts */
 };
 
@@ -82,8 +83,9 @@ void accounts_destroy(struct accounts *a); /* accepts NULL */
 /* The number of the account of a row, from 0; made when it is new. O(1). */
 uint32_t accounts_number(struct accounts *a, const struct job_row *row);
 /* NULL, or why a row can belong to no account: there are quotas, and none for it. Lent until the next. */
-const char *accounts_unknown(const struct accounts *a, const struct job_row *row, char *buf,
-                             size_t size);
+const char *accounts_unknown(struct accounts *a, const struct job_row *row, char *buf, size_t size);
+/* After the last row: NULL, or a sentence in `buf` on the quotas that no row was of ("*" aside). */
+const char *accounts_unmet(const struct accounts *a, char *buf, size_t size);
 /* May the account have `milli` more? */
 bool accounts_allow(const struct accounts *a, uint32_t number, int64_t milli);
 /* Would it still have no more than its own quota with `milli` more? False without a cohort. */

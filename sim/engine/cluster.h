@@ -139,7 +139,8 @@ int32_t cluster_used_units(const struct cluster *c, uint32_t card);
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
 /* Whole cards of one node are as good as each other: choose them anew, those first that have no room in
  * `other`, a second state of the same fleet, so that cards free in both stay for those who need both.
- * With any_node and no node limits, among all cards of the group. Else the pick stays as it is. */
+ * With any_node and no node limits, among all cards of the group. Else, and where the request takes less than
+ * whole cards, the pick stays as it is. */
 void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
                           const struct place_request *r, struct pick *p);
 /* The other way round: those first that have room in `other`. */

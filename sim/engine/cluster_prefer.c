@@ -1,4 +1,5 @@
-/* Whole cards of a node are as good as each other: which of them serves a job that must leave room for another. */
+/* Whole cards of a node are as good as each other: which of them serves a job that must leave room for another.
+ * Shares of cards are not: the placement chose by what else runs there. */
 #include "engine/cluster_inside.h"
 
 #include "base/err.h"
@@ -37,7 +38,7 @@ static void prefer(const struct cluster *c, const struct cluster *other,
     const struct group *g = &c->group[r->group];
     const size_t n = p->card.n;
     if (cluster_in_domain(c, r)) return; /* other cards may be of other domains */
-    if (g->mig || n == 0 || (n == 1 && r->demand->units < pg->capacity)) return;
+    if (g->mig || n == 0 || r->demand->units < pg->capacity) return;
     if (r->any_node && pg->node_cpus_milli == INT64_MAX && pg->node_host_bytes == UINT64_MAX) {
         take_from(c, other, r, room, 0, (size_t)pg->cards, n, p->card.v);
     } else {

@@ -220,6 +220,18 @@ static void resolve_schedule(struct builder *b)
         unknown_name(b, s->pointer, "when_full", "expected a rule", s->when_full, rules, 2);
 }
 
+/* A rule for racks, and no racks: it would do nothing and not say so. */
+static void check_racks(struct builder *b)
+{
+    const struct plan *p = b->p;
+    bool some = p->racks == RACKS_ANY;
+    for (size_t g = 0; g < p->n_groups; g++) some |= p->spec->fleet[g].nodes_per_rack != CFG_NO_INT;
+    if (some) return;
+    err_hint(problem_at(b, p->spec->schedule.pointer, "racks",
+                        "no group of the fleet has \"nodes_per_rack\"", p->spec->schedule.racks),
+             "give a group \"nodes_per_rack\", or leave \"racks\" out");
+}
+
 /* The flat unit of the reference traces has no overhead of any kind. */
 static void ideal_profile(struct gpu_profile *profile)
 {
@@ -385,8 +397,8 @@ static void note_param(struct plan *p, struct param_result *list, const struct p
 static void note_faults(struct plan *p, struct param_result *list, const struct plan_group *g)
 {
     const struct fault_rates *r = &g->spec->rates;
-    const simtime value[FAULT_SOURCES] = { r->card_mtbf, r->card_repair, r->node_mtbf,
-                                           r->node_repair, r->rack_mtbf, r->rack_repair };
+    const simtime value[FAULT_SOURCES] = { r->card_mtbf,   r->card_repair, r->node_mtbf,
+                                           r->node_repair, r->rack_mtbf,   r->rack_repair };
     for (size_t i = 0; g->spec->fails && i < FAULT_SOURCES; i++) {
         const char *key = fault_fields[i].name;
         const bool set = json_object_get(g->spec->faults, key) ||
@@ -524,6 +536,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     out->group = arena_array(out->arena, out->n_groups, sizeof *out->group);
     for (size_t g = 0; out->share && g < out->n_groups; g++)
         resolve_group(&b, &out->group[g], &out->spec->fleet[g]);
+    check_racks(&b);
     resolve_migrate(&b);
     resolve_accounts(&b);
     resolve_elastic(&b);

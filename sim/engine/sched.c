@@ -191,6 +191,11 @@ const char *sched_unknown(const struct sched *s, const struct job_row *row, char
     return s->accounts ? accounts_unknown(s->accounts, row, buf, size) : NULL;
 }
 
+const char *sched_unmet(const struct sched *s, char *buf, size_t size)
+{
+    return s->accounts ? accounts_unmet(s->accounts, buf, size) : NULL;
+}
+
 const char *sched_refuses(struct sched *s, struct job *j)
 {
     if (s->accounts) {

@@ -53,6 +53,8 @@ void sched_destroy(struct sched *s); /* accepts NULL */
 
 /* NULL, or why the row cannot be scheduled at all: a mistake of trace or scenario. */
 const char *sched_unknown(const struct sched *s, const struct job_row *row, char *buf, size_t size);
+/* After the last row: NULL, or what to say of quotas that nobody came for. */
+const char *sched_unmet(const struct sched *s, char *buf, size_t size);
 /* NULL, or why it could never start (engine/shape.h aside); then it must not be submitted. */
 const char *sched_refuses(struct sched *s, struct job *j);
 void sched_submit(struct sched *s, struct job *j); /* it waits */

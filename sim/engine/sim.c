@@ -242,6 +242,7 @@ int sim_run(const struct plan *plan, const struct sim_options *opt, struct sim_t
         sim_tell_unfinished(&r);
         sim_check_conservation(&r);
         sim_total_up(&r);
+        sim_warn_of_quotas(&r);
     }
     if (r.rc == 0 && r.present > 0 && sim_horizon(&r) == SIM_NEVER && !out->interrupted)
         r.rc = err_set(e, ERR_CHECK, NULL, "policy %s: %llu jobs wait for ever", plan->spec->name,

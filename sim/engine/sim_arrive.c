@@ -71,3 +71,11 @@ void sim_arrive(struct run *r)
     }
     sim_fetch(r);
 }
+
+void sim_warn_of_quotas(const struct run *r)
+{
+    char why[400];
+    const char *unmet = sched_unmet(r->sched, why, sizeof why);
+    if (unmet && !r->opt->mute && !r->out->interrupted)
+        log_warn("policy %s: %s", r->plan->spec->name, unmet);
+}

@@ -95,6 +95,7 @@ static inline void sim_fail(struct run *r, int rc)
 
 void sim_fetch(struct run *r); /* the next row, and an event for it */
 void sim_arrive(struct run *r);
+void sim_warn_of_quotas(const struct run *r); /* after the last arrival */
 
 /* ---- sim_start.c ---- */
 

@@ -294,7 +294,7 @@ void second_prefer_taken(const struct engine *e, const struct view *v, const str
     const struct demand *d = second_demand_of(e, job, at->group);
     const struct plan_group *g = &e->plan->group[at->group];
     struct place again = *at;
-    if (e->plan->share->instances || at->n == 0 || (at->n == 1 && d->units < g->capacity)) return;
+    if (e->plan->share->instances || at->n == 0 || d->units < g->capacity) return;
     again.n = 0;
     for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
         const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);

@@ -295,6 +295,35 @@ static void unknown_group(void **state)
     }
 }
 
+/* A quota that no job came for is perhaps a name written wrong; "*" is no name, a job without room has come. */
+static void quotas_that_nobody_came_for(void **state)
+{
+    char text[1500], said[400];
+    struct runner r;
+    (void)state;
+    snprintf(text, sizeof text, frame, FOUR,
+             "'quotas': {'research': {'gpus': 1}, 'visoin': {'gpus': 1}, 'u': {'gpus': 1},"
+             " '*': {'gpus': 1}}",
+             "whole");
+    sim_load(&r, sim_write(text, HEAD "a,0,1,1,,,research,,,\n", NULL));
+    struct symtab *names = symtab_create();
+    struct accounts *a = accounts_create(&r.plan[0].accounts, names);
+    const struct job_row row[] = { { .group = symtab_addz(names, "research") },
+                                   { .group = symtab_addz(names, "vision") },
+                                   { .user = symtab_addz(names, "u") } };
+    for (size_t i = 0; i < 3; i++) {
+        assert_contains(accounts_unmet(a, said, sizeof said), "visoin");
+        assert_null(accounts_unknown(a, &row[i], said, sizeof said));
+    }
+    assert_contains(accounts_unmet(a, said, sizeof said), "quotas of visoin: ");
+    const struct job_row last = { .group = symtab_addz(names, "visoin") };
+    assert_null(accounts_unknown(a, &last, said, sizeof said));
+    assert_null(accounts_unmet(a, said, sizeof said));
+    accounts_destroy(a);
+    symtab_destroy(names);
+    runner_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +339,7 @@ int main(void)
         cmocka_unit_test(classes),
         cmocka_unit_test(contradictions),
         cmocka_unit_test(unknown_group),
+        cmocka_unit_test(quotas_that_nobody_came_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

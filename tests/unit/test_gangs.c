@@ -142,6 +142,9 @@ static void refusals(void **state)
         { "'gpus_per_node': 8", "'gang': 'nvlink'", "gang" },
         { "'gpus_per_node': 8", "'racks': 'one'", "racks" },
         { "'gpus_per_node': 8", "'racks': 'pack', 'gang': 'any'", "racks" },
+        { "'gpus_per_node': 8", "'racks': 'pack'", "no group of the fleet has \"nodes_per_rack\"" },
+        { "'gpus_per_node': 8", "'racks': 'spread'",
+          "no group of the fleet has \"nodes_per_rack\", found \"spread\"" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

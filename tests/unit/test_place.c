@@ -98,6 +98,33 @@ static void a_gang_of_slots_by_load(void **state)
     simulated_fini(&s);
 }
 
+/* The same for one that EASY puts before the head. Of sixteen singles four stay on card 0, three on 1, one each on 2
+ * and 3; four, the head, waits for card 0, and the short gang is done by then. */
+static void a_short_gang_of_slots_by_load(void **state)
+{
+    static const int seconds[] = { 100, 10,   1000, 1000, 100, 1000, 10, 10,
+                                   100, 1000, 10,   10,   100, 1000, 10, 10 };
+    struct simulated s;
+    char trace[2000] = "job_id,submit_s,duration_s,gpus,walltime_s\n";
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        snprintf(trace + strlen(trace), 60, "s%d,0,%d,1,%d\n", i, seconds[i], 5 * seconds[i]);
+    strcat(trace, "four,100,50,4,1000\ntwo,110,10,2,100\n");
+    simulate(&s,
+             SCENARIO(FLEET(1, 4), "{'name': 'spread', 'share': {" SLOTS
+                                   "}, 'schedule': {'backfill': 'easy', 'place': 'spread'}},"
+                                   "{'name': 'worst_fit', 'share': {" SLOTS
+                                   "}, 'schedule': {'backfill': 'easy', 'place': 'worst_fit'}}"),
+             trace);
+    for (const char *const *p = (const char *const[]){ "spread", "worst_fit", NULL }; *p; p++) {
+        assert_string_equal(sim_job_of(&s, *p, "s13")->cards, "f.0.1");
+        assert_true(sim_job_of(&s, *p, "four")->wait_s > 100);
+        assert_close(sim_job_of(&s, *p, "two")->wait_s, 0, 1e-12);
+        assert_string_equal(sim_job_of(&s, *p, "two")->cards, "f.0.2 f.0.3");
+    }
+    simulated_fini(&s);
+}
+
 static void unknown_place_is_an_error(void **state)
 {
     (void)state;
@@ -429,6 +456,7 @@ int main(void)
         cmocka_unit_test(a10_eight_free),
         cmocka_unit_test(b43_two_cards_two_pods),
         cmocka_unit_test(a_gang_of_slots_by_load),
+        cmocka_unit_test(a_short_gang_of_slots_by_load),
         cmocka_unit_test(unknown_place_is_an_error),
         cmocka_unit_test(node_before_card),
         cmocka_unit_test(across_groups),
