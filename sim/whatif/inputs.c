@@ -2,6 +2,7 @@
 
 #include "base/datadir.h"
 #include "base/json.h"
+#include "base/spool.h"
 #include "model/synth.h"
 
 #include <string.h>
@@ -27,7 +28,8 @@ int inputs_recorded(const char *path, each_input *each, void *ctx, struct err *e
     synth_read(&spec, a, &doc, &d);
     for (size_t i = 0; d.count == 0 && i < spec.n_cls && rc == 0; i++) {
         const char *recording = synth_class_recording(&spec, i);
-        if (recording) rc = each(ctx, "recording", recording, e);
+        if (recording && !spool_kind(recording)) /* of a pipe, the run says that it is one */
+            rc = each(ctx, "recording", recording, e);
     }
     diag_fini(&d);
     arena_destroy(a);

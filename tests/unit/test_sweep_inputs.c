@@ -2,6 +2,8 @@
 #include "support/sweeping.h"
 
 #include <gsl/gsl_errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* A changed input is another point: nothing old is taken for it. */
 static void inputs_name_the_point(void **state)
@@ -159,6 +161,31 @@ static void recordings_are_lent(void **state)
     }
 }
 
+/* A pipe in place of a recording is told, not waited for. */
+static void recorded_in_a_pipe(void **state)
+{
+    static const struct sim_file behind[] = {
+        { "spec.json",
+          "{'format': 'gpusim-generate/1', 'name': 's', 'horizon': '150 s', 'classes': [{'name': 'c',"
+          " 'arrivals': {'kind': 'shuffle', 'gap': '1 s', 'trace': 'pipe.csv'}}]}" },
+        { NULL, NULL },
+    };
+    (void)state;
+    const char *scenario = arena_strdup(arena, sim_write(GENERATED, NULL, behind));
+    const char *dir =
+        arena_printf(arena, "%.*s", (int)(strrchr(scenario, '/') - scenario), scenario);
+    assert_int_equal(mkfifo(arena_printf(arena, "%s/pipe.csv", dir), 0600), 0);
+    struct sweep_options o = options(scenario, new_dir());
+    struct rows t;
+    o.replications = 1;
+    alarm(20); /* one that waits ends here */
+    sweep(&o, &t);
+    alarm(0);
+    assert_int_equal(t.table.n_failed, 3);
+    assert_contains(t.row[0].error, "expected a file, found a pipe");
+    sweep_table_fini(&t.table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +193,7 @@ int main(void)
         cmocka_unit_test(files_behind_files_name_the_point),
         cmocka_unit_test(requests_are_lent),
         cmocka_unit_test(recordings_are_lent),
+        cmocka_unit_test(recorded_in_a_pipe),
     };
     gsl_set_error_handler_off();
     arena = arena_create();
