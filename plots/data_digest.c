@@ -201,6 +201,22 @@ static int read_slots(struct digest *d, const char *path, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
+/* A file that was cut between two rows, or is another run's, would draw other curves than the tables say. */
+static int check_jobs(const struct result *r, const uint64_t *rows, const char *path, struct err *e)
+{
+    for (size_t p = 0; p < r->n_policies; p++) {
+        const uint64_t submitted = r->policy[p].jobs.submitted;
+        if (rows[p] == submitted) continue;
+        err_set(e, ERR_INPUT, &(struct loc){ .file = path },
+                "expected %llu jobs of policy %s as in result.json, found %llu",
+                (unsigned long long)submitted, r->policy[p].name, (unsigned long long)rows[p]);
+        err_hint(e, "the file was cut or is another run's: run the scenario again, or remove the "
+                    "file for a page without its pictures");
+        return ERR_INPUT;
+    }
+    return 0;
+}
+
 static int read_jobs(struct digest *d, const char *path, struct err *e)
 {
     static const char *const names[] = { "policy", "submit_s",     "wait_s", "start_s",
@@ -210,9 +226,11 @@ static int read_jobs(struct digest *d, const char *path, struct err *e)
     double from = warmup_s(d->r), x[NUMBERS];
     int rc = rows_open(&t, path, names, 3, 8, e);
     if (rc != 0) return rc;
+    uint64_t *rows = arena_array(d->a, d->r->n_policies + 1, sizeof *rows);
     while ((rc = rows_next(&t, e)) > 0) {
         size_t p = policy_of(&t, d->r);
         if (p == d->r->n_policies) continue;
+        rows[p]++;
         if ((rc = numbers(&t, 1, NUMBERS, x, e)) != 0) break;
         const struct csv_field *state = field(&t, 6);
         if (x[SUBMIT] < from) continue;
@@ -222,7 +240,7 @@ static int read_jobs(struct digest *d, const char *path, struct err *e)
         add_to_class(d, field(&t, 7), p, x[WAIT], x[TURNAROUND]);
     }
     csv_close(t.csv);
-    return rc;
+    return rc ? rc : check_jobs(d->r, rows, path, e);
 }
 
 /* ---- series.csv and services.csv ---- */

@@ -64,7 +64,7 @@ static void write_csvs(const struct result *r, const char *dir)
           series);
     for (size_t p = 0; p < r->n_policies; p++) {
         uint64_t seed = 5;
-        for (int i = 0; i < 850; i++) {
+        for (int i = 0; i < (int)r->policy[p].jobs.submitted; i++) {
             double u = (double)(test_random(&seed) >> 11) / 9007199254740992.0;
             double wait = u < 0.3 ? 0 : (double)(p + 1) * 20 * pow(u / (1.001 - u), 1.6);
             put_csv_name(jobs, r->policy[p].name);
@@ -487,6 +487,11 @@ static void bad_folders_are_refused(void **state)
     assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
     assert_contains(e.msg, "expected 4 fields");
     assert_contains(e.where, "jobs.csv:3");
+    e = (struct err){ 0 }; /* cut between two rows */
+    outfile_write(path_in(dir, "jobs.csv"), "policy,submit_s,wait_s\nwhole,1,2\n", 33, &e);
+    assert_int_equal(report_build(dir, LANG_EN, &e), ERR_INPUT);
+    assert_contains(e.msg, "jobs of policy whole as in result.json, found 1");
+    assert_contains(e.hint, "cut");
     fake_result_fini(&r);
     arena_destroy(a);
 }
@@ -495,7 +500,7 @@ static void bad_folders_are_refused(void **state)
 static void wait_curve_by_hand(void **state)
 {
     (void)state;
-    struct policy_result p = { .name = "#1 \"a\"\tb", .end_s = 100 };
+    struct policy_result p = { .name = "#1 \"a\"\tb", .end_s = 100, .jobs.submitted = 3 };
     struct result r = { .policy = &p, .n_policies = 1 };
     struct err e = { 0 };
     struct digest d;
