@@ -57,9 +57,9 @@ static void read_lines(struct drawing *d, const json_t *policies, const json_t *
         if (k == n_seen) seen[n_seen++] = policy;
         values[k]++;
         if (json_array_size(tried) > 0)
-            d->line[d->n_lines++] = (struct line){
-                name_of(d, answer), pictures_colour(order, policy, k), values[k], tried
-            };
+            d->line[d->n_lines++] =
+                (struct line){ name_of(d, answer), pictures_colour(order, policy, k), values[k],
+                               tried };
     }
 }
 

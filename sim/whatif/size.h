@@ -124,7 +124,7 @@ struct sizing {
     struct slo slo[SIZE_MAX_TARGETS];
     const char *name; /* of the scenario */
     char sha256[65];
-    uint64_t seed; /* of the scenario, after `set` */
+    uint64_t seed;      /* of the scenario, after `set` */
     const char **order; /* names of all policies of the scenario */
     size_t n_order;
     struct grid over;

@@ -181,11 +181,11 @@ static void colours_and_key(void **state)
 {
     (void)state;
     if (!have_gnuplot()) skip_without("gnuplot");
-    const char *dir = sweep(
-        "{'format': 'gpusim-sweep/1', 'policy_order': ['first', 'a', 1, 'lost'], 'vary': "
-        "[{'path': 'x', 'values': ['1']}], 'points': ["
-        "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("a", "1", "5", "0") "," POLICY(
-            "lost", "null", "5", "0") "]}]}");
+    const char *dir =
+        sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['first', 'a', 1, 'lost'], 'vary': "
+              "[{'path': 'x', 'values': ['1']}], 'points': ["
+              "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("a", "1", "5", "0") "," POLICY(
+                  "lost", "null", "5", "0") "]}]}");
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
     assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 4\n");
