@@ -53,8 +53,8 @@ static const struct opt opts[] = {
 
 static json_t *trial_json(const struct sizing *s, const struct size_trial *t)
 {
-    json_t *targets = json_array();
     if (!t) return json_null();
+    json_t *targets = json_array();
     for (size_t q = 0; q < s->o.n_slo; q++) {
         const struct interval *i = &t->value[q];
         json_array_append_new(

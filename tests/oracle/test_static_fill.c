@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,14 +62,19 @@ static void openb_first_fit(void **state)
                   fleet);
     struct simulated s;
     simulate(&s, scenario, trace);
-    long placed = 0, first_failure = 8152;
+    long placed = 0, on_gpus = 0, first_failure = 8152, milli = 0;
     for (size_t i = 0; i < s.n_jobs; i++) {
-        placed += strcmp(s.job[i].state, "running") == 0;
+        const bool in = strcmp(s.job[i].state, "running") == 0;
+        placed += in;
+        on_gpus += in && s.job[i].gpus > 0;
+        milli += in ? lround(s.job[i].gpus * 1000) : 0;
         if (strcmp(s.job[i].state, "rejected") == 0 && row_of(&s.job[i]) < first_failure)
             first_failure = row_of(&s.job[i]);
     }
     assert_int_equal(s.n_jobs, 8152);
     assert_int_equal(placed, 7777);
+    assert_int_equal(on_gpus, 6689);
+    assert_int_equal(milli, 5758830);
     assert_int_equal(first_failure, 7720);
     simulated_fini(&s);
     free(fleet);
