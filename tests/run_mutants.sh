@@ -151,7 +151,8 @@ mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'
 mutant promises-count-units oracle/test_second_engine sim/engine/places.c \
     's/if \(!shared && !limits && most_nodes <= 1\)/if (most_nodes > 0)/'
-mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster_prefer.c \
+# rare: one random scenario in some hundreds
+GPUSIM_SOAK=2000 mutant easy-brief-job-takes-what-the-head-needs oracle/test_second_engine sim/engine/cluster_prefer.c \
     's/prefer\(c, other, r, false, p\)/prefer(c, other, r, true, p)/'
 mutant short-gang-of-slots-by-number unit/test_place sim/engine/cluster_prefer.c \
     's/n == 0 \|\| r->demand->units < pg->capacity/n == 0 || (n == 1 \&\& r->demand->units < pg->capacity)/'
