@@ -699,7 +699,7 @@ static void words_of_rules(void **state)
             snprintf(more, sizeof more, ", 'schedule': { '%s': '%s'%s }", rule[i],
                      json_string_value(word),
                      strcmp(rule[i], "preempt") == 0 ? ", 'backfill': 'none'" : "");
-            both(true, A100, WHOLE, more);
+            both(true, A100 ", 'nodes_per_rack': 4", WHOLE, more); /* rules of racks need some */
             assert_contains(said, json_string_value(word));
         }
         for (const char *at = said; (at = strchr(at, ',')); at++) n++;
