@@ -1,6 +1,6 @@
 /* test_size_plots.c - pictures of a sizing written by hand: which are made, what is in their data, and that gnuplot
  * draws them, the target and the gaps included. */
-#include "support/support.h"
+#include "support/stored_plots.h"
 
 #include "base/str.h"
 #include "plots/size_plots.h"
@@ -12,36 +12,9 @@
 
 static struct err err;
 
-static bool have_gnuplot(void)
-{
-    return system("command -v gnuplot >/dev/null 2>&1") == 0;
-}
-
-/* Like size.json, with ' for ", in a folder of its own. */
 static const char *sizing(const char *text)
 {
-    const char *dir = temp_dir();
-    char path[500];
-    snprintf(path, sizeof path, "%s/size.json", dir);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    for (; *text; text++) fputc(*text == '\'' ? '"' : *text, f);
-    assert_int_equal(fclose(f), 0);
-    return dir;
-}
-
-static char *plot_file(const char *dir, const char *name)
-{
-    char path[500];
-    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
-    return read_file(path);
-}
-
-static bool exists(const char *dir, const char *name)
-{
-    char path[500];
-    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
-    return access(path, F_OK) == 0;
+    return stored("size.json", text);
 }
 
 #define TARGET(value, low, high, verdict)                                                          \
@@ -91,7 +64,7 @@ static void a_target_over_cards(void **state)
     assert_contains(t, ">whole, fleet.a.gpu=a100<");
     assert_contains(t, "12 cards, 3 nodes: 30, met"); /* under the pointer */
     free(t);
-    assert_false(exists(dir, "size_curve_2_services_0_attainment.tsv"));
+    assert_false(plot_exists(dir, "size_curve_2_services_0_attainment.tsv"));
 }
 
 /* As in a sizing of two of four policies; no fleet of the last has the figure. */

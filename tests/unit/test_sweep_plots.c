@@ -1,6 +1,6 @@
 /* test_sweep_plots.c - pictures of sweeps written by hand: which are made, what is in their data, who is on
  * the front, and that gnuplot draws them. */
-#include "support/support.h"
+#include "support/stored_plots.h"
 
 #include "base/str.h"
 #include "plots/sweep_plots.h"
@@ -12,36 +12,9 @@
 
 static struct err err;
 
-static bool have_gnuplot(void)
-{
-    return system("command -v gnuplot >/dev/null 2>&1") == 0;
-}
-
-/* Like sweep.json, with ' for ", in a folder of its own. */
 static const char *sweep(const char *text)
 {
-    const char *dir = temp_dir();
-    char path[500];
-    snprintf(path, sizeof path, "%s/sweep.json", dir);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    for (; *text; text++) fputc(*text == '\'' ? '"' : *text, f);
-    assert_int_equal(fclose(f), 0);
-    return dir;
-}
-
-static char *plot_file(const char *dir, const char *name)
-{
-    char path[500];
-    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
-    return read_file(path);
-}
-
-static bool exists(const char *dir, const char *name)
-{
-    char path[500];
-    snprintf(path, sizeof path, "%s/plots/%s", dir, name);
-    return access(path, F_OK) == 0;
+    return stored("sweep.json", text);
 }
 
 static size_t build(const char *dir)
@@ -111,8 +84,8 @@ static void curves_and_front(void **state)
     assert_string_equal(t, again);
     free(again);
     free(t);
-    assert_true(exists(dir, "sweep_curve_tco_total_usd.svg"));
-    assert_false(exists(dir, "sweep_curve_gpu_allocated.tsv")); /* no point has it */
+    assert_true(plot_exists(dir, "sweep_curve_tco_total_usd.svg"));
+    assert_false(plot_exists(dir, "sweep_curve_gpu_allocated.tsv")); /* no point has it */
 }
 
 static void heat(void **state)
@@ -171,7 +144,7 @@ static void scales(void **state)
         char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
         assert_contains(t, way[i].row);
         free(t);
-        assert_true(exists(dir, "sweep_curve_jobs_wait_s_p95.svg"));
+        assert_true(plot_exists(dir, "sweep_curve_jobs_wait_s_p95.svg"));
     }
 }
 
@@ -234,8 +207,8 @@ static void without_gnuplot(void **state)
     free(path);
     assert_contains(err.msg, "gnuplot is not installed");
     assert_int_equal(n, 3);
-    assert_true(exists(dir, "sweep_pareto.tsv") && exists(dir, "sweep_pareto.gp"));
-    assert_false(exists(dir, "sweep_pareto.svg"));
+    assert_true(plot_exists(dir, "sweep_pareto.tsv") && plot_exists(dir, "sweep_pareto.gp"));
+    assert_false(plot_exists(dir, "sweep_pareto.svg"));
 }
 
 int main(void)
