@@ -15,14 +15,15 @@
 
 enum { BESIDE_MOST = 8 };
 
-struct beside_curve { /* those of the sizing come first */
+struct beside_curve {          /* those of the sizing come first */
     const char *axis, *figure; /* "fleet.a100.nodes", "jobs.wait_s.p95" */
     struct strbuf svg;
 };
 
 struct beside {
     struct arena *a;
-    const char *name; /* of the folder, without what is above it; of two both; NULL: there is none */
+    const char
+        *name; /* of the folder, without what is above it; of two both; NULL: there is none */
     struct beside_curve curve[BESIDE_MOST];
     size_t n;
 };

@@ -41,17 +41,19 @@ static size_t policy_of(const struct two *t, const char *name)
     return i;
 }
 
+/* Those with rows, and those with figures of the whole run alone; "policies" says where each stands in its scenario. */
 static void read_policies(struct two *t)
 {
-    json_t *rows = json_object_get(t->doc, "rows"), *one;
+    static const char *const lists[] = { "rows", "totals" };
+    json_t *one;
     size_t i;
-    t->r = (struct result){ .policy = t->policy };
-    json_array_foreach(rows, i, one)
-    {
-        const char *name = text(one, "policy");
-        if (policy_of(t, name) < t->r.n_policies || t->r.n_policies == POLICIES) continue;
-        t->policy[t->r.n_policies++] = (struct policy_result){ .name = name };
-    }
+    t->r = (struct result){ .policy = t->policy, .scenario = t->doc };
+    for (size_t k = 0; k < 2; k++) json_array_foreach(json_object_get(t->doc, lists[k]), i, one)
+        {
+            const char *name = text(one, "policy");
+            if (policy_of(t, name) < t->r.n_policies || t->r.n_policies == POLICIES) continue;
+            t->policy[t->r.n_policies++] = (struct policy_result){ .name = name };
+        }
 }
 
 /* Figures of a job, in words. */
@@ -244,7 +246,7 @@ static int draw(struct report_picture *x, const struct two *two, const char *dir
     if (rc > 0) {
         rc = 0;
         x->has_data = true;
-        if (gnuplot_template(plots, "style.gp", lang, drawing) == 0 &&
+        if (data_style(&two->r, plots, drawing) == 0 &&
             gnuplot_template(plots, "two_runs.gp", lang, drawing) == 0 &&
             gnuplot_draw(plots, "two_runs", word(lang, x->heading), &fate, drawing) == 0)
             x->drawn = html_read_file(svg, &x->svg) == 0;

@@ -5,6 +5,8 @@
 #include "base/outfile.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "plots/gnuplot.h"
+#include "plots/pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +36,24 @@ int data_write(struct strbuf *text, const char *path, struct err *e)
     int rc = outfile_write(path, text->s, text->len, e);
     strbuf_fini(text);
     return rc == 0 ? 1 : rc;
+}
+
+size_t data_place(const struct result *r, size_t i)
+{
+    return pictures_colour(json_object_get(r->scenario, "policies"), r->policy[i].name, i);
+}
+
+int data_style(const struct result *r, const char *dir, struct err *e)
+{
+    size_t *place = xcalloc(r->n_policies + 1, sizeof *place);
+    bool some = false;
+    for (size_t i = 0; i < r->n_policies; i++) {
+        place[i] = data_place(r, i);
+        some = some || place[i] != i + 1;
+    }
+    const int rc = gnuplot_style(dir, place, some ? r->n_policies : 0, e);
+    free(place);
+    return rc;
 }
 
 /* The first row: names of the columns. */

@@ -41,30 +41,57 @@ void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out)
     strbuf_fini(&english);
 }
 
-int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e)
+/* 0 or ERR_IO. */
+static int read_template(const char *file, struct strbuf *text, struct err *e)
 {
     /* installed beside the scenarios, or in the source tree beside the folder of scenarios */
     static const char *const places[] = { "plots/", "../plots/templates/" };
     char name[256], from[PATH_BYTES];
-    struct strbuf text = { 0 }, to = { 0 }, said = { 0 };
-    int rc = -1;
-    for (size_t i = 0; i < sizeof places / sizeof *places && rc != 0; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(name, sizeof name, "%s%s", places[i], file);
         datadir_path(from, sizeof from, name);
-        rc = html_read_file(from, &text);
+        if (html_read_file(from, text) == 0) return 0;
     }
-    if (rc != 0) {
-        rc = err_set(e, ERR_IO, &(struct loc){ .file = from }, "cannot read the plot template: %s",
-                     strerror(errno));
-        goto out;
+    return err_set(e, ERR_IO, &(struct loc){ .file = from }, "cannot read the plot template: %s",
+                   strerror(errno));
+}
+
+static int write_in(const char *dir, const char *file, const struct strbuf *text, struct err *e)
+{
+    char *to = xasprintf("%s/%s", dir, file);
+    const int rc = outfile_write(to, text->s, text->len, e);
+    free(to);
+    return rc;
+}
+
+int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e)
+{
+    struct strbuf text = { 0 }, said = { 0 };
+    int rc = read_template(file, &text, e);
+    if (rc == 0) {
+        gnuplot_translate(text.s ? text.s : "", lang, &said);
+        rc = write_in(dir, file, &said, e);
     }
-    strbuf_addf(&to, "%s/%s", dir, file);
-    gnuplot_translate(text.s ? text.s : "", lang, &said);
-    rc = outfile_write(to.s, said.s, said.len, e);
-out:
     strbuf_fini(&said);
     strbuf_fini(&text);
-    strbuf_fini(&to);
+    return rc;
+}
+
+int gnuplot_style(const char *dir, const size_t place[], size_t n, struct err *e)
+{
+    static const char unset[] = "places = \"";
+    struct strbuf text = { 0 }, said = { 0 };
+    int rc = read_template("style.gp", &text, e);
+    if (rc == 0) {
+        const char *at = strstr(text.s ? text.s : "", unset);
+        const size_t head = at ? (size_t)(at - text.s) + strlen(unset) : text.len;
+        strbuf_add(&said, text.s, head);
+        for (size_t i = 0; i < n; i++) strbuf_addf(&said, "%s%zu", i ? " " : "", place[i]);
+        strbuf_add(&said, text.s + head, text.len - head);
+        rc = write_in(dir, "style.gp", &said, e);
+    }
+    strbuf_fini(&said);
+    strbuf_fini(&text);
     return rc;
 }
 

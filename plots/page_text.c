@@ -2,12 +2,13 @@
 #include "plots/page.h"
 
 #include "plots/html.h"
+#include "plots/report_data.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-/* Policy k has the colour of line type k in templates/style.gp. */
+/* The policy at place k of the scenario has the colour of line type k in templates/style.gp. */
 static const char *const colours[] = { "#2294FF", "#B58819", "#00957C", "#B4585A",
                                        "#4262D6", "#E764B0", "#65666F", "#716719" };
 
@@ -73,9 +74,10 @@ const char *html_of_count(struct page *p, uint64_t n)
 const char *html_of_policy(struct page *p, size_t i)
 {
     struct strbuf b = { 0 };
-    const size_t n = sizeof colours / sizeof *colours;
+    const size_t n = sizeof colours / sizeof *colours, place = data_place(p->r, i) - 1;
     strbuf_addf(&b, "<span class=\"chip%s\" style=\"background-color:%s\">&#8288;</span>",
-                i >= n ? " again" : "", colours[i % n]); /* as the dashed lines from the ninth on */
+                place / n % 2 ? " again" : "",
+                colours[place % n]); /* as the dashed lines from the ninth on */
     html_text(&b, p->r->policy[i].name);
     return keep(p, &b);
 }

@@ -26,7 +26,7 @@ size_t pictures_colour(const json_t *order, const char *policy, size_t place)
     json_t *v;
     json_array_foreach(order, i, v)
     {
-        const char *name = json_string_value(v);
+        const char *name = json_string_value(json_is_object(v) ? json_object_get(v, "name") : v);
         if (name && strcmp(name, policy) == 0) return i + 1;
     }
     return json_array_size(order) + place + 1;

@@ -16,6 +16,7 @@ top = STATS_max > real(limit) ? STATS_max : real(limit)
 if (real(limit) > 0 && top > 10 * real(limit)) { top = 10 * real(limit) }
 if (top <= 0) { top = 1 }
 height = 360 + (blocks > 12 ? 18 * (blocks - 12) : 0)
+places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a fleet without the figure is a gap
 set xlabel axis noenhanced

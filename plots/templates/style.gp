@@ -13,17 +13,16 @@ set border 3 linecolor rgb "black" linewidth 0.7
 set tics nomirror out scale 0.5
 set grid ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 set key outside right top Left reverse noenhanced samplen 2
-do for [k = 0:1] {
-    set linetype 8 * k + 1 linecolor rgb "#2294FF" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 2 linecolor rgb "#B58819" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 3 linecolor rgb "#00957C" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 4 linecolor rgb "#B4585A" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 5 linecolor rgb "#4262D6" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 6 linecolor rgb "#E764B0" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 7 linecolor rgb "#65666F" linewidth 1.6 dashtype 1 + k
-    set linetype 8 * k + 8 linecolor rgb "#716719" linewidth 1.6 dashtype 1 + k
+# Where the data have only some of the scenario's policies, `places` says at which place each stands there: with
+# "3 5" line type 1 looks as the third policy of the scenario, line type 2 as the fifth.
+if (!exists("places")) { places = "" }
+place(k) = k <= words(places) ? int(word(places, k)) : k
+array hue[8] = ["#2294FF", "#B58819", "#00957C", "#B4585A", "#4262D6", "#E764B0", "#65666F", "#716719"]
+last_type = words(places) > 16 ? words(places) : 16
+do for [k = 1:last_type] {
+    set linetype k linecolor rgb hue[(place(k) - 1) % 8 + 1] linewidth 1.6 dashtype 1 + (place(k) - 1) / 8 % 2
 }
-set linetype cycle 16
-mark(k) = k > 8 ? 9 : 7
+set linetype cycle last_type
+mark(k) = place(k) > 8 ? 9 : 7
 array category[10] = ["#3B2A20", "#523D2F", "#6A5242", "#826957", "#99816E", \
                       "#AF9987", "#C3B1A1", "#D6C8BA", "#E6DCD1", "#F4EEE7"]

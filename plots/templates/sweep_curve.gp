@@ -9,6 +9,7 @@ stats data index 0 using (axis = strcol(1), what = strcol(2), scale = int($3), t
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 380
+places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a point without the figure is a gap
 set xlabel axis noenhanced

@@ -6,6 +6,7 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data index 0 using (xaxis = strcol(1), yaxis = strcol(2), what = strcol(3), policy = strcol(4), columns = int($5), rows = int($6), 0) nooutput
 height = 150 + (rows > 24 ? 24 : rows < 5 ? 5 : rows) * 26
+places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a point without the figure says n/a
 set title policy.": ".what noenhanced

@@ -9,6 +9,7 @@ stats data index 0 using (level = strcol(1), cost = strcol(2), edge = $3, types 
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 400
+places = "" # the line types in the data are places already
 load "style.gp"
 set logscale x
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3

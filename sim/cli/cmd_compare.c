@@ -67,12 +67,13 @@ static json_t *to_json(const struct comparison *c)
                                                "second", json_num(t->second), "difference",
                                                json_num(t->second - t->first)));
     }
-    return json_pack("{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o}", "format",
+    return json_pack("{s:s, s:s, s:b, s:s, s:b, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "format",
                      "gpusim-compare/1", "gpusim_version", GPUSIM_VERSION, "paired", (int)c->paired,
                      "method", method(c), "significant", (int)c->significant, "tests",
                      (json_int_t)c->n_tests, "unmatched_jobs", (json_int_t)c->unmatched,
                      "only_first", names(c->only_first, c->n_only_first), "only_second",
-                     names(c->only_second, c->n_only_second), "rows", rows, "totals", whole);
+                     names(c->only_second, c->n_only_second), "policies",
+                     names(c->order, c->n_order), "rows", rows, "totals", whole);
 }
 
 static void print_json(const struct comparison *c)

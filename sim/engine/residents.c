@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMO_ENTRIES = 16, MEMO_RESIDENTS = 8 }; /* powers of two; 28 and 4 bits in the key are theirs */
+enum {
+    MEMO_ENTRIES = 16,
+    MEMO_RESIDENTS = 8
+}; /* powers of two; 28 and 4 bits in the key are theirs */
 
 /* What a card does for one combination of idle and busy residents. */
 struct memo_entry {

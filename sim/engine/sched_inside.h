@@ -62,7 +62,7 @@ struct sched {
     const struct job *worst; /* the running job of largest rank */
     size_t heap; /* `list`: so many are a heap, largest rank first; behind it they are sorted */
     bool heaped;
-    bool look_over; /* the job of `look` is gone */
+    bool look_over;            /* the job of `look` is gone */
     simtime look;              /* when a running job's rank changes by itself; SIM_NEVER */
     VEC(struct job *) elastic; /* running jobs that may be resized */
     struct profile *profile;   /* conservative */

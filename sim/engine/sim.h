@@ -20,7 +20,7 @@ struct sim_options {
     void (*progress)(void *ctx, double share); /* of the horizon, when there is one; NULL */
     void *progress_ctx;
     bool (*stop)(void); /* asked now and then: true ends the run where it is; NULL: never */
-    bool mute; /* say nothing on the log */
+    bool mute;          /* say nothing on the log */
 };
 
 /* One group's card time since the end of the warm-up, in card-seconds. */

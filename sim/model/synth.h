@@ -52,7 +52,7 @@ struct synth_spec {
     size_t n_svc; /* 0: jobs */
     struct synth_target *target;
     size_t n_targets;
-    char sha256[65]; /* of the specification's text */
+    char sha256[65];                   /* of the specification's text */
     const struct trace_lender *lender; /* of recordings; NULL: their files are read */
 };
 

@@ -55,9 +55,10 @@ int trace_sniff(const char *head, size_t len);
 /* Writer. Columns are those that `columns` names (TRACE_COL_ bits); required ones always. */
 #define TRACE_COLUMN_MAP(X)                                                                        \
     X(job_id)                                                                                      \
-    X(submit_s) X(duration_s) X(gpus) X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus)         \
-        X(mem_bytes) X(user) X(group) X(class) X(profile) X(priority) X(walltime_s) X(status)      \
-            X(deadline_s) X(min_gpus) X(max_gpus) X(slots)
+    X(submit_s)                                                                                    \
+    X(duration_s) X(gpus) X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus) X(mem_bytes)        \
+        X(user) X(group) X(class) X(profile) X(priority) X(walltime_s) X(status) X(deadline_s)     \
+            X(min_gpus) X(max_gpus) X(slots)
 enum trace_column {
 #define X(name) TRACE_##name,
     TRACE_COLUMN_MAP(X)

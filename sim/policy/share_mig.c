@@ -69,9 +69,10 @@ static const struct cfg_field fields[] = {
                "who repartitions: a direct call (if not set), or the GPU operator; times from the "
                "profile"),
     CFG_ONE_OF(struct mig, layout, layout_names, "dynamic", "who decides which slices exist"),
-    CFG_FIELD(struct mig, slices, CFG_JSON, NULL, 0, 0,
-              "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\"], or \"off\"; cards that "
-              "differ: [{\"cards\": 2, \"slices\": \"off\"}, ...] in fleet order"),
+    CFG_FIELD(
+        struct mig, slices, CFG_JSON, NULL, 0, 0,
+        "static layout: profiles per card, e.g. [\"3g.40gb\", \"2g.20gb\"], or \"off\"; cards that "
+        "differ: [{\"cards\": 2, \"slices\": \"off\"}, ...] in fleet order"),
     CFG_ONE_OF(struct mig, start, mig_start_rule_names, "lowest",
                "which legal start an instance takes"),
     CFG_FIELD(struct mig, period, CFG_TIME, NULL, 1, 31622400,

@@ -130,6 +130,34 @@ static const char **alone(const struct side *a, const struct side *b, size_t *n,
     return names;
 }
 
+static void add_order(struct comparison *out, json_t *policies, struct arena *a)
+{
+    size_t i;
+    json_t *p;
+    json_array_foreach(policies, i, p)
+    {
+        const char *name = json_string_value(json_object_get(p, "name"));
+        bool known = !name;
+        for (size_t k = 0; k < out->n_order && !known; k++)
+            known = strcmp(out->order[k], name) == 0;
+        if (!known) out->order[out->n_order++] = arena_strdup(a, name);
+    }
+}
+
+/* Names of the scenarios' policies; of those run, where a result does not hold its scenario. */
+static void find_order(struct comparison *out, const struct side side[2], struct arena *a)
+{
+    json_t *list[2];
+    size_t n = 0;
+    for (size_t k = 0; k < 2; k++) {
+        list[k] = json_path_get(side[k].doc.root, "scenario.policies");
+        if (!json_is_array(list[k])) list[k] = side[k].policies;
+        n += json_array_size(list[k]);
+    }
+    out->order = arena_array(a, n + 1, sizeof *out->order);
+    for (size_t k = 0; k < 2; k++) add_order(out, list[k], a);
+}
+
 /* ---- rows of jobs.csv ---- */
 
 enum {
@@ -533,6 +561,7 @@ int compare_folders(struct comparison *out, const char *first, const char *secon
         const size_t n = json_array_size(side[0].policies);
         out->row = arena_array(a, n * COMPARE_METRICS, sizeof *out->row);
         out->total = arena_array(a, most_totals(&side[0]), sizeof *out->total);
+        find_order(out, side, a);
         out->only_first = alone(&side[0], &side[1], &out->n_only_first, a);
         out->only_second = alone(&side[1], &side[0], &out->n_only_second, a);
         json_array_foreach(side[0].policies, i, p)

@@ -69,6 +69,9 @@ struct comparison {
     size_t n_totals;
     const char **only_first, **only_second; /* policies of one folder alone */
     size_t n_only_first, n_only_second;
+    const char **
+        order; /* all policies of the first scenario, then those of the second alone: also where not run */
+    size_t n_order;
     uint64_t unmatched; /* jobs of one run alone */
     size_t n_tests;     /* rows in which some job differs */
     bool significant;   /* any */

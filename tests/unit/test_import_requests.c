@@ -177,9 +177,10 @@ static void mooncake(void **state)
 {
     (void)state;
     assert_import("auto", SAMPLE "mooncake/conversation.jsonl");
-    assert_trace("# gpusim-trace/1 origin=mooncake file=conversation.jsonl unit=ms block_tokens=512\n"
-                 "arrival_s,input_tokens,output_tokens,hash_ids\n0,1100,500,0|1|2\n0,1536,490,0|1|3\n"
-                 "0,600,3,4|1\n3.052,700,0,0|3\n");
+    assert_trace(
+        "# gpusim-trace/1 origin=mooncake file=conversation.jsonl unit=ms block_tokens=512\n"
+        "arrival_s,input_tokens,output_tokens,hash_ids\n0,1100,500,0|1|2\n0,1536,490,0|1|3\n"
+        "0,600,3,4|1\n3.052,700,0,0|3\n");
     assert_account("facts.0.prefix_blocks", 10);
     assert_account("facts.0.prefix_blocks_distinct", 5);
     /* 0 1 | 3 misses; 4 is new, so the 1 behind it is no prefix; 0 3: 3 was seen */
@@ -188,7 +189,9 @@ static void mooncake(void **state)
     assert_true(account_warns("3 of 4 requests arrive at one instant"));
     assert_import("mooncake", "--spread", "10", SAMPLE "mooncake/conversation.jsonl");
     char *text = read_file(last_run.out); /* three in the 3.052 s to the next time, not in 10 s */
-    assert_contains(text, "\n0,1100,500,0|1|2\n1.017333333,1536,490,0|1|3\n2.034666666,600,3,4|1\n3.052,700,0,0|3\n");
+    assert_contains(
+        text,
+        "\n0,1100,500,0|1|2\n1.017333333,1536,490,0|1|3\n2.034666666,600,3,4|1\n3.052,700,0,0|3\n");
     free(text);
     assert_import("auto", SAMPLE "mooncake/other-writer.jsonl");
     assert_account("facts.0.rows_without_hash_ids", 1);

@@ -83,14 +83,14 @@ static double apart(const char *a, const char *b, const double eye[3][3])
 
 static void read_palette(char colour[COLOURS][8])
 {
-    char path[4096], line[40];
+    char path[4096];
     datadir_path(path, sizeof path, "../plots/templates/style.gp");
-    char *text = read_file(path);
+    char *text = read_file(path), *at = strstr(text, "array hue[8] = [");
+    assert_non_null(at);
     for (int k = 0; k < COLOURS; k++) {
-        snprintf(line, sizeof line, "set linetype 8 * k + %d linecolor rgb \"", k + 1);
-        const char *at = strstr(text, line);
+        at = strchr(at + 1, '#');
         assert_non_null(at);
-        memcpy(colour[k], at + strlen(line), 7);
+        memcpy(colour[k], at, 7);
         colour[k][7] = '\0';
     }
     free(text);

@@ -151,10 +151,13 @@ static void page_has_everything(void **state)
     assert_null(strstr(page, dir));
     free(page);
 
-    static const char *const names[] = {
-        "card_time", "card_time_series", "use",   "pareto",    "wait_cdf", "turnaround_cdf", "load",
-        "cost",      "payers",           "power", "precision", "latency",  "breakeven", "months"
-    };
+    static const char *const names[] = { "card_time", "card_time_series",
+                                         "use",       "pareto",
+                                         "wait_cdf",  "turnaround_cdf",
+                                         "load",      "cost",
+                                         "payers",    "power",
+                                         "precision", "latency",
+                                         "breakeven", "months" };
     static const char *const ends[] = { ".svg", ".gp", ".tsv" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < 3; k++) {

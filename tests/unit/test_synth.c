@@ -1142,7 +1142,8 @@ static void every_mistake(void **state)
         struct symtab *names = symtab_create();
         struct synth *s;
         struct err e = { 0 };
-        if (synth_open(&s, path, 1, 0, names, NULL, &e) != ERR_INPUT) fail_msg("no error for %s", text);
+        if (synth_open(&s, path, 1, 0, names, NULL, &e) != ERR_INPUT)
+            fail_msg("no error for %s", text);
         assert_null(s);
         assert_contains(e.where, path);
         if (*m->where) assert_contains(e.where, m->where);

@@ -155,8 +155,7 @@ static void from_memory(void **state)
         assert_int_equal(synth_replay_left_out(r[0]), synth_replay_left_out(r[1]));
         while ((rc = synth_replay_next(r[0], 90 * SIM_SECOND, &row[0], &e)) > 0) {
             assert_int_equal(synth_replay_next(r[1], 90 * SIM_SECOND, &row[1], &e), 1);
-            if (kind == REPLAY_ALL)
-                assert_memory_equal(row[0].id, row[1].id, row[0].id_len);
+            if (kind == REPLAY_ALL) assert_memory_equal(row[0].id, row[1].id, row[0].id_len);
             row[1].id = row[0].id;
             assert_memory_equal(&row[0], &row[1], sizeof *row);
             n++;
