@@ -241,6 +241,37 @@ endless_json() {
     { printf '{"format": "gpusim-scenario/1", "name": "'; head -c 9000000 /dev/zero | tr '\000' x; printf '"}'; } >"$tmp/d/long.json"
     within 300000 3 'expected a member "fleet"' "$gpusim" run "$tmp/d/long.json"
 }
+endless_copy() { # what is no file is copied, but not for ever
+    local c mib=1048576
+    export GPUSIM_SPOOL_BYTES=$((20 * mib))
+    for c in 'import auto /dev/zero' 'import native -' 'import philly -' 'trace stat -' 'validate --measured -' \
+        "import synergy $tmp/small.csv --rates /dev/zero" "import openb $tmp/small.csv --nodes -"; do
+        # shellcheck disable=SC2086
+        within 300000 5 'more than the 20971520 bytes' "$gpusim" $c < <(echo job_id,submit_s,duration_s,gpus; yes j1,1,2,1 2>/dev/null)
+    done
+    within 300000 1 'more than the 20971520 bytes' "$gpusim" check - < <(yes '' 2>/dev/null)
+    within 300000 0 '' "$gpusim" import native - < <(cat "$tmp/small.csv")
+    GPUSIM_SPOOL_BYTES=$(wc -c <"$tmp/small.csv") within 300000 0 '' "$gpusim" import native - < <(cat "$tmp/small.csv") # just enough
+    GPUSIM_SPOOL_BYTES=$(($(wc -c <"$tmp/small.csv") - 1)) within 300000 5 'GPUSIM_SPOOL_BYTES' "$gpusim" import native - < <(cat "$tmp/small.csv")
+    GPUSIM_SPOOL_BYTES=20MB within 300000 2 'a whole number of bytes' "$gpusim" import native - <"$tmp/small.csv"
+    GPUSIM_SPOOL_BYTES=0 within 300000 2 'a whole number of bytes' "$gpusim" import native - <"$tmp/small.csv"
+    unset GPUSIM_SPOOL_BYTES
+    # JSON is read into memory, up to 64 MiB; what every policy reads again must be a file
+    within 600000 3 'larger than 64 MiB' "$gpusim" gpu t4 --profile /dev/zero
+    within 600000 3 'larger than 64 MiB' "$gpusim" generate /dev/zero
+    within 300000 3 'found a device' "$gpusim" run "$tmp/small.json" --set work.w.trace=/dev/zero -q
+}
+half_of_the_disk() { # of 1 MiB
+    cat >"$tmp/d/go" <<'S'
+mount -t tmpfs -o size=1m none "$1" || exit 99
+export TMPDIR=$1; shift
+"$@"
+S
+    mkdir "$tmp/d/mnt"
+    unshare -rm sh "$tmp/d/go" "$tmp/d/mnt" true 2>/dev/null || { skip='no user namespaces to mount a file system in'; return; }
+    ends 5 unshare -rm sh "$tmp/d/go" "$tmp/d/mnt" timeout 60 "$gpusim" import auto /dev/zero
+    says '524288 bytes that are half of what is free'
+}
 zip_bomb() { # 1 GiB in 1 MiB: lines of no end, or documents that must be read whole
     { echo job_id,submit_s,duration_s,gpus; endless 1073741824; } | gzip -1 >"$tmp/d/bomb.csv.gz"
     within 300000 1 'more than 16 MiB' "$gpusim" check "$tmp/d/bomb.csv.gz"
@@ -313,6 +344,8 @@ fault 'killed' signal KILL 137
 fault 'memory runs out' no_memory
 fault 'a line without end' endless_line
 fault 'JSON without end' endless_json
+fault 'a pipe or a device without end' endless_copy
+fault 'a device without end and a small disk' half_of_the_disk
 fault 'a zip bomb' zip_bomb
 fault 'names that a shell would run' no_shell
 fault 'gnuplot is missing' pictures '' 'gnuplot is not installed'

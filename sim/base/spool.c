@@ -1,5 +1,6 @@
 #include "base/spool.h"
 
+#include "base/dec.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 
@@ -9,23 +10,65 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { COPY_BYTES = 1 << 18 };
+
+/* Bytes that a copy may take, and why no more. */
+struct limit {
+    int64_t bytes;
+    const char *why;
+};
+
+static int limit_of(struct limit *l, FILE *copy, struct err *e)
+{
+    const char *set = getenv("GPUSIM_SPOOL_BYTES");
+    struct statvfs fs;
+    *l = (struct limit){ SPOOL_BYTES, "are copied of what is no regular file" };
+    if (set && *set) {
+        if (dec_fixed(set, strlen(set), 0, &l->bytes) != DEC_OK || l->bytes < 1)
+            return err_set(e, ERR_USAGE, NULL,
+                           "GPUSIM_SPOOL_BYTES: expected a whole number of bytes, found \"%s\"",
+                           set);
+        l->why = "are allowed by GPUSIM_SPOOL_BYTES";
+    } else if (fstatvfs(fileno(copy), &fs) == 0 &&
+               (uint64_t)fs.f_bavail < (uint64_t)l->bytes / fs.f_frsize * 2) {
+        l->bytes = (int64_t)(fs.f_bavail * fs.f_frsize / 2);
+        l->why = "are half of what is free in the folder for temporary files";
+    }
+    return 0;
+}
+
+static int endless(const char *path, const struct limit *l, struct err *e)
+{
+    const struct loc at = { .file = path };
+    err_set(e, ERR_LIMIT, &at, "has no end, or a late one: more than the %lld bytes that %s",
+            (long long)l->bytes, l->why);
+    err_hint(e, "name a regular file (gzip, xz and zstd are read as they are), or raise "
+                "GPUSIM_SPOOL_BYTES; TMPDIR says where copies lie");
+    return ERR_LIMIT;
+}
 
 /* All bytes from fd into the file. */
 static int copy_all(int fd, const char *path, FILE *to, struct err *e)
 {
     const struct loc at = { .file = path };
+    struct limit limit;
+    int rc = limit_of(&limit, to, e);
+    if (rc != 0) return rc;
     char *buf = xmalloc(COPY_BYTES);
+    int64_t left = limit.bytes;
     ssize_t n;
-    int rc = 0;
-    while ((n = read(fd, buf, COPY_BYTES)) != 0 && rc == 0) {
+    while (rc == 0 && (n = read(fd, buf, COPY_BYTES)) != 0) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
             rc = err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
+        else if (n > left)
+            rc = endless(path, &limit, e);
         else if (fwrite(buf, 1, (size_t)n, to) != (size_t)n)
             rc = err_set(e, ERR_IO, &at, "cannot copy it to a temporary file: %s", strerror(errno));
+        left -= n;
     }
     if (rc == 0 && fflush(to) != 0)
         rc = err_set(e, ERR_IO, &at, "cannot copy it to a temporary file: %s", strerror(errno));

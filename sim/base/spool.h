@@ -2,13 +2,22 @@
  * stays where it is; standard input ("-"), a pipe, a FIFO or a device is copied, as it is, to a file
  * without a name ($TMPDIR), whose path opens it again and again.
  *
+ * What has no end must not fill the disk: a copy takes at most SPOOL_BYTES, and at most half of what is free in
+ * $TMPDIR when it begins; the environment variable GPUSIM_SPOOL_BYTES (a whole number) is another limit in place
+ * of both. Beyond it the copy is gone and the error says so.
+ *
  * What a reader says about that path must not reach the user: spool_name_err() puts the user's own
  * word in its place.
- * Errors: ERR_IO. Threads: one spool, one thread. */
+ * Errors: ERR_IO; ERR_LIMIT beyond the limit; ERR_USAGE for a bad GPUSIM_SPOOL_BYTES.
+ * Threads: one spool, one thread. */
 #ifndef GPUSIM_BASE_SPOOL_H
 #define GPUSIM_BASE_SPOOL_H
 
 #include "base/err.h"
+
+#include <stdint.h>
+
+#define SPOOL_BYTES (INT64_C(16) << 30) /* assumed: some hundred million rows of a trace */
 
 /* What cannot be opened again and again: "standard input", "a pipe", "a device", "a directory"; NULL for a
  * regular file, and for what is not there. */

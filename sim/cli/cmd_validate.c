@@ -3,6 +3,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/spool.h"
 #include "cli/card.h"
 #include "cli/command.h"
 #include "whatif/validate.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 struct options {
-    const char *measured;
+    const char *measured, *named; /* what is opened; what the user called it */
     struct opt_list sets;
     bool strict, rows;
     int format;
@@ -337,7 +338,7 @@ static int score(struct scored *s, const struct options *o, const struct world *
     if (rc != 0 && !e->where[0]) snprintf(e->where, sizeof e->where, "%s", s->path);
     if (rc < 0) return rc;
     if (o->measured && s->rows.n == 0)
-        log_warn("%s: no row of it can be scored by set \"%s\"", s->path, s->set->name);
+        log_warn("%s: no row of it can be scored by set \"%s\"", o->named, s->set->name);
     valid_report_of(&s->report, s->set, s->rows.v, s->rows.n, a);
     return 0;
 }
@@ -374,6 +375,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct options o = { 0 };
     struct world w = { 0 };
+    struct spool spool = { 0 };
     char **operand;
     size_t n = 0, missed = 0;
     int n_operands, rc = opt_parse(self, argc, argv, &o, &operand, &n_operands, e);
@@ -382,6 +384,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     struct scored *s = xcalloc(o.sets.n + 64, sizeof *s);
     struct arena *a = arena_create();
     rc = n_operands ? err_set(e, ERR_USAGE, NULL, "validate: unexpected \"%s\"", operand[0]) : 0;
+    if (rc == 0 && o.measured) { /* read more than once */
+        o.named = o.measured;
+        rc = spool_open(&spool, o.measured, e);
+        if (rc == 0) o.measured = spool_path(&spool);
+    }
     if (rc == 0) rc = choose_sets(&o, chosen, &n, e);
     if (rc == 0) rc = world_load(&w, e);
     for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -399,6 +406,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     arena_destroy(a);
     free(s);
     free(chosen);
+    spool_name_err(&spool, e);
+    spool_close(&spool);
     opt_fini(opts, &o);
     return rc;
 }
