@@ -69,7 +69,8 @@ struct plan_service {
     void *serve_params;
     const struct route_ops *route;
     int64_t replicas, most; /* at the start; at any time */
-    double *slower; /* by group: time there over the size; NAN: what the card's sheet says */
+    double *slower;  /* by group: time there over the size; NAN: what the card's sheet says */
+    double *reading; /* by group: time of a read from memory there over that on the recorded card */
     /* Language models; else NULL. */
     const struct llm_model *model;
     const struct serve_part *part;   /* by group */

@@ -279,6 +279,22 @@ static void resolve_speeds(struct builder *b, struct plan_service *x)
     }
 }
 
+/* Bandwidth of the recorded card over that of the part. */
+static void resolve_reading(struct builder *b, struct plan_service *x, const struct shape *shape)
+{
+    const struct plan *p = b->p;
+    const struct gpu_spec *recorded =
+        x->spec->gpu_model ? gpu_find(p->world->gpus, x->spec->gpu_model, NULL) : NULL;
+    x->reading = arena_array(p->arena, p->n_groups, sizeof *x->reading);
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct gpu_spec *here = p->group[g].type.gpu;
+        const int profile = shape->fit[g].demand.mig_profile;
+        x->reading[g] =
+            (recorded ? recorded->mem_Bps / here->mem_Bps : 1.0) /
+            (shape->fit[g].feasible && profile >= 0 ? mig_bw_share(here, profile) : 1.0);
+    }
+}
+
 /* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
 void plan_check_services(struct builder *b)
 {
@@ -292,6 +308,7 @@ void plan_check_services(struct builder *b)
         resolve_speeds(b, x);
         plan_replica_row(p, k, names, &row);
         const struct shape *shape = shape_of(shapes, &row, &unknown);
+        if (shape) resolve_reading(b, x, shape);
         if (!shape)
             json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);
         else if (shape->rejected)

@@ -71,8 +71,9 @@ struct serve_ops {
      * comes before (SIM_NEVER: only then). */
     uint64_t (*batch)(const void *params, const struct serve_queue *q, simtime *again);
     /* Time of a batch of `n` requests on the replica's part of a card without neighbours, in ns, from the sum
-     * and the largest of their sizes there, in ns. */
-    double (*work_ns)(const void *params, uint64_t n, double sum_ns, double largest_ns);
+     * and the largest of their sizes there, in ns, and how many times as long a read from memory takes there. */
+    double (*work_ns)(const void *params, uint64_t n, double sum_ns, double largest_ns,
+                      double reading);
 
     /* ---- iterating ways, which serve tokens; `batch` is NULL ---- */
     bool tokens;

@@ -117,7 +117,7 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     const double measured = v->plan->slower[x->job->group];
     const double scale = (isnan(measured) ? fit->transfer : measured) / x->alone;
     const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns * scale,
-                                                largest * scale) *
+                                                largest * scale, v->plan->reading[x->job->group]) *
                         x->alone;
     service_set_busy(x, true);
     residents_work(s->residents, x->job, x->job->shape,

@@ -2,9 +2,11 @@
 
 #include <math.h>
 
-double batch_ns(const struct batch_curve *c, uint64_t n, double sum_ns, double largest_ns)
+double batch_ns(const struct batch_curve *c, uint64_t n, double sum_ns, double largest_ns,
+                double reading)
 {
-    const double work = c->pad ? (double)n * largest_ns : sum_ns, floor_ns = (double)c->floor;
+    const double floor_ns = (double)c->floor;
+    const double work = (double)c->weights * reading + (c->pad ? (double)n * largest_ns : sum_ns);
     if (c->bend == 1.0) return floor_ns + work;
     const double top = fmax(floor_ns, work);
     if (top == 0) return 0;

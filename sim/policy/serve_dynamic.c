@@ -38,9 +38,10 @@ static uint64_t batch(const void *params, const struct serve_queue *q, simtime *
     return q->n < (uint64_t)p->max ? q->n : (uint64_t)p->max;
 }
 
-static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns)
+static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns,
+                      double reading)
 {
-    return batch_ns(&((const struct dynamic *)params)->curve, n, sum_ns, largest_ns);
+    return batch_ns(&((const struct dynamic *)params)->curve, n, sum_ns, largest_ns, reading);
 }
 
 const struct serve_ops serve_dynamic = {

@@ -21,9 +21,10 @@ static uint64_t batch(const void *params, const struct serve_queue *q, simtime *
     return (uint64_t)p->size;
 }
 
-static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns)
+static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns,
+                      double reading)
 {
-    return batch_ns(&((const struct fixed *)params)->curve, n, sum_ns, largest_ns);
+    return batch_ns(&((const struct fixed *)params)->curve, n, sum_ns, largest_ns, reading);
 }
 
 const struct serve_ops serve_fixed = {

@@ -11,9 +11,10 @@ static uint64_t batch(const void *params, const struct serve_queue *q, simtime *
     return 1;
 }
 
-static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns)
+static double work_ns(const void *params, uint64_t n, double sum_ns, double largest_ns,
+                      double reading)
 {
-    (void)params, (void)n, (void)largest_ns;
+    (void)params, (void)n, (void)largest_ns, (void)reading;
     return sum_ns;
 }
 

@@ -82,7 +82,7 @@ static double late(const void *params, const struct row *r, const double gap[], 
         const struct serve_queue q = { came - first, (simtime)arrival_ns[first], (simtime)now,
                                        true };
         const uint64_t n = ops->batch(params, &q, &again);
-        now += ops->work_ns(params, n, (double)n * work_ns, work_ns);
+        now += ops->work_ns(params, n, (double)n * work_ns, work_ns, 1);
         for (uint64_t k = 0; k < n; k++, first++) over += now - arrival_ns[first] > limit_ns;
     }
     return (double)over / REQUESTS;

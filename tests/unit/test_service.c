@@ -31,23 +31,29 @@ struct tiny {
 };
 
 /* `service`: its keys beside name, kind and requests. `share`, `fleet`: sections. */
-static void run(struct tiny *t, const char *fleet, const char *share, const char *service,
-                const char *more_work, const char *requests)
+static void run_on(struct tiny *t, const char *gpu, const char *fleet, const char *share,
+                   const char *service, const char *more_work, const char *requests)
 {
     char text[2000];
     const struct sim_file files[] = { { "requests.csv", requests }, { NULL, NULL } };
     snprintf(
         text, sizeof text,
-        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic', %s } ],"
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': '%s', %s } ],"
         "  'profiles': { 'all': { 'compute': 1, 'sm_width': 1, 'bw_width': 1 } },"
         "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv', 'profile': 'all', %s } %s ],"
         "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
-        fleet, service, more_work, share);
+        gpu, fleet, service, more_work, share);
     memset(t, 0, sizeof *t);
     sim_load(&t->r,
              sim_write(text, "job_id,submit_s,duration_s,gpus,profile\nj,1,10,0.5,all\n", files));
     const struct sink sink = { .self = &t->seen, .request = on_request };
     sim_policy_run(&t->r, 0, &sink, &t->p);
+}
+
+static void run(struct tiny *t, const char *fleet, const char *share, const char *service,
+                const char *more_work, const char *requests)
+{
+    run_on(t, "generic", fleet, share, service, more_work, requests);
 }
 
 static void fini(struct tiny *t)
@@ -299,6 +305,24 @@ static void batches(void **state)
     left(&t, 0, 0, 0.002, 0.002 + three);
     left(&t, 3, 0.006, 0.002 + three, 0.002 + 2 * three);
     left(&t, 7, 0.010, 0.002 + 2 * three, 0.002 + 2 * three + two);
+    fini(&t);
+    /* What a batch reads whatever its size adds to its requests; on half the bandwidth it takes twice as long. */
+    run(&t, ONE, WHOLE,
+        "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'weights': '5 ms' }", "", rows);
+    left(&t, 0, 0, 0.002, 0.002 + 0.018);
+    fini(&t);
+    run(&t, ONE, WHOLE,
+        "'gpu_model': 'a100-sxm4-40gb', 'speed_on': { 'generic': 1 }, "
+        "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'weights': '5 ms' }",
+        "", rows);
+    left(&t, 0, 0, 0.002, 0.002 + 0.013 + 0.005 * 1.555);
+    fini(&t);
+    /* A slice of 14 of 108 SMs and of an eighth of the bandwidth; it takes 12 s to make. */
+    run_on(&t, "a100-sxm4-40gb", ONE, "'kind': 'mig'",
+           "'need': { 'gpu': 0.125 }, "
+           "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'weights': '5 ms' }",
+           "", rows);
+    assert_close((double)t.seen.end[0].end / 1e9, 12 + 0.010 + 0.003 * 108 / 14 + 0.005 * 8, 1e-8);
     fini(&t);
     /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest twice. */
     run(&t, ONE, "'kind': 'mps', 'slots': 7",
