@@ -104,6 +104,23 @@ static void targets_missed(struct page *p)
         }
 }
 
+bool report_other_version(const struct result *r)
+{
+    return !r->version || strcmp(r->version, GPUSIM_VERSION) != 0;
+}
+
+/* Who wrote the figures, where it was not this very program. */
+static void written_by(struct page *p)
+{
+    const bool other = report_other_version(p->r);
+    if (!other && p->r->n_files) return;
+    strbuf_addz(p->out, "<p class=\"warn\" id=\"written-by\">");
+    if (other) SAY(p, W_OTHER_VERSION, html_of(p, p->r->version), GPUSIM_VERSION);
+    if (other && !p->r->n_files) strbuf_addc(p->out, ' ');
+    if (!p->r->n_files) page_put(p, W_FILES_UNCHECKED);
+    strbuf_addz(p->out, "</p>\n");
+}
+
 /* Sections in their order, for people who jump. */
 static void contents(struct page *p)
 {
@@ -200,6 +217,7 @@ void page_answer(struct page *p)
                                     : page_word(p, W_NO_ADVICE));
     strbuf_addz(p->out, "</p>\n");
     range(p);
+    written_by(p);
     unfinished(p);
     not_compared(p);
     findings(p, choice ? 0 : 1);

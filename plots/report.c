@@ -1,6 +1,7 @@
 /* plots/report.c - from a folder of stored files to plots and one page. */
 #include "plots/report.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "plots/beside.h"
@@ -139,6 +140,31 @@ static int read_beside(struct json_doc *doc, const char *dir, const char *name, 
     return rc;
 }
 
+/* Pictures of a file that was cut, or of another run, would not be those of the tables. */
+static int check_files(const char *dir, const struct result *r, struct err *e)
+{
+    static const char *const names[] = { "jobs.csv",  "series.csv",  "services.csv",    "slots.csv",
+                                         "risk.json", "import.json", "sensitivity.json" };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++)
+        rc = result_check_file(r, dir, names[i], e);
+    if (rc == ERR_INPUT)
+        err_hint(e, "the file was cut or changed, or is another run's: run the scenario again, or "
+                    "remove it for a page without what it holds");
+    return rc;
+}
+
+/* Of this version, and with sums of its files? The page says the same. */
+static void warn_of_origin(const struct result *r)
+{
+    if (report_other_version(r))
+        log_warn("the result was written by gpusim %s, this is %s: its figures are of that version",
+                 r->version, GPUSIM_VERSION);
+    if (r->n_files == 0)
+        log_warn(
+            "the result is from before sums of its files were kept: whether they are whole is not known");
+}
+
 static int build(const char *dir, const struct result *r, enum lang lang, struct err *e)
 {
     struct report_picture pictures[PICTURES] = { 0 };
@@ -155,6 +181,8 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     unlink(markdown);
     unlink(html); /* if this fails half-way, no page of other results may stay */
     remove_strangers(plots);
+    warn_of_origin(r);
+    if (rc == 0) rc = check_files(dir, r, e);
     if (rc == 0) rc = digest_read(&d, r, dir, e);
     if (rc == 0) rc = read_beside(&imports, dir, "import.json", e);
     if (rc == 0) rc = read_beside(&risk, dir, "risk.json", e);

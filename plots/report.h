@@ -3,7 +3,8 @@
  * Reads DIR/result.json, DIR/jobs.csv DIR/series.csv, services.csv, import.json, risk.json and sensitivity.json (all but the first may be absent), writes the data,
  * scripts and pictures to DIR/plots/, DIR/report.html and DIR/summary.md. The page needs no network and no
  * font, reads without its script, on light and dark screens and on paper, and holds no date, path or host name: same
- * files, same bytes. Everything is made anew: pictures of an earlier page that this one does not
+ * files, same bytes. A file that is not what the run wrote (sums in result.json) is refused: ERR_INPUT. A result of
+ * another version, or from before sums were kept, is drawn with a notice on the page and the log. Everything is made anew: pictures of an earlier page that this one does not
  * show are deleted, and so is the old page, also when the new one cannot be made.
  * Threads: any, on different folders. Memory: bounded by the result, not by the CSVs. */
 #ifndef GPUSIM_PLOTS_REPORT_H
@@ -41,6 +42,9 @@ struct report_look {
         effects; /* what those of the device parameters do (sensitivity.json); NULL: not computed. Borrowed */
     const struct beside *beside; /* curves of a sweep of the same scenario; NULL: none. Borrowed */
 };
+
+/* Whether a result is of another version than this program. */
+bool report_other_version(const struct result *r);
 
 /* How far the models of this run's policies are off published measurements. Reads
  * scenarios/measured/errors.csv; says so where that is missing. */

@@ -253,9 +253,34 @@ static int write_sensitivity(const struct runner *r, const struct asked *asked, 
     return rc;
 }
 
+/* Whoever reads one of them later can tell whether it is whole and of this run. */
+static int sum_files(struct runner *r, const char *dir, struct err *e)
+{
+    static const char *const names[] = {
+        "scenario.resolved.json", "jobs.csv",    "series.csv", "services.csv",     "slots.csv",
+        "timeline.json",          "import.json", "risk.json",  "sensitivity.json", "tco.csv"
+    };
+    const size_t n = sizeof names / sizeof *names;
+    struct result_file *file = arena_array(r->arena, n, sizeof *file);
+    int rc = 0;
+    r->result.file = file;
+    r->result.n_files = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const char *path = in_dir(r, dir, names[i]);
+        if (access(path, F_OK) != 0) continue;
+        file[r->result.n_files].name = names[i];
+        rc = filesum_of(path, &file[r->result.n_files++].sum, e);
+    }
+    return rc;
+}
+
 /* `asked` NULL: without the study of the parameters. */
 static int write_result(struct runner *r, const struct asked *asked, const char *dir, struct err *e)
 {
+    static const char *const perhaps[] = { "jobs.csv", "services.csv", "slots.csv",
+                                           "timeline.json" };
+    for (size_t i = 0; i < sizeof perhaps / sizeof *perhaps; i++)
+        unlink(in_dir(r, dir, perhaps[i])); /* of an earlier run that wrote one */
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
     if (rc == 0 && r->jobs)
         rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, NULL, e);
@@ -264,10 +289,8 @@ static int write_result(struct runner *r, const struct asked *asked, const char 
     if (rc == 0 && r->services)
         rc = write_rows(in_dir(r, dir, "services.csv"), services_csv_header, r->services, r->n,
                         NULL, e);
-    unlink(in_dir(r, dir, "slots.csv"));
     if (rc == 0 && r->slots)
         rc = write_rows(in_dir(r, dir, "slots.csv"), slots_csv_header, r->slots, r->n, NULL, e);
-    unlink(in_dir(r, dir, "timeline.json"));
     if (rc == 0 && r->timeline)
         rc = write_rows(in_dir(r, dir, "timeline.json"), timeline_header, r->timeline, r->n,
                         "\n]}\n", e);
@@ -275,6 +298,7 @@ static int write_result(struct runner *r, const struct asked *asked, const char 
     if (rc == 0) rc = write_risk(r, in_dir(r, dir, "risk.json"), e);
     if (rc == 0) rc = write_sensitivity(r, asked, in_dir(r, dir, "sensitivity.json"), e);
     if (rc == 0) rc = write_tco_csv(in_dir(r, dir, "tco.csv"), &r->result, e);
+    if (rc == 0) rc = sum_files(r, dir, e);
     /* Last: where result.json stands, the rest does too. */
     json_t *v = result_to_json(&r->result);
     if (rc == 0) rc = write_json(in_dir(r, dir, "result.json"), v, e);

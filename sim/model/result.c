@@ -193,6 +193,7 @@ json_t *result_to_json(const struct result *r)
     fields_put(o, "trace_sha256", fields_texts(r->trace_sha256, r->n_traces));
     if (r->n_set) fields_put(o, "set", fields_texts(r->set, r->n_set));
     fields_put(o, "inputs", inputs_json(r));
+    if (r->n_files) fields_put(o, "files", result_files_json(r));
     for (size_t i = 0; i < r->n_policies; i++)
         json_array_append_new(policies, policy_json(&r->policy[i]));
     fields_put(o, "policies", policies);
@@ -238,6 +239,7 @@ void result_read(struct result *out, struct arena *a, const struct json_doc *doc
     if (json_object_get(root, "set"))
         out->set = fields_get_text_list(&r, root, "", "set", &out->n_set);
     read_inputs(&r, root, out);
+    result_read_files(out, a, doc, d);
     json_t *list = fields_get_child(&r, root, "", "policies", JSON_ARRAY, here);
     struct policy_result *policy = arena_array(a, json_array_size(list), sizeof *policy);
     for (size_t i = 0; i < json_array_size(list); i++) {

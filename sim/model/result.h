@@ -8,6 +8,7 @@
 #define GPUSIM_MODEL_RESULT_H
 
 #include "base/arena.h"
+#include "base/filesum.h"
 #include "base/json.h"
 #include "base/simtime.h"
 #include "model/job.h"
@@ -231,6 +232,12 @@ struct result_input {
     const char *sha256;
 };
 
+/* A file that was written beside the result. */
+struct result_file {
+    const char *name; /* in the folder of the result */
+    struct filesum sum;
+};
+
 /* Why a policy is recommended: a figure of it, and that of another. */
 struct advice_reason {
     const char *text, *metric, *against; /* against: a policy; NULL: none */
@@ -296,6 +303,8 @@ struct result {
     size_t n_set;
     const struct result_input *input;
     size_t n_inputs;
+    const struct result_file *file; /* none in results of before this was kept, and of sweeps */
+    size_t n_files;
     const struct policy_result *policy;
     size_t n_policies;
     const struct comparison_row *comparison;
@@ -313,6 +322,12 @@ struct result {
 json_t *result_to_json(const struct result *r);
 /* Read a stored result. Unknown keys are ignored (additive changes only), missing ones are problems. */
 void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d);
+/* The files alone; nothing where the result has none. */
+void result_read_files(struct result *out, struct arena *a, const struct json_doc *doc,
+                       struct diag *d);
+/* Whether DIR/name is what the run wrote: ERR_INPUT when it was cut, changed or is another run's. 0 too
+ * where it is not there or the result has no sum of it. O(bytes). */
+int result_check_file(const struct result *r, const char *dir, const char *name, struct err *e);
 /* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was interrupted. */
 int result_check_whole(const struct json_doc *doc, struct err *e);
 

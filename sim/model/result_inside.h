@@ -1,6 +1,6 @@
 /* model/result_inside.h - the sections of a result, each written and read in one file, side by side, so that
  * neither forgets a field: result.c (the whole, a policy, the comparison), result_jobs.c, result_gpu.c,
- * result_services.c, result_tco.c, result_usage.c, result_advice.c. For these files only.
+ * result_services.c, result_tco.c, result_usage.c, result_advice.c, result_files.c. For these files only.
  *
  * X_json makes what read_X reads; the caller owns it. `at`: JSON pointer of the object `o`, which holds the
  * section. Readers add problems to the reader's diag and leave what is missing empty. */
@@ -36,6 +36,7 @@ json_t *result_usage_json(const struct usage *u);
 void result_read_usage(const struct field_reader *r, json_t *policy, const char *at,
                        struct usage *u);
 json_t *result_advice_json(const struct result *r);
+json_t *result_files_json(const struct result *r);
 void result_read_advice(const struct field_reader *r, json_t *root, struct result *out);
 
 #endif

@@ -33,6 +33,18 @@ struct side {
 
 /* ---- what was run ---- */
 
+/* That jobs.csv is the one that the run wrote. */
+static int check_jobs(const struct side *s, struct arena *a, struct err *e)
+{
+    struct result r = { 0 };
+    struct diag d;
+    diag_init(&d);
+    result_read_files(&r, a, &s->doc, &d);
+    int rc = diag_result(&d, e);
+    diag_fini(&d);
+    return rc == 0 ? result_check_file(&r, s->dir, "jobs.csv", e) : rc;
+}
+
 static int open_side(struct side *s, const char *dir, struct arena *a, struct err *e)
 {
     const char *path = arena_printf(a, "%s/result.json", dir);
@@ -56,7 +68,7 @@ static int open_side(struct side *s, const char *dir, struct arena *a, struct er
         rc = err_set(e, ERR_IO, &jobs, "cannot read the jobs of the run");
         err_hint(e, "run the scenario with \"output\": {\"jobs\": true}");
     }
-    return rc;
+    return rc == 0 ? check_jobs(s, a, e) : rc;
 }
 
 /* Name, kind and load of every work item: with the hashes of their files, the work. */

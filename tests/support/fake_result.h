@@ -234,6 +234,7 @@ static void fake_result(struct result *r, struct arena *a)
     };
     static const struct result_input inputs[] = { { "gpu", "a100-sxm4-80gb.json", "0a1b" },
                                                   { "prices", "default.json", "2c3d" } };
+    static const struct result_file files[] = { { "tco.csv", { 4711, 0x0badcafe } } };
     static const char *const advice[] = {
         "Choose \"mps\": its jobs wait 41 % less at p95 than under \"whole\" for the same cost.",
         "Under \"timeslice\" 2 jobs ran out of memory."
@@ -291,6 +292,8 @@ static void fake_result(struct result *r, struct arena *a)
         .n_set = 2,
         .input = inputs,
         .n_inputs = 2,
+        .file = files,
+        .n_files = 1,
         .policy = p,
         .n_policies = 3,
         .comparison = rows,

@@ -150,6 +150,10 @@ static void broken_results_are_named(void **state)
           "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], "
           "\"policies\": [{\"name\": \"p\", \"kind\": \"whole\", \"gpu\": 3}]}",
           "/policies/0/gpu" },
+        { "{\"format\": \"gpusim-result/1\", \"gpusim_version\": \"1\", \"scenario\": {\"name\": \"x\"},"
+          "\"scenario_sha256\": \"\", \"seed\": 1, \"trace_sha256\": [], \"inputs\": [], "
+          "\"files\": [{\"name\": \"jobs.csv\", \"bytes\": 3, \"crc32\": \"abcdefg0\"}]}",
+          "/files/0/crc32" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[800];
