@@ -8,16 +8,20 @@
 #include <string.h>
 
 enum {
-    MEMO_ENTRIES = 16,
-    MEMO_RESIDENTS = 8
-}; /* powers of two; 28 and 4 bits in the key are theirs */
+    MEMO_RESIDENTS = 8, /* four bits in the key each */
+    MEMO_BITS = 8,      /* of the number of entries: idle or busy, eight residents */
+    MEMO_BITS_LEAST = 4
+};
+static const size_t MEMO_BYTES = 64u << 20; /* of all cards: larger fleets have fewer entries */
 
-/* What a card does for one combination of idle and busy residents. */
-struct memo_entry {
-    uint32_t key;
-    bool known;
-    int32_t share[METERS];
-    double speed[MEMO_RESIDENTS], power_W[MEMO_RESIDENTS]; /* by resident; speed 0: idle */
+/* What a card does, by combination of idle and busy residents. */
+struct memo {
+    uint32_t age; /* grows when somebody comes, grows or leaves: answers of another age are void */
+    struct memo_entry {
+        uint32_t key, age; /* age 0: none */
+        int32_t share[METERS];
+        double speed[MEMO_RESIDENTS], power_W[MEMO_RESIDENTS]; /* by resident; speed 0: idle */
+    } entry[];
 };
 
 struct resident {
@@ -37,7 +41,7 @@ struct live_card {
     simtime settled;
     ev_id finish;
     uint64_t used_bytes;
-    struct memo_entry *memo; /* of cards with replicas; NULL */
+    struct memo *memo; /* of cards with replicas; NULL */
     struct resident one;
 };
 
@@ -46,6 +50,7 @@ struct residents {
     const struct cluster *cluster;
     struct evq *q;
     uint16_t finish_kind;
+    int memo_bits;
     struct live_card *card;
     struct meter_group *meters;
     double *charged_J; /* by group */
@@ -69,6 +74,10 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
     r->cluster = cluster;
     r->q = q;
     r->finish_kind = finish_kind;
+    r->memo_bits = MEMO_BITS;
+    while (r->memo_bits > MEMO_BITS_LEAST &&
+           ((size_t)plan->cards * sizeof(struct memo_entry)) << r->memo_bits > MEMO_BYTES)
+        r->memo_bits--;
     r->card = xcalloc_lines((size_t)plan->cards, sizeof *r->card);
     for (int64_t i = 0; i < plan->cards; i++) {
         r->card[i].resident = &r->card[i].one;
@@ -428,8 +437,7 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
     struct live_card *c = &r->card[index];
     double duty;
     size_t at = 0;
-    if (c->memo)
-        memset(c->memo, 0, MEMO_ENTRIES * sizeof *c->memo); /* somebody came, grew or left */
+    if (c->memo) c->memo->age++; /* somebody came, grew or left */
     if (c->n == 0) measure_empty(r, index, g);
     if (c->n == 0 && reach.end - reach.first == 1) {
         next_finish(r, index);
@@ -465,11 +473,15 @@ static uint32_t memo_key(const struct live_card *c)
     return key;
 }
 
-static struct memo_entry *memo_find(struct live_card *c, uint32_t key)
+static struct memo_entry *memo_find(const struct residents *r, struct live_card *c, uint32_t key)
 {
     if (c->n > MEMO_RESIDENTS) return NULL;
-    if (!c->memo) c->memo = xcalloc(MEMO_ENTRIES, sizeof *c->memo);
-    return &c->memo[(key * UINT32_C(0x9e3779b1)) >> 28]; /* Fibonacci hashing (Knuth) */
+    if (!c->memo) {
+        c->memo = xcalloc(1, sizeof *c->memo + (sizeof *c->memo->entry << r->memo_bits));
+        c->memo->age = 1;
+    }
+    /* Fibonacci hashing (Knuth) */
+    return &c->memo->entry[(key * UINT32_C(0x9e3779b1)) >> (32 - r->memo_bits)];
 }
 
 static void memo_store(const struct residents *r, const struct live_card *c, struct memo_entry *m,
@@ -477,7 +489,7 @@ static void memo_store(const struct residents *r, const struct live_card *c, str
 {
     size_t busy = 0;
     m->key = key;
-    m->known = true;
+    m->age = c->memo->age;
     memcpy(m->share, c->share, sizeof m->share);
     for (uint16_t i = 0; i < c->n; i++) {
         m->speed[i] = is_busy(&c->resident[i]) ? r->speed[busy++] : 0;
@@ -494,9 +506,9 @@ static void card_turn(struct residents *r, uint32_t index, simtime now)
         return;
     }
     const uint32_t key = memo_key(c);
-    struct memo_entry *m = memo_find(c, key);
-    if (!m || !m->known || m->key != key) {
-        struct memo_entry *kept = c->memo;
+    struct memo_entry *m = memo_find(r, c, key);
+    if (!m || m->age != c->memo->age || m->key != key) {
+        struct memo *kept = c->memo;
         c->memo = NULL; /* nobody came or left: the other answers stay good */
         card_refresh(r, index, now, NULL);
         c->memo = kept;
