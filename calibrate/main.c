@@ -1,7 +1,9 @@
 /* calibrate: measures one card and writes a device profile that gpusim reads.
  * Exit status: 0 done; 2 usage; 4 no driver, no device, or a file that cannot be written;
- * 5 nothing could be measured. */
+ * 5 nothing could be measured, or a probe was cut short (its time limit, a crash): what was measured is written. After
+ * SIGINT or SIGTERM what was measured is written, nothing where nothing was, and the program ends of the signal. */
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -9,12 +11,14 @@
 #include "calibrate/checks.h"
 #include "calibrate/device.h"
 #include "calibrate/probe.h"
+#include "calibrate/supervise.h"
 #include "calibrate/worker.h"
 
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #ifndef GPUSIM_VERSION
@@ -23,6 +27,12 @@
 
 enum { PROBES_MAX = 32, KEY_MAX = 160 };
 
+/* Two and a half times what the longest probe is planned for: mig with seven instances, 7 runs inside them of about a
+ * minute and 6 rounds of 3 kinds x 8 windows of 2 s, so 12 minutes. */
+#define LIMIT_DEFAULT_S 1800
+#define TEXT_OF(x)      #x
+#define TEXT(x)         TEXT_OF(x)
+
 struct options {
     int device;
     const char *out;  /* NULL: standard output */
@@ -30,6 +40,7 @@ struct options {
     const char *gpu;  /* catalogue key; NULL: from the device's name */
     const struct probe *only[PROBES_MAX];
     size_t only_n; /* 0: all */
+    double limit_s;
     bool quick, list, info;
     int child;  /* >= 0: the child's side of the context probe */
     int worker; /* >= 0: a further process on that device (worker.h) */
@@ -49,6 +60,9 @@ static const struct {
     { "gpu", 'g', 0, "KEY", "catalogue key of the card (default: from its name)" },
     { "shim", 's', 0, "PATH", "measure this preloaded library (default: our own)" },
     { "quick", 'q', 0, NULL, "stop at 5 % instead of 1 %, and sooner" },
+    { "limit", 't', 0, "SECONDS",
+      "for one probe; one that takes longer is ended and not measured (default " TEXT(
+          LIMIT_DEFAULT_S) ")" },
     { "list", 'l', 0, NULL,
       "the probes, what each measures and which keys it fills; needs no card" },
     { "device-info", 'i', 0, NULL,
@@ -79,7 +93,7 @@ static const struct {
     { 0, "done" },
     { 2, "usage" },
     { 4, "no driver, no device, or a file that cannot be written" },
-    { 5, "nothing could be measured" },
+    { 5, "nothing could be measured, or a probe was cut short: what was measured is written" },
 };
 #define COUNTOF(x) (sizeof(x) / sizeof *(x))
 
@@ -162,6 +176,18 @@ static int parse_count(const char *text, const char *option, int *out, struct er
         return err_set(e, ERR_USAGE, NULL, "%s: expected a number from 0 to 1023, found \"%s\"",
                        option, text);
     *out = (int)v;
+    return 0;
+}
+
+static int parse_limit(const char *text, double *out, struct err *e)
+{
+    char *end = NULL;
+    const double v = strtod(text, &end);
+    if (end == text || *end || !(v >= 1 && v <= 1e6))
+        return err_set(e, ERR_USAGE, NULL,
+                       "--limit: expected a number of seconds from 1 to 1000000, found \"%s\"",
+                       text);
+    *out = v;
     return 0;
 }
 
@@ -256,6 +282,7 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         case 'g': rc = parse_key(optarg, o, e); break;
         case 's': o->shim = optarg; break;
         case 'm': print_manual(stdout); return 1;
+        case 't': rc = parse_limit(optarg, &o->limit_s, e); break;
         case 'q': o->quick = true; break;
         case 'l': o->list = true; break;
         case 'i': o->info = true; break;
@@ -326,64 +353,65 @@ static int write_files(const struct options *o, const struct profile_out *out, j
     return rc;
 }
 
-static json_t *describe_run(const struct options *o, const struct device *d,
-                            const struct device_sensors *before, const struct device_sensors *after)
+static json_t *describe_run(const struct options *o, const struct supervised *s)
 {
     char when[32] = "";
     const time_t now = time(NULL);
     struct tm tm;
     if (gmtime_r(&now, &tm)) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    json_t *v = device_json(&d->info, before, after);
+    json_t *v = device_json(&s->info, &s->before, &s->after), *steps = json_array();
     json_object_set_new(v, "measured_at", json_string(when));
     json_object_set_new(v, "calibrate_version", json_string(GPUSIM_VERSION));
     json_object_set_new(v, "quick", json_boolean(o->quick));
+    json_object_set_new(v, "limit_s", json_num(s->limit_s));
+    for (size_t i = 0; i < s->steps; i++)
+        json_array_append_new(steps,
+                              json_pack("{s:s, s:b, s:o}", "probe", s->step[i].probe->name, "again",
+                                        s->step[i].again, "seconds", json_num(s->step[i].seconds)));
+    json_object_set_new(v, "steps", steps);
+    json_object_set_new(v, "cut_short", s->cut_short[0] ? json_string(s->cut_short) : json_null());
     return v;
 }
 
-/* Launches and memory bandwidth once more, when everything else has been measured. */
-static struct profile_out *measure_again(const struct options *o, const struct probe_ctx *first)
+/* The probes that are wanted; then launches and memory bandwidth once more, when everything else has been
+ * measured. */
+static void plan_steps(const struct options *o, struct supervised *s)
 {
-    static const char *const names[] = { "launch", "triad" };
-    struct profile_out *again = profile_out_create(profile_out_gpu(first->out));
-    struct probe_ctx ctx = *first;
-    ctx.out = again;
-    for (size_t i = 0; i < COUNTOF(names); i++) {
-        const struct probe *p = probe_find(names[i]);
-        if (!wanted(o, p)) continue;
-        fprintf(stderr, "calibrate: %s again ...\n", p->name);
-        probe_run(p, &ctx);
+    static const char *const again[] = { "launch", "triad" };
+    for (size_t i = 0; probe_all[i]; i++)
+        if (wanted(o, probe_all[i])) s->step[s->steps++].probe = probe_all[i];
+    for (size_t i = 0; i < COUNTOF(again); i++) {
+        const struct probe *p = probe_find(again[i]);
+        if (wanted(o, p)) s->step[s->steps++] = (struct step){ .probe = p, .again = true };
     }
-    return again;
 }
 
-static int measure(const struct options *o, struct device *d, struct err *e)
+/* 0 also when steps were cut short: then what was measured has been written. */
+static int report(const struct options *o, const struct supervised *s, struct err *e)
 {
-    char key[KEY_MAX];
-    struct device_sensors before, after;
-    struct profile_out *out =
-        profile_out_create(o->gpu ? o->gpu : device_gpu_key(key, sizeof key, d->info.name));
-    const struct probe_ctx ctx = { d, out, probe_rule(o->quick), o->quick, o->shim };
+    profile_out_table(s->out, stderr);
+    json_t *device = describe_run(o, s);
+    json_object_set_new(device, "self_checks", self_checks(s->out, s->again, stderr));
+    int rc = write_files(o, s->out, device, e);
+    json_decref(device);
+    return rc;
+}
 
-    d->ops->sensors(d, &before);
-    for (size_t i = 0; probe_all[i]; i++) {
-        if (!wanted(o, probe_all[i])) continue;
-        fprintf(stderr, "calibrate: %s ...\n", probe_all[i]->name);
-        probe_run(probe_all[i], &ctx);
-    }
-    struct profile_out *again = measure_again(o, &ctx);
-    d->ops->sensors(d, &after);
-    profile_out_table(out, stderr);
-
-    json_t *device = describe_run(o, d, &before, &after);
-    json_object_set_new(device, "self_checks", self_checks(out, again, stderr));
-    int rc = write_files(o, out, device, e);
+static int measure(const struct options *o, struct supervised *s, struct err *e)
+{
     const bool identity_only = o->only_n == 1 && !o->only[0]->run;
-    if (!rc && !profile_out_measured(out) && !identity_only)
+    const bool measured = profile_out_measured(s->out) || identity_only;
+    if (interrupt_caught() && !measured)
+        return err_set(e, ERR_LIMIT, NULL, "%s: nothing was measured and nothing is written",
+                       s->cut_short);
+    int rc = report(o, s, e);
+    if (!rc && !measured)
         rc = err_set(e, ERR_LIMIT, NULL,
                      "nothing could be measured; the reasons are under \"not_measured\"");
-    json_decref(device);
-    profile_out_destroy(again);
-    profile_out_destroy(out);
+    if (!rc && s->cut_short[0])
+        rc = err_set(e, ERR_LIMIT, NULL,
+                     "not all that was asked for was measured: %.300s; the rest is written",
+                     s->cut_short);
     return rc;
 }
 
@@ -417,29 +445,31 @@ static int be_worker(int index)
 
 static int run(int argc, char **argv, struct err *e)
 {
-    struct options o = { .child = -1, .worker = -1 };
-    struct device *d = NULL;
-
+    struct options o = { .limit_s = LIMIT_DEFAULT_S, .child = -1, .worker = -1 };
     int rc = parse_options(argc, argv, &o, e);
     if (rc) return rc > 0 ? 0 : rc;
     /* a pipe to the parent, who may have gone: nobody is to be told */
+    if (o.child >= 0 || o.worker >= 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (o.child >= 0) exit(device_cuda_context_child(o.child));
     if (o.worker >= 0) exit(be_worker(o.worker));
     if (o.list) {
         probe_list(stdout);
         return 0;
     }
-    rc = device_cuda_open(&d, o.device, e);
-    if (!rc && o.out && !o.info) rc = try_output(o.out, e);
-    if (rc) {
-        if (d) d->ops->close(d);
-        return rc;
-    }
+    if (o.out && !o.info) rc = try_output(o.out, e);
+    if (rc) return rc;
+    struct supervised s = {
+        .device = o.device, .limit_s = o.limit_s, .quick = o.quick, .gpu = o.gpu, .shim = o.shim
+    };
+    if (!o.info) plan_steps(&o, &s);
+    interrupt_catch();
+    rc = supervise(&s, e);
+    if (rc) return rc;
     if (o.info)
-        device_describe(&d->info, stdout);
+        device_describe(&s.info, stdout);
     else
-        rc = measure(&o, d, e);
-    d->ops->close(d);
+        rc = measure(&o, &s, e);
+    supervised_fini(&s);
     return rc;
 }
 
@@ -451,5 +481,6 @@ int main(int argc, char **argv)
     if (!rc && (fflush(stdout) || ferror(stdout)))
         rc = err_set(&e, ERR_IO, NULL, "cannot write standard output");
     if (rc) err_print(&e, "calibrate", stderr);
+    interrupt_die();
     return rc ? err_status((enum err_code)rc) : 0;
 }

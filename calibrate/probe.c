@@ -31,16 +31,21 @@ const struct probe *probe_find(const char *name)
     return NULL;
 }
 
+void probe_missing(const struct probe *p, struct profile_out *o, const char *why)
+{
+    for (size_t i = 0; i < p->keys_n; i++) {
+        const struct param_def *k = &p->keys[i];
+        if (isnan(profile_out_value(o, k->group, k->key)) &&
+            !profile_out_reason(o, k->group, k->key))
+            profile_out_missing(o, k, "%s", why);
+    }
+}
+
 void probe_run(const struct probe *p, const struct probe_ctx *c)
 {
     if (!p->run) return;
     p->run(c);
-    for (size_t i = 0; i < p->keys_n; i++) {
-        const struct param_def *k = &p->keys[i];
-        if (isnan(profile_out_value(c->out, k->group, k->key)) &&
-            !profile_out_reason(c->out, k->group, k->key))
-            profile_out_missing(c->out, k, "the probe did not reach it");
-    }
+    probe_missing(p, c->out, "the probe did not reach it");
 }
 
 void probe_list(FILE *to)

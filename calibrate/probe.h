@@ -30,6 +30,8 @@ extern const struct probe *const probe_all[]; /* NULL-terminated */
 const struct probe *probe_find(const char *name); /* NULL when unknown */
 /* Run one probe, then report the keys it left out. */
 void probe_run(const struct probe *p, const struct probe_ctx *c);
+/* Of the keys that were not told yet: not measured, and why. */
+void probe_missing(const struct probe *p, struct profile_out *o, const char *why);
 /* Name, purpose and keys of every probe, for --list. */
 void probe_list(FILE *to);
 struct stop_rule probe_rule(bool quick);

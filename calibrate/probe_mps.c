@@ -5,11 +5,16 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 enum { KINDS = 5, REPEATS = 6 }; /* of neighbours, in the order of kind_loop() */
 enum {
@@ -55,8 +60,10 @@ static const struct param_def keys[KEYS] = {
 struct daemon {
     char folder[64];
     char *pipe, *log; /* NAME=VALUE */
-    FILE *
-        guard; /* a shell that ends the daemon when this program has closed the pipe to it, or is no more */
+    /* a shell that ends the daemon when this program has closed the pipe to it, or is no more; in a session of its own,
+     * so that it outlives whoever ends this program's process group */
+    pid_t guard; /* 0: none */
+    int to_guard;
 };
 
 /* A line to the daemon's control program, or with "-d" the start of it. Its output is not ours. */
@@ -70,6 +77,34 @@ static int control(const struct daemon *m, const char *input, const char *option
     return WIFEXITED(st) ? WEXITSTATUS(st) : -1;
 }
 
+static int guard_start(struct daemon *m, struct err *e)
+{
+    char shell[] = "sh", option[] = "-c";
+    char *command = xasprintf("trap '' INT HUP TERM; cat >/dev/null; echo quit | %s %s "
+                              "nvidia-cuda-mps-control >/dev/null 2>&1; rm -rf '%s'",
+                              m->pipe, m->log, m->folder);
+    char *argv[] = { shell, option, command, NULL };
+    posix_spawn_file_actions_t fa;
+    posix_spawnattr_t own_session;
+    int fd[2], failed = pipe2(fd, O_CLOEXEC) != 0 ? errno : 0;
+    if (!failed) {
+        posix_spawn_file_actions_init(&fa);
+        posix_spawn_file_actions_adddup2(&fa, fd[0], STDIN_FILENO);
+        posix_spawnattr_init(&own_session);
+        posix_spawnattr_setflags(&own_session, POSIX_SPAWN_SETSID);
+        failed = posix_spawn(&m->guard, "/bin/sh", &fa, &own_session, argv, environ);
+        posix_spawnattr_destroy(&own_session);
+        posix_spawn_file_actions_destroy(&fa);
+        close(fd[0]);
+        m->to_guard = fd[1];
+        if (failed) close(fd[1]);
+    }
+    if (failed) m->guard = 0;
+    free(command);
+    return failed ? err_set(e, ERR_IO, NULL, "no guard for the daemon: %s", strerror(failed)) : 0;
+}
+
+/* The guard comes first: at no time is there a daemon that nobody ends. */
 static int daemon_start(struct daemon *m, struct err *e)
 {
     snprintf(m->folder, sizeof m->folder, "/tmp/calibrate-mps-XXXXXX");
@@ -78,26 +113,20 @@ static int daemon_start(struct daemon *m, struct err *e)
     if (!mkdtemp(m->folder)) return err_set(e, ERR_IO, NULL, "no folder for the daemon's pipes");
     m->pipe = xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", m->folder);
     m->log = xasprintf("CUDA_MPS_LOG_DIRECTORY=%s", m->folder);
-    const int st = control(m, NULL, "-d");
-    if (st == 0) {
-        char *command = xasprintf("trap '' INT HUP TERM; cat >/dev/null; echo quit | %s %s "
-                                  "nvidia-cuda-mps-control >/dev/null 2>&1; rm -rf '%s'",
-                                  m->pipe, m->log, m->folder);
-        m->guard = popen(command, "we");
-        free(command);
-        if (!m->guard) control(m, "quit", "");
+    int rc = guard_start(m, e);
+    if (rc) {
+        rmdir(m->folder);
+        return rc;
     }
+    const int st = control(m, NULL, "-d");
     return st == 0 ? 0 : err_set(e, ERR_IO, NULL, "the MPS daemon does not start (status %d)", st);
 }
 
 static void daemon_stop(struct daemon *m)
 {
-    if (m->guard)
-        pclose(m->guard);
-    else if (m->pipe) {
-        char *command = xasprintf("rm -rf '%s'", m->folder); /* a name that mkdtemp made */
-        if (system(command) != 0) fprintf(stderr, "calibrate: %s is left\n", m->folder);
-        free(command);
+    if (m->guard) {
+        close(m->to_guard);
+        while (waitpid(m->guard, NULL, 0) < 0 && errno == EINTR) continue;
     }
     free(m->pipe);
     free(m->log);
@@ -251,7 +280,7 @@ static void run(const struct probe_ctx *c)
     const struct stop_rule rule = {
         .relative = 0.03, .min_n = REPEATS, .max_n = 100, .seconds = 600
     };
-    struct daemon m = { .guard = NULL };
+    struct daemon m = { .guard = 0 };
     struct sampler s[KEYS];
     struct err e = { 0 };
     int rc = c->dev->ops->context_open(c->dev, &e);

@@ -21,6 +21,15 @@ struct entry {
 struct profile_out {
     char *gpu;
     VEC(struct entry) entry;
+    profile_tell *tell; /* NULL: nobody wants to know */
+    void *told;
+};
+
+/* What goes from one process to another of the same program: this, then the texts with their ends, then the samples. */
+struct packed {
+    enum param_status status;
+    struct estimate est;
+    size_t method, reason, points, samples; /* bytes; 0: none */
 };
 
 static const char *const status_names[] = {
@@ -48,6 +57,82 @@ void profile_out_destroy(struct profile_out *o)
     vec_fini(&o->entry);
     free(o->gpu);
     free(o);
+}
+
+static const struct entry *find(const struct profile_out *o, const char *group, const char *key)
+{
+    for (size_t i = 0; i < o->entry.n; i++) {
+        const struct entry *e = &o->entry.v[i];
+        if (strcmp(e->def.group, group) == 0 && strcmp(e->def.key, key) == 0) return e;
+    }
+    return NULL;
+}
+
+static void pack(const struct entry *e, struct strbuf *b)
+{
+    char *points = e->points ? json_dumps(e->points, JSON_REAL_PRECISION(17)) : NULL;
+    struct packed p;
+    memset(&p, 0, sizeof p); /* padding too: it is copied as bytes */
+    p.status = e->status;
+    p.est = e->est;
+    p.method = e->method ? strlen(e->method) + 1 : 0;
+    p.reason = e->reason ? strlen(e->reason) + 1 : 0;
+    p.points = points ? strlen(points) + 1 : 0;
+    p.samples = e->samples_n * sizeof *e->samples;
+    strbuf_add(b, (const char *)&p, sizeof p);
+    if (p.method) strbuf_add(b, e->method, p.method);
+    if (p.reason) strbuf_add(b, e->reason, p.reason);
+    if (p.points) strbuf_add(b, points, p.points);
+    if (p.samples) strbuf_add(b, (const char *)e->samples, p.samples);
+    free(points);
+}
+
+/* A parameter has one fate: were it told twice, it could be both a number and missing. */
+static void add(struct profile_out *o, struct entry *e)
+{
+    struct strbuf b = { 0 };
+    if (find(o, e->def.group, e->def.key))
+        BUG("parameter %s.%s is told twice", e->def.group, e->def.key);
+    vec_push(&o->entry, *e);
+    if (!o->tell) return;
+    pack(e, &b);
+    o->tell(o->told, &e->def, b.s, b.len);
+    strbuf_fini(&b);
+}
+
+void profile_out_tell(struct profile_out *o, profile_tell *tell, void *told)
+{
+    o->tell = tell;
+    o->told = told;
+}
+
+static char *take_text(const char **at, size_t bytes)
+{
+    char *text = bytes ? xstrndup(*at, bytes - 1) : NULL;
+    *at += bytes;
+    return text;
+}
+
+void profile_out_take(struct profile_out *o, const struct param_def *def, const void *bytes,
+                      size_t n)
+{
+    const char *at = (const char *)bytes + sizeof(struct packed);
+    struct packed p;
+    BUG_ON(n < sizeof p);
+    memcpy(&p, bytes, sizeof p);
+    BUG_ON(n != sizeof p + p.method + p.reason + p.points + p.samples);
+    struct entry e = { .def = *def, .status = p.status, .est = p.est };
+    e.method = take_text(&at, p.method);
+    e.reason = take_text(&at, p.reason);
+    char *points = take_text(&at, p.points);
+    if (points) e.points = json_loads(points, 0, NULL);
+    free(points);
+    e.samples_n = p.samples / sizeof *e.samples;
+    if (p.samples) {
+        e.samples = xmalloc(p.samples);
+        memcpy(e.samples, at, p.samples);
+    }
+    add(o, &e);
 }
 
 /* Why the estimate cannot be a number in a profile; NULL when it can. To be freed. */
@@ -92,7 +177,7 @@ enum param_status profile_out_put(struct profile_out *o, const struct param_def 
         n.samples = xreallocarray(NULL, s->n, sizeof *n.samples);
         memcpy(n.samples, s->v, s->n * sizeof *n.samples);
     }
-    vec_push(&o->entry, n);
+    add(o, &n);
     return n.status;
 }
 
@@ -112,7 +197,7 @@ enum param_status profile_out_curve(struct profile_out *o, const struct param_de
     if (n == 0) e.status = PARAM_NOT_MEASURED;
     if (e.status != PARAM_MEASURED) e.reason = xstrdup(n ? "a speed is not positive" : "no point");
     e.method = xstrdup(method);
-    vec_push(&o->entry, e);
+    add(o, &e);
     return e.status;
 }
 
@@ -144,16 +229,7 @@ void profile_out_missing(struct profile_out *o, const struct param_def *def, con
     strbuf_vaddf(&b, fmt, ap);
     va_end(ap);
     n.reason = b.s;
-    vec_push(&o->entry, n);
-}
-
-static const struct entry *find(const struct profile_out *o, const char *group, const char *key)
-{
-    for (size_t i = 0; i < o->entry.n; i++) {
-        const struct entry *e = &o->entry.v[i];
-        if (strcmp(e->def.group, group) == 0 && strcmp(e->def.key, key) == 0) return e;
-    }
-    return NULL;
+    add(o, &n);
 }
 
 const struct estimate *profile_out_estimate(const struct profile_out *o, const char *group,

@@ -4,7 +4,8 @@
  *
  * A parameter is either measured, or not measured, or implausible. Only measured ones become numbers
  * in the profile; the others appear under "not_measured" with their reason, so gpusim takes the next
- * source down. Parameters with `detail` set go to the samples file only.
+ * source down. Parameters with `detail` set go to the samples file only. To say a parameter twice is a
+ * bug and ends the program: none can be both a number and missing.
  *
  * Ownership: everything is copied in. Threads: one. */
 #ifndef GPUSIM_CALIBRATE_PROFILE_WRITE_H
@@ -48,6 +49,13 @@ void profile_out_missing(struct profile_out *o, const struct param_def *def, con
 enum param_status profile_out_curve(struct profile_out *o, const struct param_def *def,
                                     const double share[], const double speed[], size_t n,
                                     const char *method);
+
+/* For a process that measures on behalf of another one (supervise.h): `tell` is called with each parameter as it comes,
+ * in bytes that profile_out_take() of the same program makes the same parameter of. */
+typedef void profile_tell(void *told, const struct param_def *def, const void *bytes, size_t n);
+void profile_out_tell(struct profile_out *o, profile_tell *tell, void *told);
+void profile_out_take(struct profile_out *o, const struct param_def *def, const void *bytes,
+                      size_t n);
 
 const char *profile_out_gpu(const struct profile_out *o); /* catalogue key of the card */
 /* The largest drift of a contract parameter with at least 8 samples, and whose it is; NAN: none. */

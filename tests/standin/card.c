@@ -39,6 +39,7 @@ struct state {
     int owner; /* context on the card; -1: none yet */
     double switching_ns, turn_ns;
     int64_t used_bytes;
+    bool wedged;
     uint64_t rng;
     struct context ctx[CONTEXTS];
 };
@@ -280,6 +281,15 @@ void card_context_close(int ctx)
     drop_lock();
 }
 
+bool card_wedged(bool now)
+{
+    take_lock();
+    card->wedged |= now;
+    const bool wedged = card->wedged;
+    drop_lock();
+    return wedged;
+}
+
 bool card_take(int64_t bytes)
 {
     const int64_t all = (int64_t)(plan.memory_GiB * (1 << 30));
@@ -387,7 +397,7 @@ uint64_t card_wait(int ctx, uint64_t item)
         if (standin_clock_until)
             standin_clock_until(card_now_ns() + (uint64_t)left + 1);
         else if (left > 200e3)
-            usleep((useconds_t)(1e-3 * left) - 100);
+            usleep((useconds_t)(1e-3 * fmin(left, 1e9)) - 100);
     }
 }
 

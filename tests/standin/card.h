@@ -47,6 +47,10 @@
     X(power_W, 61)                                                                                 \
     X(tick_us, 0) /* of the timer; 0: none that is seen */                                         \
     X(devices, 1)                                                                                  \
+    X(hang, 0)      /* kernels of that number (1: cal_empty, 2: cal_fill ..) never end */          \
+    X(wedge, 0)     /* 1: once one of them was launched, no kernel of anybody ends */              \
+    X(hang_call, 0) /* enum card_hang: a call that never returns */                                \
+    X(crash, 0)     /* kernels of that number end the process that launches them */                \
     X(init_error, 0)                                                                               \
     X(module_error, 0)                                                                             \
     X(beside_compute,                                                                              \
@@ -54,6 +58,16 @@
     X(throttle_every, 0) /* each k-th question finds the card throttled; 0: never */               \
     X(mig, 0)                                                                                      \
     X(noise, 0.005)
+
+enum card_hang {
+    HANG_NONE,
+    HANG_INIT,           /* cuInit, of everybody */
+    HANG_WORKER_CONTEXT, /* cuCtxCreate of a worker */
+    HANG_WORKER_END,     /* cuCtxDestroy of a worker */
+    HANG_WORKER_KERNEL,  /* hang is for workers only */
+    HANG_CHILD_CONTEXT,  /* cuCtxCreate of the context probe's child */
+    HANG_SENSORS,        /* the board's power, of everybody */
+};
 
 struct card_plan {
     char name[96];
@@ -74,6 +88,8 @@ void card_context_close(int ctx);
 bool card_take(int64_t bytes); /* of the card's memory; negative gives back. false: not there */
 uint64_t card_free_bytes(void);
 
+/* Whether no kernel ends any more; `now`: from now on. */
+bool card_wedged(bool now);
 /* Adds work and returns its number in the context. Waits while the queue is full. */
 uint64_t card_add(int ctx, double ns);
 /* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,12 +93,29 @@ static void watch_forks(void)
     pthread_atfork(before_fork, after_fork, after_fork);
 }
 
+/* Whether this is a further process of calibrate's, by the option that it was started with. */
+static bool is_process(const char *option)
+{
+    char line[200] = "";
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+    if (f) fclose(f);
+    return memmem(line, n, option, strlen(option)) != NULL;
+}
+
+static void maybe_hang(enum card_hang here, const char *option)
+{
+    while ((enum card_hang)card_plan()->hang_call == here && (!option || is_process(option)))
+        pause();
+}
+
 EXPORT CUresult cuInit(unsigned flags)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)flags;
     pthread_once(&once, watch_forks);
     card_open();
+    maybe_hang(HANG_INIT, NULL);
     return (CUresult)card_plan()->init_error;
 }
 
@@ -211,6 +229,8 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice d)
     (void)flags;
     (void)d;
     const uint64_t end = card_now_ns() + (uint64_t)(1e6 * card_plan()->context_ms);
+    maybe_hang(HANG_WORKER_CONTEXT, "--worker");
+    maybe_hang(HANG_CHILD_CONTEXT, "--context-child");
     if (!card_take(context_bytes())) return CUDA_ERROR_OUT_OF_MEMORY;
     context = card_context_open();
     if (context < 0) {
@@ -225,6 +245,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice d)
 EXPORT CUresult cuCtxDestroy_v2(CUcontext c)
 {
     (void)c;
+    maybe_hang(HANG_WORKER_END, "--worker");
     card_context_close(context);
     card_take(-context_bytes());
     pthread_mutex_lock(&lock);
@@ -423,6 +444,18 @@ static double compute_ns(unsigned grid, unsigned block, uint64_t iters)
     return 1e3 * (double)iters * fmax(4, per_sm) / card_plan()->clock_MHz;
 }
 
+/* Of a kernel that never ends: longer than any test. */
+#define FOR_EVER_NS 1e18
+
+static bool never_ends(int number)
+{
+    const struct card_plan *p = card_plan();
+    if (number == (int)p->crash) raise(SIGSEGV);
+    if ((enum card_hang)p->hang_call == HANG_WORKER_KERNEL && !is_process("--worker")) return false;
+    const bool now = number == (int)p->hang;
+    return now || (p->wedge > 0 && card_wedged(false));
+}
+
 static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **args)
 {
     const struct card_plan *p = card_plan();
@@ -432,6 +465,11 @@ static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **a
         return CUDA_SUCCESS;
     }
     if (context < 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (never_ends((int)(uintptr_t)f)) {
+        card_wedged(p->wedge > 0);
+        card_add(context, FOR_EVER_NS);
+        return CUDA_SUCCESS;
+    }
     double ns = 1e3 * p->empty_us;
     switch ((enum kernel)((uintptr_t)f - 1)) {
     case FILL:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -57,6 +58,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device *out)
 int nvmlDeviceGetPowerUsage(device d, unsigned *mW)
 {
     (void)d;
+    while ((int)planted("hang_call", 0) == HANG_SENSORS) pause();
     *mW = (unsigned)(1e3 * planted("power_W", 61));
     return 0;
 }
