@@ -112,7 +112,7 @@ CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
 SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
-STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client))
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
 
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
@@ -212,18 +212,19 @@ $(B)/bin/calibrate: $(CAL_OBJ) $(LIB)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LDLIBS) -ldl
 
 # The preloaded library that calibrate measures; -O2 in every variant (see dlsym in it), no sanitizer.
-$(B)/bin/libgpusim_intercept.so: calibrate/shim/intercept.c calibrate/shim/hooks.h
+SHIM_SRC := $(sort $(wildcard calibrate/shim/*.c))
+$(B)/bin/libgpusim_intercept.so: $(SHIM_SRC) $(wildcard calibrate/shim/*.h)
 	@mkdir -p $(@D)
 	@echo '  CC   $(@F)'
-	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -DGPUSIM_CHECK_ABI -fsyntax-only $<
+	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -DGPUSIM_CHECK_ABI -fsyntax-only $(SHIM_SRC)
 	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Wshadow -Wconversion $(if $(filter 1,$(DEVELOPER)),-Werror) -O2 -g -fPIC -shared \
-	    -fvisibility=hidden -Wl,-soname,$(@F) -o $@ $< -pthread -ldl
+	    -fvisibility=hidden -Wl,-soname,$(@F) -o $@ $(SHIM_SRC) -pthread -ldl
 
 # A card that is not there, for the tests of calibrate: tests/standin/README.md.
 STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
     $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -fPIC -shared -fvisibility=hidden \
     -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $(filter %.c,$^) -pthread -ldl -lm
-$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/card.c tests/standin/card.h tests/standin/clock.h
+$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/memory.c tests/standin/entry.c tests/standin/card.c tests/standin/card.h tests/standin/clock.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
 	@$(STANDIN_CC)
@@ -232,8 +233,13 @@ $(B)/tests/standin/libnvidia-ml.so.1: tests/standin/libnvidia-ml.c tests/standin
 $(B)/tests/standin/libclock.so: tests/standin/clock.c tests/standin/clock.h
 	@$(STANDIN_CC)
 # Linked to the stand-in, and it loads it besides: every way to a driver call.
-$(B)/tests/standin/client: tests/standin/client.c $(B)/tests/standin/libcuda.so.1
-	@$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -o $@ $^ -pthread -ldl
+CLIENT_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -o $@ $(filter %.c %.so.1,$^) -pthread -ldl
+$(B)/tests/standin/client: tests/standin/client.c tests/standin/client_memory.c tests/standin/client.h $(B)/tests/standin/libcuda.so.1
+	@$(CLIENT_CC)
+# The same with the library's hooks inside, all of it under TSan: what is preloaded cannot be.
+$(B)/tests/standin/client_tsan: tests/standin/client.c tests/standin/client_memory.c tests/standin/client.h $(SHIM_SRC) \
+    $(wildcard calibrate/shim/*.h) $(B)/tests/standin/libcuda.so.1
+	@$(CLIENT_CC) -fsanitize=thread -DGPUSIM_WITHOUT_DLSYM -rdynamic
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)

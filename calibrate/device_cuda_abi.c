@@ -17,7 +17,7 @@ BLAS_CALLS(X)
 #undef X
 
 /* What the interception library hooks is there; its signatures are checked where it is compiled. */
-#define X(symbol, plain, ptsz) _Static_assert(sizeof(&symbol) == sizeof(void *), #symbol);
+#define X(symbol, plain, ptsz, since) _Static_assert(sizeof(&symbol) == sizeof(void *), #symbol);
 HOOK_MAP(X)
 #undef X
 

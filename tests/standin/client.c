@@ -1,6 +1,7 @@
 /* A CUDA program for the tests of the interception library: does one thing and prints what came of it.
  * It is linked to the stand-in driver and loads it besides. Usage: client WHAT [NUMBER] */
-#include <cuda.h>
+#include "tests/standin/client.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,22 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#undef cuGetProcAddress
-
 extern CUresult cuGetProcAddress(const char *, void **, int, cuuint64_t);
-extern CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
 extern unsigned long standin_launches(void);
 extern _Bool standin_is_followed(void);
 
 typedef CUresult launch_fn(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                            unsigned, CUstream, void **, void **);
 
-enum { UNIT = 2 << 20 };
-
 static CUfunction empty, compute;
 static CUdeviceptr sink;
 
-static void need(CUresult r, const char *what)
+void need(CUresult r, const char *what)
 {
     if (r == CUDA_SUCCESS) return;
     printf("failed %s %d\n", what, (int)r);
@@ -70,7 +66,7 @@ static void launch_times(launch_fn *f, int n, const char *what)
     for (int i = 0; i < n; i++) need(f(empty, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), what);
 }
 
-static void *by_address(int version, const char *name)
+static void *by_address(int version, const char *name, cuuint64_t flags)
 {
     void *p = NULL, *self = NULL;
     need(cuGetProcAddress("cuGetProcAddress", &self, version, 0), "cuGetProcAddress");
@@ -78,13 +74,64 @@ static void *by_address(int version, const char *name)
         CUresult (*f)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
         CUdriverProcAddressQueryResult status;
         memcpy(&f, &self, sizeof f);
-        need(f(name, &p, version, 0, &status), name);
+        need(f(name, &p, version, flags, &status), name);
     } else {
         CUresult (*f)(const char *, void **, int, cuuint64_t);
         memcpy(&f, &self, sizeof f);
-        need(f(name, &p, version, 0), name);
+        need(f(name, &p, version, flags), name);
     }
     return p;
+}
+
+/* The name that cuGetProcAddress knows: without the version and the kind of stream. */
+static void plain_name(char out[64], const char *symbol)
+{
+    size_t n = (size_t)snprintf(out, 64, "%s", symbol);
+    if (n > 5 && strcmp(out + n - 5, "_ptsz") == 0) out[n -= 5] = '\0';
+    if (n > 3 && strcmp(out + n - 3, "_v2") == 0) out[n - 3] = '\0';
+}
+
+void *call_by(const char *route, const char *symbol)
+{
+    char name[64];
+    const cuuint64_t flags = strstr(symbol, "_ptsz") ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                                     : CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+    plain_name(name, symbol);
+    if (strcmp(route, "dlsym") == 0) return load(symbol);
+    if (strcmp(route, "address") == 0) return by_address(11060, name, flags);
+    if (strcmp(route, "address2") == 0) return by_address(13000, name, flags);
+    return dlsym(RTLD_DEFAULT, symbol); /* what a linked call is bound to */
+}
+
+/* The calls with per-thread default streams, by symbol and by both forms of cuGetProcAddress. */
+static void coverage_per_thread(void)
+{
+    static const char *const routes[] = { "linked", "dlsym", "address", "address2" };
+    const CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1
+    };
+    CUgraph g;
+    CUgraphExec exec;
+    need(cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL), "capture");
+    need(cuStreamEndCapture(NULL, &g), "capture");
+    need(cuGraphInstantiateWithFlags(&exec, g, 0), "graph");
+    for (int i = 0; i < 4; i++) {
+        CUresult (*ex)(const CUlaunchConfig *, CUfunction, void **, void **);
+        CUresult (*together)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                             unsigned, CUstream, void **);
+        CUresult (*graph)(CUgraphExec, CUstream);
+        *(void **)&ex = call_by(routes[i], "cuLaunchKernelEx_ptsz");
+        *(void **)&together = call_by(routes[i], "cuLaunchCooperativeKernel_ptsz");
+        *(void **)&graph = call_by(routes[i], "cuGraphLaunch_ptsz");
+        launch_times((launch_fn *)call_by(routes[i], "cuLaunchKernel_ptsz"), 1 + i, routes[i]);
+        need(ex(&config, empty, NULL, NULL), routes[i]);
+        need(together(empty, 1, 1, 1, 32, 1, 1, 0, NULL, NULL), routes[i]);
+        need(graph(exec, NULL), routes[i]);
+    }
+    printf("per thread: kernel %lu ex %lu cooperative %lu graph %lu; plain %lu seen %lu\n",
+           hooked("cuLaunchKernel_ptsz"), hooked("cuLaunchKernelEx_ptsz"),
+           hooked("cuLaunchCooperativeKernel_ptsz"), hooked("cuGraphLaunch_ptsz"),
+           hooked("cuLaunchKernel"), standin_launches());
 }
 
 static void coverage(void)
@@ -97,8 +144,8 @@ static void coverage(void)
     };
     launch_times(cuLaunchKernel, 3, "linked");
     launch_times((launch_fn *)load("cuLaunchKernel"), 5, "dlsym");
-    launch_times((launch_fn *)by_address(11030, "cuLaunchKernel"), 7, "cuGetProcAddress");
-    launch_times((launch_fn *)by_address(13000, "cuLaunchKernel"), 11, "cuGetProcAddress_v2");
+    launch_times((launch_fn *)by_address(11030, "cuLaunchKernel", 0), 7, "cuGetProcAddress");
+    launch_times((launch_fn *)by_address(13000, "cuLaunchKernel", 0), 11, "cuGetProcAddress_v2");
     for (int i = 0; i < 2; i++) need(cuLaunchKernelEx(&config, empty, NULL, NULL), "Ex");
     for (int i = 0; i < 4; i++)
         need(cuLaunchCooperativeKernel(empty, 1, 1, 1, 32, 1, 1, 0, s, NULL), "cooperative");
@@ -229,7 +276,13 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     start();
     if (strcmp(what, "coverage") == 0) coverage();
+    if (strcmp(what, "per-thread") == 0) coverage_per_thread();
     if (strcmp(what, "quota") == 0) quota();
+    if (strcmp(what, "paths") == 0 && argc > 2) memory_paths(argv[2]);
+    if (strcmp(what, "handles") == 0) memory_handles();
+    if (strcmp(what, "arrays") == 0) memory_arrays();
+    if (strcmp(what, "contexts") == 0) memory_contexts();
+    if (strcmp(what, "memory-threads") == 0) memory_threads();
     if (strcmp(what, "threads") == 0) threads();
     if (strcmp(what, "fork") == 0) forks();
     if (strcmp(what, "rate") == 0 && argc > 2) rate(strtod(argv[2], NULL));

@@ -27,6 +27,7 @@ struct block {
     struct block *next;
     char *at;
     size_t bytes, taken; /* taken from the card: whole units */
+    bool pooled;         /* of no context */
 };
 
 struct event {
@@ -249,9 +250,13 @@ EXPORT CUresult cuCtxDestroy_v2(CUcontext c)
     card_context_close(context);
     card_take(-context_bytes());
     pthread_mutex_lock(&lock);
-    while (blocks) {
-        struct block *b = blocks;
-        blocks = b->next;
+    for (struct block **at = &blocks; *at;) {
+        struct block *b = *at;
+        if (b->pooled) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
         card_take(-(int64_t)b->taken);
         munmap(b->at, b->bytes);
         free(b);
@@ -275,7 +280,7 @@ EXPORT CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     return cuDeviceTotalMem_v2(total, 0);
 }
 
-EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+static CUresult allocate(CUdeviceptr *out, size_t bytes, bool pooled)
 {
     const size_t unit = bytes >= (1 << 20) ? 2 << 20 : 512;
     const size_t taken = (bytes + unit - 1) / unit * unit;
@@ -290,11 +295,16 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     pthread_mutex_lock(&lock);
-    *b = (struct block){ blocks, at, bytes, taken };
+    *b = (struct block){ blocks, at, bytes, taken, pooled };
     blocks = b;
     pthread_mutex_unlock(&lock);
     *out = (CUdeviceptr)(uintptr_t)at;
     return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+    return allocate(out, bytes, false);
 }
 
 EXPORT CUresult cuMemFree_v2(CUdeviceptr p)
@@ -330,7 +340,7 @@ EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width
 EXPORT CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream s)
 {
     (void)s;
-    return cuMemAlloc_v2(out, bytes);
+    return allocate(out, bytes, true);
 }
 
 EXPORT CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s)
@@ -649,62 +659,5 @@ EXPORT CUresult cuGraphExecDestroy(CUgraphExec g)
 EXPORT CUresult cuGraphDestroy(CUgraph g)
 {
     free(g);
-    return CUDA_SUCCESS;
-}
-
-/* ---- entry points ------------------------------------------------------------------------------- */
-
-/* By plain name, as the runtime asks: the newest version that the stand-in has. */
-static void *entry(const char *name)
-{
-    static const struct {
-        const char *name;
-        void *at;
-    } known[] = {
-#define AT(name, symbol) { name, (void *)(uintptr_t)symbol }
-        AT("cuInit", cuInit),
-        AT("cuLaunchKernel", cuLaunchKernel),
-        AT("cuLaunchKernelEx", cuLaunchKernelEx),
-        AT("cuLaunchCooperativeKernel", cuLaunchCooperativeKernel),
-        AT("cuGraphLaunch", cuGraphLaunch),
-        AT("cuMemAlloc", cuMemAlloc_v2),
-        AT("cuMemAllocManaged", cuMemAllocManaged),
-        AT("cuMemAllocPitch", cuMemAllocPitch_v2),
-        AT("cuMemAllocAsync", cuMemAllocAsync),
-        AT("cuMemFree", cuMemFree_v2),
-        AT("cuMemFreeAsync", cuMemFreeAsync),
-        AT("cuMemGetInfo", cuMemGetInfo_v2),
-        AT("cuDeviceTotalMem", cuDeviceTotalMem_v2),
-        AT("cuStreamSynchronize", cuStreamSynchronize),
-        AT("cuCtxSynchronize", cuCtxSynchronize),
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0) return known[i].at;
-    return NULL;
-}
-
-EXPORT CUresult cuGetProcAddress(const char *name, void **out, int version, cuuint64_t flags);
-EXPORT CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
-                                    CUdriverProcAddressQueryResult *status);
-
-CUresult cuGetProcAddress(const char *name, void **out, int version, cuuint64_t flags)
-{
-    (void)version;
-    (void)flags;
-    if (strcmp(name, "cuGetProcAddress") == 0)
-        *out = (void *)(uintptr_t)(version >= 12000 ? (void *)(uintptr_t)cuGetProcAddress_v2
-                                                    : (void *)(uintptr_t)cuGetProcAddress);
-    else
-        *out = entry(name);
-    return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-
-CUresult cuGetProcAddress_v2(const char *name, void **out, int version, cuuint64_t flags,
-                             CUdriverProcAddressQueryResult *status)
-{
-    const CUresult r = cuGetProcAddress(name, out, version, flags);
-    if (status)
-        *status =
-            r == CUDA_SUCCESS ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return CUDA_SUCCESS;
 }

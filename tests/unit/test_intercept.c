@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const char *dir, *shim;
 
@@ -77,6 +78,48 @@ static void memory_quota(void **state)
     expect("", "quota", "units 4096 "); /* and under the library without a quota */
 }
 
+/* With per-thread default streams: 1 + 2 + 3 + 4 kernels, and one of each other kind by each of four ways. */
+static void per_thread_streams(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    expect("", "per-thread", "per thread: kernel 10 ex 4 cooperative 4 graph 4; plain 0 seen 18\n");
+}
+
+/* 64 MiB are 32 units of 2 MiB by every call that takes memory, however the program came by the call; full is full,
+ * and what is given back can be taken again. */
+static void every_allocation(void **state)
+{
+    static const char *const routes[] = { "linked", "dlsym", "address", "address2" };
+    (void)state;
+    NEED_STANDIN;
+    for (size_t i = 0; i < 4; i++) {
+        char args[32];
+        snprintf(args, sizeof args, "paths %s", routes[i]);
+        char *text = client("GPUSIM_MEMORY_LIMIT=64m", true, args);
+        int held = 0;
+        for (const char *p = text; (p = strstr(p, ": 32 (2) 32 (2)\n")); p++) held++;
+        if (held != 12) fail_msg("%s\n%s", args, text);
+        free(text);
+    }
+    char *text = client("GPUSIM_STANDIN_X= ", false, "paths linked"); /* without: the card's */
+    assert_contains(text, "cuMemCreate cuMemRelease: 4096 (0) 4096 (0)\n");
+    free(text);
+}
+
+static void handles_arrays_contexts(void **state)
+{
+    (void)state;
+    NEED_STANDIN;
+    const char *env = "GPUSIM_MEMORY_LIMIT=1g";
+    /* three units that outlive their handle, and their mapping; two mappings of one; the host's */
+    expect(env, "handles", "created 3 released 3 retained 3 gone 0\nhalf 2 none 0 host 0\n");
+    /* 100 x 30 x 4; x 7 of 2 halves; 1000 floats; half a byte and one a texel; 12 bits; 4 shorts; sparse; floats of
+     * 8 x 4 x 2, 4 x 2 x 1, 2 x 1 x 1, 1 x 1 x 1; six faces of 8 x 4 and 4 x 2 */
+    expect(env, "arrays", "bytes 12000 84000 4000 2048 4096 6144 32768 0 300 960 left 0\n");
+    expect(env, "contexts", "four 4 after 2 held 3 released 2 reset 2\n");
+}
+
 static void threads(void **state)
 {
     (void)state;
@@ -84,6 +127,30 @@ static void threads(void **state)
     expect("GPUSIM_MEMORY_LIMIT=24m", "threads", "units 12 launches 24000 of 24000\n");
     expect("GPUSIM_MEMORY_LIMIT=24m GPUSIM_CORE_LIMIT=90", "threads",
            "units 12 launches 24000 of 24000\n");
+    expect("GPUSIM_MEMORY_LIMIT=24m", "memory-threads", "units 12\n");
+}
+
+/* The hooks inside the client, all under TSan: a race ends it. */
+static void races(void **state)
+{
+    (void)state;
+    char *path = xasprintf("%s/client_tsan", dir ? dir : "");
+    if (!dir || access(path, X_OK) != 0) {
+        free(path);
+        skip_without("the client under TSan (make tsan)");
+    }
+    static const char *const what[] = { "threads", "memory-threads", "paths linked", "contexts" };
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        char *command = xasprintf(
+            "GPUSIM_STANDIN_STATE='%s/state' LD_LIBRARY_PATH='%s' GPUSIM_MEMORY_LIMIT=24m "
+            "GPUSIM_CORE_LIMIT=90 GPUSIM_STANDIN='alloc_us=0;free_us=0;launch_us=0;context_ms=1' "
+            "'%s' %s >'%s/said' 2>&1",
+            temp_dir(), dir, path, what[i], temp_dir());
+        const int st = system(command);
+        if (st != 0) fail_msg("status %d: %s", st, command);
+        free(command);
+    }
+    free(path);
 }
 
 static void forks(void **state)
@@ -129,8 +196,15 @@ static void compute_quota(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_path), cmocka_unit_test(memory_quota),  cmocka_unit_test(threads),
-        cmocka_unit_test(forks),      cmocka_unit_test(compute_quota),
+        cmocka_unit_test(every_path),
+        cmocka_unit_test(per_thread_streams),
+        cmocka_unit_test(memory_quota),
+        cmocka_unit_test(every_allocation),
+        cmocka_unit_test(handles_arrays_contexts),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(races),
+        cmocka_unit_test(forks),
+        cmocka_unit_test(compute_quota),
     };
     return cmocka_run_group_tests_name("interception library", tests, set_up, NULL);
 }
