@@ -3,6 +3,7 @@
 #include "base/extsort.h"
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/runheap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -270,25 +271,17 @@ static const unsigned char *take(struct rowstore *s, struct run *r, struct err *
     return s->longer;
 }
 
-static bool before(const struct rowstore *s, size_t a, size_t b) /* positions in the heap */
+static bool before(const void *store, size_t a, size_t b)
 {
-    const struct run *x = &s->runs.v[s->heap.v[a]], *y = &s->runs.v[s->heap.v[b]];
+    const struct rowstore *s = store;
+    const struct run *x = &s->runs.v[a], *y = &s->runs.v[b];
     const simtime t = when_of(x->buf + x->next), u = when_of(y->buf + y->next);
-    return t != u ? t < u : x < y; /* the earlier run came first */
+    return t != u ? t < u : a < b; /* the earlier run came first */
 }
 
 static void sift_down(struct rowstore *s, size_t i)
 {
-    for (;;) {
-        size_t least = i;
-        for (size_t c = 2 * i + 1; c <= 2 * i + 2 && c < s->heap.n; c++)
-            if (before(s, c, least)) least = c;
-        if (least == i) return;
-        const size_t swap = s->heap.v[i];
-        s->heap.v[i] = s->heap.v[least];
-        s->heap.v[least] = swap;
-        i = least;
-    }
+    runheap_sift(s->heap.v, s->heap.n, i, before, s);
 }
 
 /* Everything is in memory: a run of its own, whose buffer is all of it. */

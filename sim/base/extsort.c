@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "base/runheap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -168,23 +169,15 @@ static int fill(struct extsort *s, struct run *r, struct err *e)
     return r->held > 0;
 }
 
-static bool before(const struct extsort *s, size_t a, size_t b) /* positions in the heap */
+static bool before(const void *sorter, size_t a, size_t b)
 {
-    return compare(first_of(s, s->heap.v[a]), first_of(s, s->heap.v[b]), s->words) < 0;
+    const struct extsort *s = sorter;
+    return compare(first_of(s, a), first_of(s, b), s->words) < 0;
 }
 
 static void sift_down(struct extsort *s, size_t i)
 {
-    for (;;) {
-        size_t least = i;
-        for (size_t c = 2 * i + 1; c <= 2 * i + 2 && c < s->heap.n; c++)
-            if (before(s, c, least)) least = c;
-        if (least == i) return;
-        const size_t swap = s->heap.v[i];
-        s->heap.v[i] = s->heap.v[least];
-        s->heap.v[least] = swap;
-        i = least;
-    }
+    runheap_sift(s->heap.v, s->heap.n, i, before, s);
 }
 
 int extsort_sort(struct extsort *s, struct err *e)

@@ -115,17 +115,11 @@ static void put_table(struct strbuf *b, const json_t *list, const struct column 
         }
 }
 
-/* A cell of CSV, quoted where it must be, behind a comma or not. */
+/* A cell of CSV behind a comma or not. */
 static void put_csv_text(struct strbuf *b, const char *s, bool comma)
 {
-    const bool quote = strpbrk(s, ",\"\r\n") != NULL;
     if (comma) strbuf_addc(b, ',');
-    if (quote) strbuf_addc(b, '"');
-    for (; *s; s++) {
-        if (*s == '"') strbuf_addc(b, '"');
-        strbuf_addc(b, *s);
-    }
-    if (quote) strbuf_addc(b, '"');
+    strbuf_addcsv(b, s);
 }
 
 /* The base to own or reserve, where a demand was stated. */

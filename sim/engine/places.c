@@ -1,6 +1,7 @@
 #include "engine/places.h"
 
 #include "base/err.h"
+#include "engine/steps.h"
 
 #include <stdlib.h>
 
@@ -87,15 +88,7 @@ static void hold(struct line *l, simtime from, simtime until, const int64_t take
 /* The step in which `at` lies; the first one for a time before all. */
 static size_t step_at(const struct line *l, simtime at)
 {
-    size_t low = 0, high = l->step.n;
-    while (high - low > 1) {
-        const size_t mid = low + (high - low) / 2;
-        if (l->step.v[mid].at <= at)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return steps_find(l->step.v, sizeof *l->step.v, l->step.n, at);
 }
 
 /* Is `need` (owners apart) free from `from` until `until`? Then the least that is free goes to *min. */

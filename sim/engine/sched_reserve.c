@@ -22,6 +22,7 @@
 #include "engine/bounds.h"
 #include "engine/places.h"
 #include "engine/sched_inside.h"
+#include "engine/steps.h"
 
 #include "base/err.h"
 
@@ -96,15 +97,7 @@ static void draw(struct sched *s, struct profile *p)
 /* The step in which `at` lies; the first one for a time before all. */
 static size_t step_at(const struct line *l, simtime at)
 {
-    size_t low = 0, high = l->step.n;
-    while (high - low > 1) {
-        const size_t mid = low + (high - low) / 2;
-        if (l->step.v[mid].at <= at)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return steps_find(l->step.v, sizeof *l->step.v, l->step.n, at);
 }
 
 /* The earliest time from `from` on with `units` free for `length`; SIM_NEVER: none. */

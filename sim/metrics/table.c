@@ -151,24 +151,10 @@ void table_text(const struct result *r, struct strbuf *out)
     }
 }
 
-static void csv_text(struct strbuf *out, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        strbuf_addz(out, s);
-        return;
-    }
-    strbuf_addc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"') strbuf_addc(out, '"');
-        strbuf_addc(out, *s);
-    }
-    strbuf_addc(out, '"');
-}
-
 static void csv_cell(struct strbuf *out, const struct policy_result *p, const struct column *c)
 {
     if (c->kind == TEXT)
-        csv_text(out, *(const char *const *)at(p, c));
+        strbuf_addcsv(out, *(const char *const *)at(p, c));
     else if (c->kind == COUNT)
         strbuf_addf(out, "%" PRIu64, *(const uint64_t *)at(p, c));
     else if (c->kind == YES_NO)

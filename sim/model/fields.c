@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- writing ---- */
 
@@ -89,6 +90,18 @@ json_t *fields_numbers(const double *x, size_t n)
 /* ---- reading ---- */
 
 /* The value of a required key. NULL after adding a problem when it is absent. */
+bool fields_is_format(const struct json_doc *doc, const char *format, struct diag *d)
+{
+    char found[80];
+    const json_t *is = json_object_get(doc->root, "format");
+    if (json_is_string(is) && strcmp(json_string_value(is), format) == 0) return true;
+    if (!is && !json_is_object(doc->root)) is = doc->root;
+    json_problem(d, doc, json_object_get(doc->root, "format") ? "/format" : "",
+                 "expected \"format\": \"%s\", found %s", format,
+                 json_found(found, sizeof found, is));
+    return false;
+}
+
 json_t *fields_get(const struct field_reader *r, json_t *obj, const char *at, const char *key)
 {
     json_t *v = json_object_get(obj, key);

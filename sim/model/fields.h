@@ -56,6 +56,8 @@ struct field_reader {
 
 enum { FIELDS_POINTER = 512 }; /* bytes of a JSON pointer */
 
+/* Does "format" say so? False after a problem. */
+bool fields_is_format(const struct json_doc *doc, const char *format, struct diag *d);
 /* The value of a required key of the object at `at`; NULL after a problem. */
 json_t *fields_get(const struct field_reader *r, json_t *obj, const char *at, const char *key);
 /* The same as what it must be. */

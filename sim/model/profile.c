@@ -1,6 +1,8 @@
 /* model/profile.c - the parameter table and its files. */
 #include "model/profile.h"
 
+#include "model/fields.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -262,11 +264,7 @@ void profile_read(struct gpu_profile *out, struct arena *a, const struct json_do
                      json_found(found, sizeof found, doc->root));
         return;
     }
-    json_t *format = json_object_get(doc->root, "format");
-    if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
-        json_problem(d, doc, format ? "/format" : "",
-                     "expected \"format\": \"" FORMAT "\", found %s",
-                     json_found(found, sizeof found, format));
+    fields_is_format(doc, FORMAT, d);
     for (size_t i = 0; i < COUNTOF(other_keys); i++) keys[n_keys++] = other_keys[i];
     const char *group = "";
     for (int p = 0; p < PROFILE_COUNT; p++) { /* the table lists each group in one run */

@@ -211,25 +211,13 @@ json_t *result_to_json(const struct result *r)
     return o;
 }
 
-/* False after a problem when this is no result at all: then further problems would be noise. */
-static bool is_result(const struct field_reader *r, json_t *root)
-{
-    char found[64];
-    const json_t *format = json_object_get(root, "format");
-    if (json_is_string(format) && strcmp(json_string_value(format), RESULT_FORMAT) == 0)
-        return true;
-    json_problem(r->d, r->doc, format ? "/format" : "", "expected \"format\": \"%s\", found %s",
-                 RESULT_FORMAT, json_found(found, sizeof found, format ? format : root));
-    return false;
-}
-
 void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d)
 {
     const struct field_reader r = { a, doc, d };
     char here[FIELDS_POINTER], one_at[FIELDS_POINTER];
     json_t *root = doc->root, *one;
     *out = (struct result){ 0 };
-    if (!is_result(&r, root)) return;
+    if (!fields_is_format(doc, RESULT_FORMAT, d)) return; /* further problems would be noise */
     out->version = fields_get_text(&r, root, "", "gpusim_version");
     out->scenario = fields_get_child(&r, root, "", "scenario", JSON_OBJECT, here);
     if (out->scenario) out->scenario_name = fields_get_text(&r, out->scenario, here, "name");

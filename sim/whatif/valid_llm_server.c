@@ -40,41 +40,22 @@ static const struct measured_column columns[] = {
 
 typedef VEC(struct row) rows;
 
-static const struct serve_ops *continuous(void)
-{
-    size_t i = 0;
-    while (strcmp(serve_all[i]->name, "continuous") != 0) i++;
-    return serve_all[i];
-}
-
 /* The engine of a run. */
 static int params_of(void **out, const struct row *r, struct arena *a, struct err *e)
 {
-    const struct serve_ops *ops = continuous();
-    struct json_doc doc = { 0 };
-    struct diag d;
     char text[300];
     snprintf(
         text, sizeof text,
         "{\"max_seqs\": %.0f, \"max_tokens\": %.0f, \"kv_blocks\": %.0f, \"prefix_hit\": %.6g}",
         r->max_seqs, r->max_tokens, r->kv_blocks, r->prefix_hit);
-    diag_init(&d);
-    *out = arena_alloc(a, ops->params_size);
-    int rc = json_doc_parse(&doc, "engine", text, strlen(text), e);
-    if (rc == 0) {
-        cfg_read(ops->fields, ops->fields_n, *out, a, &doc, doc.root, "", NULL, 0, &d);
-        rc = diag_result(&d, e);
-    }
-    json_doc_fini(&doc);
-    diag_fini(&d);
-    return rc;
+    return valid_serve_params(out, valid_serve("continuous"), text, a, e);
 }
 
 /* One replica, at full speed: first[i], last[i] in seconds. */
 static void serve(const void *params, const struct serve_part *part, const struct row *r, size_t n,
                   double first_s[], double last_s[])
 {
-    const struct serve_ops *ops = continuous();
+    const struct serve_ops *ops = valid_serve("continuous");
     struct serve_call *call = xcalloc(n, sizeof *call);
     void *state = ops->create(params, part, NULL, CFG_NO_TIME);
     double begin = 0, end = INFINITY, exact = 0;

@@ -38,38 +38,19 @@ static double *gaps(struct arena *a)
     return gap;
 }
 
-static const struct serve_ops *dynamic(void)
-{
-    size_t i = 0;
-    while (strcmp(serve_all[i]->name, "dynamic") != 0) i++;
-    return serve_all[i];
-}
-
 static int params_of(void **out, const struct row *r, struct arena *a, struct err *e)
 {
-    const struct serve_ops *ops = dynamic();
-    struct json_doc doc = { 0 };
-    struct diag d;
     char text[200];
     snprintf(text, sizeof text, "{\"max\": 1000000, \"floor\": \"%.9f ms\", \"bend\": 1}",
              fmax(0, r->single_ms - 1e3 / r->offline_per_s));
-    diag_init(&d);
-    *out = arena_alloc(a, ops->params_size);
-    int rc = json_doc_parse(&doc, "batcher", text, strlen(text), e);
-    if (rc == 0) {
-        cfg_read(ops->fields, ops->fields_n, *out, a, &doc, doc.root, "", NULL, 0, &d);
-        rc = diag_result(&d, e);
-    }
-    json_doc_fini(&doc);
-    diag_fini(&d);
-    return rc;
+    return valid_serve_params(out, valid_serve("dynamic"), text, a, e);
 }
 
 /* Share of the requests that take longer than the limit. */
 static double late(const void *params, const struct row *r, const double gap[], double *arrival_ns,
                    double per_s)
 {
-    const struct serve_ops *ops = dynamic();
+    const struct serve_ops *ops = valid_serve("dynamic");
     const double work_ns = 1e9 / r->offline_per_s, limit_ns = 1e6 * r->limit_ms;
     size_t over = 0;
     double now = 0;

@@ -153,12 +153,42 @@ static const struct share_ops *policy_of(const char *kind)
     return share_all[i];
 }
 
+/* Parameters of `kind` from JSON text. */
+static int params_read(void *out, const struct cfg_field *fields, size_t n, const char *kind,
+                       const char *text, struct arena *a, struct err *e)
+{
+    struct json_doc doc = { 0 };
+    struct diag d;
+    diag_init(&d);
+    int rc = json_doc_parse(&doc, kind, text, strlen(text), e);
+    if (rc == 0) {
+        cfg_read(fields, n, out, a, &doc, doc.root, "", NULL, 0, &d);
+        rc = diag_result(&d, e);
+    }
+    diag_fini(&d);
+    json_doc_fini(&doc);
+    return rc;
+}
+
+const struct serve_ops *valid_serve(const char *name)
+{
+    size_t i = 0;
+    while (serve_all[i] && strcmp(serve_all[i]->name, name) != 0) i++;
+    BUG_ON(!serve_all[i]);
+    return serve_all[i];
+}
+
+int valid_serve_params(void **out, const struct serve_ops *ops, const char *text, struct arena *a,
+                       struct err *e)
+{
+    *out = arena_alloc(a, ops->params_size);
+    return params_read(*out, ops->fields, ops->fields_n, ops->name, text, a, e);
+}
+
 int valid_share_bind_profile(struct valid_share *out, const struct world *w, struct arena *a,
                              const char *kind, const char *card, const struct gpu_profile *profile,
                              const char *params, struct err *e)
 {
-    struct json_doc doc = { 0 };
-    struct diag d;
     const char *nearest = NULL;
     const struct gpu_spec *gpu = gpu_find(w->gpus, card, &nearest);
     if (!gpu) {
@@ -173,22 +203,14 @@ int valid_share_bind_profile(struct valid_share *out, const struct world *w, str
         .context_bytes = (uint64_t)profile->param[PROFILE_base_context_bytes].value,
     };
     out->params = arena_alloc(a, out->ops->params_size);
-    diag_init(&d);
-    if (!params) params = "{}";
-    int rc = json_doc_parse(&doc, kind, params, strlen(params), e);
-    if (rc == 0) {
-        cfg_read(out->ops->fields, out->ops->fields_n, out->params, a, &doc, doc.root, "", NULL, 0,
-                 &d);
-        rc = diag_result(&d, e);
-    }
+    int rc = params_read(out->params, out->ops->fields, out->ops->fields_n, kind,
+                         params ? params : "{}", a, e);
     if (rc == 0) {
         const char *why = out->ops->bind(out->params, a, &out->type);
         if (why)
             rc = err_set(e, ERR_INPUT, NULL, "%s cannot be shared by \"%s\": %s", gpu->name, kind,
                          why);
     }
-    diag_fini(&d);
-    json_doc_fini(&doc);
     return rc;
 }
 

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "engine/plan.h"
+#include "engine/serve.h"
 #include "whatif/measured.h"
 
 struct valid_row {
@@ -107,6 +108,14 @@ struct valid_report {
 };
 void valid_report_of(struct valid_report *out, const struct valid_set *s,
                      const struct valid_row *row, size_t n, struct arena *a);
+
+/* ---- for sets: the serving loop of a run ---- */
+
+/* "dynamic", "continuous": one that is there. */
+const struct serve_ops *valid_serve(const char *name);
+/* Its parameters from JSON text ("{\"max\": 8}"), in the arena. ERR_INPUT. */
+int valid_serve_params(void **out, const struct serve_ops *ops, const char *text, struct arena *a,
+                       struct err *e);
 
 /* ---- for sets: the sharing policy of a run ---- */
 

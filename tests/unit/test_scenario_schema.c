@@ -3,9 +3,7 @@
  * program refuses too, and the scenarios that ship, as written and resolved, are valid. */
 #include "tests/support/simulate.h"
 
-/* The tables are private to the file that reads through them. */
-#include "model/scenario.c"
-#undef N
+#include "model/scenario_inside.h"
 
 #include "base/datadir.h"
 #include "engine/order.h"
@@ -288,14 +286,13 @@ static void every_table(void **state)
         const struct cfg_field *fields;
         size_t n;
     } table[] = {
-#define TABLE(where_, fields_) { where_, fields_, sizeof(fields_) / sizeof *(fields_) }
-        TABLE("", top_fields),
-        TABLE("group", fleet_fields),
-        TABLE("work", work_fields),
-        TABLE("output", output_fields),
+        { "", top_fields, top_fields_n },
+        { "group", fleet_fields, fleet_fields_n },
+        { "work", work_fields, work_fields_n },
+        { "output", output_fields, output_fields_n },
         { "faults", fault_fields, fault_fields_n },
         { "change", capacity_fields, capacity_fields_n },
-        TABLE("policy", policy_fields),
+        { "policy", policy_fields, policy_fields_n },
         { "signature", signature_fields, signature_fields_n },
         { "service", service_fields, service_fields_n },
         { "need", service_need_fields, service_need_fields_n },
