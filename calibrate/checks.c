@@ -11,10 +11,17 @@ static void say(json_t *list, FILE *to, const char *check, const char *status, c
     fprintf(to, "check %-11s %s: %s\n", check, status, detail);
 }
 
+/* The switch between processes that fill the card, as those whose throughput is looked at do. */
+static double full_switch(const struct profile_out *o)
+{
+    const double full = profile_out_value(o, "timeslice", "switch_full_us");
+    return isnan(full) ? profile_out_value(o, "timeslice", "switch_us") : full;
+}
+
 static void check_efficiency(const struct profile_out *o, json_t *list, FILE *to)
 {
     const double q = profile_out_value(o, "timeslice", "quantum_us");
-    const double c = profile_out_value(o, "timeslice", "switch_us");
+    const double c = full_switch(o);
     const struct estimate *kept = profile_out_estimate(o, "timeslice", "kept_compute_2");
     char detail[200];
     if (isnan(q) || isnan(c) || !kept) {
@@ -31,34 +38,51 @@ static void check_efficiency(const struct profile_out *o, json_t *list, FILE *to
     say(list, to, "efficiency", agrees ? "passed" : "failed", detail);
 }
 
+/* TS-5: two processes with kernels of 1 ms and gaps between them. Mean value analysis is exact for random times; equal times
+ * fall into step and wait less, at best not at all (the asymptotic bound, Muntz and Wong 1974). In between, or off by
+ * 0.1 at most. */
 static void check_gaps(const struct profile_out *o, json_t *list, FILE *to)
 {
-    const double q = profile_out_value(o, "timeslice", "quantum_us");
-    const double c = profile_out_value(o, "timeslice", "switch_us");
-    const struct estimate *kept = profile_out_estimate(o, "timeslice", "kept_gap_300us_2");
-    char detail[200];
-    if (isnan(q) || isnan(c) || !kept) {
-        say(list, to, "gaps", "not made", "turns or throughput with gaps were not measured");
-        return;
+    static const struct {
+        const char *key;
+        double us;
+    } gap[] = { { "kept_gap_100us_2", 100 },
+                { "kept_gap_300us_2", 300 },
+                { "kept_gap_1ms_2", 1000 },
+                { "kept_gap_3ms_2", 3000 } };
+    const double q = profile_out_value(o, "timeslice", "quantum_us"), c = full_switch(o);
+    char detail[240];
+    double most = -1;
+    bool agrees = true;
+    for (size_t i = 0; i < sizeof gap / sizeof *gap; i++) {
+        const struct estimate *kept = profile_out_estimate(o, "timeslice", gap[i].key);
+        if (isnan(q) || isnan(c) || !kept) continue;
+        const double random = slice_mva(2, gap[i].us, 1000, c / q);
+        const double bound = fmin(2, (gap[i].us + 1000) / (1000 * (1 + c / q)));
+        const double off = fmax(0, fmax(random - kept->high, kept->low - bound));
+        agrees &= off <= 0.1;
+        if (off <= most) continue;
+        most = off;
+        snprintf(
+            detail, sizeof detail,
+            "two processes with gaps kept %.4f [%.4f, %.4f] of one, mean value analysis: %.4f, "
+            "without waiting: %.4f (%s, the farthest off)",
+            kept->median, kept->low, kept->high, random, bound, gap[i].key);
     }
-    const double implied = slice_mva(2, 300, 1000, c / q);
-    const bool agrees =
-        (implied >= kept->low && implied <= kept->high) || fabs(implied - kept->median) <= 0.1;
-    snprintf(detail, sizeof detail,
-             "two processes with gaps kept %.4f [%.4f, %.4f] of one, mean value analysis: %.4f",
-             kept->median, kept->low, kept->high, implied);
-    say(list, to, "gaps", agrees ? "passed" : "failed", detail);
+    if (most < 0)
+        say(list, to, "gaps", "not made", "turns or throughput with gaps were not measured");
+    else
+        say(list, to, "gaps", agrees ? "passed" : "failed", detail);
 }
 
 static void check_sums(const struct profile_out *o, json_t *list, FILE *to)
 {
     static const char *const kind[] = { "compute", "memory", "small" };
-    static const int processes[] = { 2, 3, 4, 8 };
-    enum { KINDS = sizeof kind / sizeof *kind, COUNTS = sizeof processes / sizeof *processes };
+    enum { KINDS = sizeof kind / sizeof *kind, COUNTS = 7 }; /* 2 to 8 processes */
     char detail[120], key[40], whose[40] = "";
     double most = NAN;
     for (int i = 0; i < KINDS * COUNTS; i++) {
-        snprintf(key, sizeof key, "kept_%s_%d", kind[i / COUNTS], processes[i % COUNTS]);
+        snprintf(key, sizeof key, "kept_%s_%d", kind[i / COUNTS], 2 + i % COUNTS);
         const double v = profile_out_value(o, "timeslice", key);
         if (isnan(v) || v <= most) continue;
         most = v;

@@ -77,18 +77,19 @@ extern "C" __global__ void cal_read(const float4 *from, unsigned long long n, un
     if (sum == -1.0f) *sink = sum;
 }
 
-/* One thread polls the global timer for `ns` and notes every step above `least` ns: in between the
+/* The first thread polls the global timer for `ns` and notes every step above `least` ns: in between the
  * context was not on the card. out: number of steps, first reading, last reading, then pairs (before,
- * after), at most `cap` of them. */
+ * after), at most `cap` of them. Others only stay as long: what they hold has to be put away with the context. */
 extern "C" __global__ void cal_log(unsigned long long *out, unsigned long long cap, unsigned long long ns,
                                    unsigned long long least)
 {
     unsigned long long start, last, now, n = 0;
+    const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
     last = start;
     do {
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-        if (now - last > least) {
+        if (first && now - last > least) {
             if (n < cap) {
                 out[3 + 2 * n] = last;
                 out[4 + 2 * n] = now;
@@ -97,6 +98,7 @@ extern "C" __global__ void cal_log(unsigned long long *out, unsigned long long c
         }
         last = now;
     } while (now - start < ns);
+    if (!first) return;
     out[0] = n;
     out[1] = start;
     out[2] = now;

@@ -1,6 +1,11 @@
 /* calibrate/probe_timeslice.c - what taking turns costs: TS-1 to TS-6 with processes of its own on an
- * otherwise idle card without MPS. The quantum and the switch come from two logs of the card's timer; the
- * throughput kept by 2, 4 and 8 processes is measured apart, so that each checks the other (checks.c). */
+ * otherwise idle card without MPS. The quantum and the switch come from logs of the card's timer (two, three and
+ * four processes); the throughput kept by 1 to 8 processes is measured apart, so that each checks the other
+ * (checks.c).
+ *
+ * Time it takes: 6 rounds of windows of 0.58 s, one alone and one of each number of processes, so 31 s for each of
+ * five kinds of kernels with 1 to 8 and 10 s for each of two with 1 and 2; logs 30 s, split 7 s, bursts 7 s: some four
+ * minutes, and with --quick (1 and 2 processes, shorter windows) less than one. */
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
 
@@ -8,44 +13,55 @@
 #include <string.h>
 #include <time.h>
 
-enum { TENANTS_MAX = 8, REPEATS = 6 };
+enum { TENANTS_MAX = 8, LOGS_MAX = 4, REPEATS = 6 };
 
 enum {
     QUANTUM,
     SWITCH,
-    SPLIT,
+    SWITCH_FULL,
+    QUANTUM_3, /* with three processes, with four; then switches */
+    SWITCH_3 = QUANTUM_3 + LOGS_MAX - 2,
+    SPLIT = SWITCH_3 + LOGS_MAX - 2,
     BURST_P50,
     BURST_P99,
     SPECIAL, /* below: throughput of n over that of one, per kind */
-    KINDS = 5,
-    COUNTS = 5
 };
 #define KEPT(kind, n, what)                                                                        \
     {                                                                                              \
         "timeslice", "kept_" kind "_" n, "ratio", "throughput of " n " processes over one, " what, \
             0, 16, true                                                                            \
     }
-#define KEPT_ALL(kind, what)                                                                       \
-    KEPT(kind, "1", what), KEPT(kind, "2", what), KEPT(kind, "3", what), KEPT(kind, "4", what),    \
-        KEPT(kind, "8", what)
+#define KEPT_2(kind, what) KEPT(kind, "1", what), KEPT(kind, "2", what)
+#define KEPT_8(kind, what)                                                                         \
+    KEPT_2(kind, what), KEPT(kind, "3", what), KEPT(kind, "4", what), KEPT(kind, "5", what),       \
+        KEPT(kind, "6", what), KEPT(kind, "7", what), KEPT(kind, "8", what)
 static const struct param_def keys[] = {
     { "timeslice", "quantum_us", "us", "length of a turn, two processes", 10, 1e6, false },
     { "timeslice", "switch_us", "us", "time lost from one turn to the next", 0, 1e5, false },
+    { "timeslice", "switch_full_us", "us", "the same, with threads of the processes on every SM", 0,
+      1e5, true },
+    { "timeslice", "quantum_3_us", "us", "length of a turn, three processes", 10, 1e6, true },
+    { "timeslice", "quantum_4_us", "us", "length of a turn, four processes", 10, 1e6, true },
+    { "timeslice", "switch_3_us", "us", "time lost between turns, three processes", 0, 1e5, true },
+    { "timeslice", "switch_4_us", "us", "time lost between turns, four processes", 0, 1e5, true },
     { "timeslice", "split_long_kernels", "ratio",
       "share of the card that kernels of 10 turns get beside kernels of a fifth of one", 0, 1,
       true },
     { "timeslice", "burst_p50_us", "us", "a kernel of 50 us beside a busy process, p50", 1, 1e7,
       true },
     { "timeslice", "burst_p99_us", "us", "the same, p99", 1, 1e7, true },
-    KEPT_ALL("compute", "kernels that fill the SMs"),
-    KEPT_ALL("memory", "kernels bound by memory"),
-    KEPT_ALL("small", "kernels of one block"),
-    KEPT_ALL("gap_300us", "1 ms kernels with host gaps of 0.3 ms"),
-    KEPT_ALL("gap_3ms", "1 ms kernels with host gaps of 3 ms"),
+    KEPT_8("compute", "kernels that fill the SMs"),
+    KEPT_8("memory", "kernels bound by memory"),
+    KEPT_8("small", "kernels of one block"),
+    KEPT_8("gap_300us", "1 ms kernels with host gaps of 0.3 ms"),
+    KEPT_8("gap_3ms", "1 ms kernels with host gaps of 3 ms"),
+    KEPT_2("gap_100us", "1 ms kernels with host gaps of 0.1 ms"),
+    KEPT_2("gap_1ms", "1 ms kernels with host gaps of 1 ms"),
 };
 enum { KEYS = sizeof keys / sizeof *keys };
-/* One against one is the control: what it differs from 1 by is the noise of the rest. */
-static const unsigned counts[COUNTS] = { 1, 2, 3, 4, 8 };
+/* In the order of the keys. Gaps other than those of two lengths are for TS-5: two processes. */
+enum kind { COMPUTE, MEMORY, SMALL, GAP_300US, GAP_3MS, GAP_100US, GAP_1MS, KINDS };
+static const size_t processes_of[KINDS] = { 8, 8, 8, 8, 8, 2, 2 };
 
 struct slicing {
     const struct probe_ctx *c;
@@ -75,7 +91,7 @@ static unsigned whole_grid(const struct device *d)
 static int check_timer(struct slicing *s, struct err *e)
 {
     struct slice_log alone;
-    int rc = logs_run(s->w, 1, 0.2, &alone, e);
+    int rc = logs_run(s->w, 1, 0.2, false, &alone, e);
     if (!rc && alone.n > 20)
         rc = err_set(e, ERR_IO, NULL,
                      "the card's timer steps by more than 4 us for one process alone (%zu times in "
@@ -85,38 +101,56 @@ static int check_timer(struct slicing *s, struct err *e)
     return rc;
 }
 
-static int measure_turns(struct slicing *s, struct err *e)
+/* What n processes at once say about turns and switches; key < 0: not asked for. */
+static int measure_turns(struct slicing *s, size_t n, bool full, int quantum_key, int switch_key,
+                         struct err *e)
 {
     const struct stop_rule rule = { .relative = 0.02, .min_n = 20, .max_n = 100000, .seconds = 60 };
-    struct slice_log log[2] = { 0 };
+    struct slice_log log[LOGS_MAX] = { 0 };
     struct sampler quantum, change;
     int rc = 0;
     sampler_init(&quantum, &rule, 0);
     sampler_init(&change, &rule, 0);
     for (int i = 0; !rc && i < (s->c->quick ? 2 : 5); i++) {
-        rc = logs_run(s->w, 2, s->c->quick ? 0.5 : 2, log, e);
-        if (!rc) {
-            slice_quanta(&log[0], &log[1], &quantum);
-            slice_quanta(&log[1], &log[0], &quantum);
-            slice_switches(&log[0], &log[1], &change);
-            slice_switches(&log[1], &log[0], &change);
+        rc = logs_run(s->w, n, s->c->quick ? 0.5 : 1.5, full, log, e);
+        for (size_t k = 0; !rc && k < n; k++) {
+            slice_quanta(&log[k], &log[(k + 1) % n], &quantum);
+            slice_switches(log, n, k, &change);
         }
-        for (int k = 0; k < 2; k++) slice_log_fini(&log[k]);
+        for (size_t k = 0; k < n; k++) slice_log_fini(&log[k]);
     }
-    if (!rc && quantum.n < 20)
+    if (!rc && (quantum.n < 20 || change.n == 0))
         rc = err_set(e, ERR_IO, NULL,
-                     "two processes did not take turns (%zu turns seen): MPS, or a card that runs "
+                     "%zu processes did not take turns (%zu turns seen): MPS, or a card that runs "
                      "them side by side",
-                     quantum.n);
-    if (!rc) {
-        profile_out_put(
-            s->c->out, &keys[QUANTUM], &quantum, NULL,
-            "two processes polling the card's timer, whole runs between gaps above 4 us");
-        profile_out_put(s->c->out, &keys[SWITCH], &change, NULL,
-                        "half of a gap of one less the run of the other in it");
-    }
+                     n, quantum.n);
+    if (!rc && quantum_key >= 0)
+        profile_out_put(s->c->out, &keys[quantum_key], &quantum, NULL,
+                        "processes polling the card's timer, whole runs between gaps above 4 us");
+    if (!rc)
+        profile_out_put(s->c->out, &keys[switch_key], &change, NULL,
+                        "a gap of one less the runs of the others in it, over the switches in it");
     sampler_fini(&quantum);
     sampler_fini(&change);
+    return rc;
+}
+
+/* Two processes decide; what more of them, or full SMs, add is for the samples. */
+static int measure_all_turns(struct slicing *s, struct err *e)
+{
+    int rc = measure_turns(s, 2, false, QUANTUM, SWITCH, e);
+    if (!rc) rc = measure_turns(s, 2, true, -1, SWITCH_FULL, e);
+    for (size_t n = 3; !rc && n <= LOGS_MAX; n++) {
+        const int q = QUANTUM_3 + (int)n - 3, c = SWITCH_3 + (int)n - 3;
+        struct err why = { 0 };
+        if (n > s->n)
+            err_set(&why, ERR_IO, NULL, "not with --quick");
+        else
+            measure_turns(s, n, false, q, c, &why);
+        if (!why.code) continue;
+        profile_out_missing(s->c->out, &keys[q], "%s", why.msg);
+        profile_out_missing(s->c->out, &keys[c], "%s", why.msg);
+    }
     return rc;
 }
 
@@ -150,23 +184,20 @@ static struct loop compute_loop(const struct slicing *s, double us, double gap_u
                           .depth = gap_us > 0 ? 1 : DEV_EVENTS };
 }
 
-static struct loop loop_of(const struct slicing *s, int kind)
+static struct loop loop_of(const struct slicing *s, enum kind kind)
 {
-    struct loop l = compute_loop(s, 500, 0);
-    switch (kind) {
-    case 1: {
-        const uint64_t floats = s->c->dev->info.l2_bytes;
+    static const double gap_us[KINDS] = {
+        [GAP_100US] = 100, [GAP_300US] = 300, [GAP_1MS] = 1000, [GAP_3MS] = 3000
+    };
+    const uint64_t floats = s->c->dev->info.l2_bytes;
+    struct loop l = compute_loop(s, gap_us[kind] > 0 ? 1000 : 500, gap_us[kind]);
+    if (kind == MEMORY)
         l = (struct loop){ .kind = LOOP_MEMORY,
                            .size = floats ? floats : 16 << 20,
                            .depth = DEV_EVENTS };
-        break;
-    }
-    case 2:
+    if (kind == SMALL) {
         l.grid = 1;
         l.size = (uint64_t)(500e3 / s->one_ns) + 1;
-        break;
-    case 3: return compute_loop(s, 1000, 300);
-    case 4: return compute_loop(s, 1000, 3000);
     }
     return l;
 }
@@ -178,38 +209,51 @@ static double sum_of_rates(const struct loop_result r[], size_t n)
     return sum;
 }
 
-/* One kind: alone, then with 1, 2, 3 .. processes, in turn, so that drift meets all alike. */
-static int measure_kept(struct slicing *s, int kind, struct err *e)
+/* One kind: alone, then with 1, 2, 3 .. processes, in turn, so that drift meets all alike. One against one is the
+ * control: what it differs from 1 by is the noise of the rest. */
+static int measure_kept(struct slicing *s, enum kind kind, const struct param_def *key,
+                        struct err *e)
 {
     const struct stop_rule rule = {
         .relative = 0.02, .min_n = REPEATS, .max_n = 1000, .seconds = 600
     };
-    struct sampler kept[COUNTS];
+    const size_t all = processes_of[kind], most = all < s->n ? all : s->n;
+    struct sampler kept[TENANTS_MAX];
     struct loop same[TENANTS_MAX];
     struct loop_result r[TENANTS_MAX];
     int rc = 0;
     for (int i = 0; i < TENANTS_MAX; i++) same[i] = loop_of(s, kind);
-    for (int k = 0; k < COUNTS; k++) sampler_init(&kept[k], &rule, 0);
+    for (size_t k = 0; k < all; k++) sampler_init(&kept[k], &rule, 0);
     for (int i = 0; !rc && i < REPEATS; i++) {
         rc = loops_run(s->w, same, 1, s->seconds, r, e);
         const double alone = r[0].rate;
         if (!rc && !(alone > 0)) rc = err_set(e, ERR_IO, NULL, "no kernel ended within a window");
-        for (int k = 0; !rc && k < COUNTS && counts[k] <= s->n; k++) {
-            rc = loops_run(s->w, same, counts[k], s->seconds, r, e);
-            if (!rc) probe_sample(s->c, &kept[k], sum_of_rates(r, counts[k]) / alone);
+        for (size_t n = 1; !rc && n <= most; n++) {
+            rc = loops_run(s->w, same, n, s->seconds, r, e);
+            if (!rc) probe_sample(s->c, &kept[n - 1], sum_of_rates(r, n) / alone);
         }
     }
-    for (int k = 0; k < COUNTS; k++) {
-        const struct param_def *key = &keys[SPECIAL + kind * COUNTS + k];
+    for (size_t k = 0; k < all; k++) {
         if (rc)
-            profile_out_missing(s->c->out, key, "%s", e->msg);
-        else if (counts[k] > s->n)
-            profile_out_missing(s->c->out, key, "not with --quick");
+            profile_out_missing(s->c->out, &key[k], "%s", e->msg);
+        else if (k >= most)
+            profile_out_missing(s->c->out, &key[k], "not with --quick");
         else
             profile_out_put(
-                s->c->out, key, &kept[k], NULL,
+                s->c->out, &key[k], &kept[k], NULL,
                 "closed loops in processes of their own, windows interleaved with one alone");
         sampler_fini(&kept[k]);
+    }
+    return rc;
+}
+
+static int measure_all_kept(struct slicing *s, struct err *e)
+{
+    const struct param_def *key = &keys[SPECIAL];
+    int rc = 0;
+    for (int k = 0; !rc && k < KINDS; k++) {
+        rc = measure_kept(s, (enum kind)k, key, e);
+        key += processes_of[k];
     }
     return rc;
 }
@@ -275,8 +319,8 @@ static int measure(struct slicing *s, struct err *e)
     if (!rc) rc = time_iteration(d, 1, &s->one_ns, e);
     if (!rc) rc = workers_start(d, NULL, s->w, s->n, e);
     if (!rc) rc = check_timer(s, e);
-    if (!rc) rc = measure_turns(s, e);
-    for (int k = 0; !rc && k < KINDS; k++) rc = measure_kept(s, k, e);
+    if (!rc) rc = measure_all_turns(s, e);
+    if (!rc) rc = measure_all_kept(s, e);
     const double quantum = profile_out_value(s->c->out, "timeslice", "quantum_us");
     if (!rc && quantum > 0) rc = measure_split(s, quantum, e);
     if (!rc) rc = measure_burst(s, e);

@@ -23,18 +23,31 @@ void slice_quanta(const struct slice_log *a, const struct slice_log *b, struct s
     }
 }
 
-void slice_switches(const struct slice_log *a, const struct slice_log *b, struct sampler *us)
+/* The length of the one whole run of `b` inside the gap; 0: none, more than one, or one that reaches out of it. *k: where
+ * the search goes on for a later gap. */
+static uint64_t one_run(const struct slice_log *b, struct span gap, size_t *k)
 {
-    size_t k = 0; /* runs of b: between its gaps k and k + 1 */
-    for (size_t i = 0; i < a->n; i++) {
-        const struct span gap = a->gap[i];
-        while (k + 1 < b->n && b->gap[k].to < gap.from) k++;
-        if (k + 1 >= b->n) return;
-        const struct span run = { b->gap[k].to, b->gap[k + 1].from };
-        const bool inside = run.from >= gap.from && run.to <= gap.to;
-        const bool one_only = k + 2 >= b->n || b->gap[k + 1].to >= gap.to;
-        if (inside && one_only)
-            sampler_add(us, 0.5e-3 * (double)((gap.to - gap.from) - (run.to - run.from)));
+    while (*k + 1 < b->n && b->gap[*k].to < gap.from) ++*k;
+    if (*k + 1 >= b->n) return 0;
+    const struct span run = { b->gap[*k].to, b->gap[*k + 1].from };
+    const bool inside = run.from >= gap.from && run.to <= gap.to;
+    const bool one_only = *k + 2 >= b->n || b->gap[*k + 1].to >= gap.to;
+    return inside && one_only ? run.to - run.from : 0;
+}
+
+void slice_switches(const struct slice_log log[], size_t n, size_t own, struct sampler *us)
+{
+    size_t k[SLICE_LOGS_MAX] = { 0 }; /* runs of each: between its gaps k and k + 1 */
+    for (size_t i = 0; i < log[own].n; i++) {
+        const struct span gap = log[own].gap[i];
+        uint64_t runs = 0;
+        bool all = true;
+        for (size_t j = 0; j < n; j++) {
+            const uint64_t run = j == own ? 0 : one_run(&log[j], gap, &k[j]);
+            all &= j == own || run > 0;
+            runs += run;
+        }
+        if (all) sampler_add(us, 1e-3 * (double)(gap.to - gap.from - runs) / (double)n);
     }
 }
 

@@ -220,11 +220,13 @@ static int log_answer(struct worker *w, struct slice_log *out, struct err *e)
     return rc;
 }
 
-int logs_run(struct worker *w[], size_t n, double seconds, struct slice_log out[], struct err *e)
+int logs_run(struct worker *w[], size_t n, double seconds, bool full, struct slice_log out[],
+             struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < n; i++) out[i] = (struct slice_log){ 0 };
-    for (size_t i = 0; !rc && i < n; i++) rc = worker_say(w[i], e, "log %.0f", 1e9 * seconds);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = worker_say(w[i], e, "log %.0f %d", 1e9 * seconds, full);
     for (size_t i = 0; !rc && i < n; i++) rc = log_answer(w[i], &out[i], e);
     return rc;
 }
@@ -348,12 +350,15 @@ static int serve_log(struct device *d, const char *line, FILE *to, struct err *e
     uint64_t cap = 1 << 16, least = 4000, ns = 0;
     const size_t bytes = (3 + 2 * cap) * sizeof(uint64_t);
     dev_ptr buf = 0;
-    if (sscanf(line, "log %" SCNu64, &ns) != 1)
+    int full = 0;
+    if (sscanf(line, "log %" SCNu64 " %d", &ns, &full) != 2)
         return err_set(e, ERR_IO, NULL, "worker: bad request \"%s\"", line);
     uint64_t *host = xcalloc(1, bytes);
     void *args[] = { &buf, &cap, &ns, &least };
     int rc = d->ops->alloc(d, bytes, &buf, e);
-    if (!rc) rc = d->ops->launch(d, DEV_LOG, 1, 1, args, e);
+    /* 1024 threads on every SM: 32 registers each are half of its file, and there is room for them on all cards */
+    const unsigned grid = full && d->info.sms > 0 ? (unsigned)d->info.sms : 1;
+    if (!rc) rc = d->ops->launch(d, DEV_LOG, grid, full ? 1024 : 1, args, e);
     if (!rc) rc = d->ops->copy_out(d, host, buf, bytes, e);
     if (!rc) rc = d->ops->sync(d, e);
     if (!rc) {

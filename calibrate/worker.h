@@ -62,8 +62,9 @@ int loop_answer(struct worker *w, struct loop_result *out, struct err *e);
 /* All at once. */
 int loops_run(struct worker *w[], const struct loop l[], size_t n, double seconds,
               struct loop_result out[], struct err *e);
-/* Logs of n workers over the same `seconds`. */
-int logs_run(struct worker *w[], size_t n, double seconds, struct slice_log out[], struct err *e);
+/* Logs of n workers over the same `seconds`. full: while threads of theirs are on every SM. */
+int logs_run(struct worker *w[], size_t n, double seconds, bool full, struct slice_log out[],
+             struct err *e);
 
 /* Mean host ns of one of `n` calls (32 keeps every queue from filling): "launch", "launch_ex", "alloc", "free",
  * "copy" (4 KiB to the card), "look_up" (cuGetProcAddress). */

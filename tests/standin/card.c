@@ -17,8 +17,8 @@
 enum { CONTEXTS = 80, RING = 2048, QUEUE_MAX = 1000, GAPS = 8192 };
 
 struct item {
-    double left_ns; /* of work; of a log: how long it polls */
-    bool log;
+    double left_ns;             /* of work; of a log: how long it polls */
+    bool log, full;             /* full: of threads on every SM */
     uint64_t begun_ns, seen_ns; /* of a log: first and latest reading; 0: not begun */
     uint64_t least_ns;
 };
@@ -202,7 +202,11 @@ static double left_of(const struct item *i)
 
 static void give_to(int next)
 {
-    card->switching_ns = card->owner >= 0 && card->owner != next ? 1e3 * plan.switch_us : 0;
+    const struct context *c = &card->ctx[next];
+    const bool full = c->item[(c->done + 1) % RING].full && plan.switch_full_us > 0;
+    card->switching_ns = card->owner >= 0 && card->owner != next
+                             ? 1e3 * (full ? plan.switch_full_us : plan.switch_us)
+                             : 0;
     card->owner = next;
     card->turn_ns = 1e3 * plan.quantum_us;
 }
@@ -338,6 +342,11 @@ uint64_t card_add(int ctx, double ns)
     return add(ctx, &(struct item){ .left_ns = ns });
 }
 
+uint64_t card_add_full(int ctx, double ns)
+{
+    return add(ctx, &(struct item){ .left_ns = ns, .full = true });
+}
+
 bool card_beside(int ctx, int kind, int other)
 {
     bool found = false;
@@ -350,9 +359,10 @@ bool card_beside(int ctx, int kind, int other)
     return found;
 }
 
-uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least)
+uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least, bool full)
 {
-    return add(ctx, &(struct item){ .left_ns = (double)ns, .log = true, .least_ns = least });
+    return add(
+        ctx, &(struct item){ .left_ns = (double)ns, .log = true, .full = full, .least_ns = least });
 }
 
 uint64_t card_last(int ctx)

@@ -44,6 +44,7 @@
     X(gemm_int8_T, 110)                                                                            \
     X(quantum_us, 1500)                                                                            \
     X(switch_us, 150)                                                                              \
+    X(switch_full_us, 0) /* to a kernel with blocks for every SM; 0: the same */                   \
     X(power_W, 61)                                                                                 \
     X(tick_us, 0) /* of the timer; 0: none that is seen */                                         \
     X(devices, 1)                                                                                  \
@@ -92,10 +93,11 @@ uint64_t card_free_bytes(void);
 bool card_wedged(bool now);
 /* Adds work and returns its number in the context. Waits while the queue is full. */
 uint64_t card_add(int ctx, double ns);
+uint64_t card_add_full(int ctx, double ns); /* with threads on every SM */
 /* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */
 /* This context's work is of that kind from now on; whether another context with work is of kind `other`. */
 bool card_beside(int ctx, int kind, int other);
-uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least);
+uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least, bool full);
 uint64_t card_last(int ctx); /* number of the last item; 0: none yet */
 /* Waits until it is done; when that was [ns]. */
 uint64_t card_wait(int ctx, uint64_t item);

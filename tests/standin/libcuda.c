@@ -500,15 +500,19 @@ static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **a
     case READ: ns = 16 * (double)u64(args, 1) * (double)u64(args, 2) / p->l2_GBps; break;
     case LOG:
         settle();
-        pending = (struct pending){ card_add_log(context, u64(args, 2), u64(args, 3)),
-                                    (uint64_t *)(uintptr_t)u64(args, 0), (size_t)u64(args, 1) };
+        pending =
+            (struct pending){ card_add_log(context, u64(args, 2), u64(args, 3), grid >= p->sms),
+                              (uint64_t *)(uintptr_t)u64(args, 0), (size_t)u64(args, 1) };
         return CUDA_SUCCESS;
     case EMPTY:
     case KERNELS: break;
     }
     const int kind = (int)(uintptr_t)f - 1;
     if (attached() && card_beside(context, kind, COMPUTE) && kind == TRIAD) ns *= p->beside_compute;
-    card_add(context, ns);
+    if (grid >= p->sms)
+        card_add_full(context, ns);
+    else
+        card_add(context, ns);
     return CUDA_SUCCESS;
 }
 

@@ -62,27 +62,36 @@ static void efficiency(void **state)
     o = card(1000, 111, 0.95);
     expect(o, "efficiency", "failed", "kept 0.9500");
     profile_out_destroy(o);
+    o = card(1000, 20, 0.92); /* of one thread; of full SMs: 111 */
+    put(o, "timeslice", "switch_full_us", true, 111, 111);
+    expect(o, "efficiency", "passed", "imply 0.9001");
+    profile_out_destroy(o);
     o = card(1000, 111, 0);
     expect(o, "efficiency", "not made", "not measured");
     profile_out_destroy(o);
 }
 
 /* 2 jobs of 0.3 ms host and 1 ms card with an overhead of 0.111: MVA by hand, R(2) = 1.111 (1 + Q(1)), Q(1) = 1.111 /
- * 1.411, X(2) = 2 / (R(2) + 0.3), kept 1.3 X(2) = 1.1375. */
+ * 1.411, X(2) = 2 / (R(2) + 0.3), kept 1.3 X(2) = 1.1375; without waiting 1.3 / 1.111. */
 static void gaps_and_sums(void **state)
 {
     struct profile_out *o = card(1000, 111, 0.9);
     (void)state;
     expect(o, "gaps", "not made", "not measured");
     put(o, "timeslice", "kept_gap_300us_2", true, 1.18, 1.18);
-    expect(o, "gaps", "passed", "mean value analysis: 1.1375");
+    expect(o, "gaps", "passed", "mean value analysis: 1.1375, without waiting: 1.1701");
     expect(o, "sums", "passed", "at most 0.9000 of one alone (kept_compute_2)");
-    put(o, "timeslice", "kept_memory_4", true, 1.03, 1.03);
-    expect(o, "sums", "failed", "at most 1.0300 of one alone (kept_memory_4)");
+    put(o, "timeslice", "kept_memory_7", true, 1.03, 1.03);
+    expect(o, "sums", "failed", "at most 1.0300 of one alone (kept_memory_7)");
     profile_out_destroy(o);
     o = card(1000, 111, 0);
     put(o, "timeslice", "kept_gap_300us_2", true, 1.3, 1.3);
     expect(o, "gaps", "failed", "kept 1.3000");
+    /* 0.1 ms: at most 1.1 / 1.111; 1 ms: at most 1.8002; the worst is told */
+    put(o, "timeslice", "kept_gap_100us_2", true, 1.0, 1.0);
+    expect(o, "gaps", "failed", "kept 1.3000");
+    put(o, "timeslice", "kept_gap_1ms_2", true, 0.2, 0.2);
+    expect(o, "gaps", "failed", "(kept_gap_1ms_2, the farthest off)");
     expect(o, "sums", "not made", "not measured");
     profile_out_destroy(o);
 }

@@ -97,12 +97,30 @@ static void turns(void **state)
         expect(&m, "timeslice.kept_memory_2", kept, 0.015, 0);
         expect(&m, "timeslice.kept_small_2", kept, 0.015, 0);
         expect(&m, "timeslice.split_long_kernels", 0.5, 0.02, 0);
+        expect(&m, "timeslice.switch_full_us", card[i].c, 0.001, 0);
+        assert_contains(m.said, "quantum_3_us           not measured: not with --quick");
         assert_contains(m.said, "check efficiency  passed");
         assert_contains(m.said, "check gaps        passed");
         assert_contains(m.said, "check sums        passed");
         assert_contains(m.said, "check rerun       passed");
         done(&m);
     }
+}
+
+/* A context whose threads are on every SM takes longer to put away: the efficiency that is measured with such is the one
+ * that this switch implies, not the one of a single thread. */
+static void large_contexts(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct measured m = measure("quantum_us=1024;switch_us=110;switch_full_us=240;context_ms=1",
+                                "--only timeslice");
+    expect(&m, "timeslice.switch_us", 110, 0.001, 0);
+    expect(&m, "timeslice.switch_full_us", 240, 0.001, 0);
+    expect(&m, "timeslice.kept_compute_2", 1024.0 / 1264, 0.015, 0);
+    expect(&m, "timeslice.kept_small_2", 1024.0 / 1134, 0.015, 0);
+    assert_contains(m.said, "check efficiency  passed: turns of 1024 us and switches of 240 us");
+    done(&m);
 }
 
 /* Not --quick: more processes than two. The loss does not grow with them; host gaps are used by the others until the card
@@ -116,19 +134,34 @@ static void many_processes(void **state)
         measure("quantum_us=1024;switch_us=227;context_ms=5", "--only launch,timeslice");
     effort = "--quick";
     static const char *const busy[] = { "compute", "memory", "small" };
-    static const int processes[] = { 2, 3, 4, 8 };
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 4; k++) {
-            char *key = xasprintf("timeslice.kept_%s_%d", busy[i], processes[k]);
+        for (int n = 2; n <= 8; n++) {
+            char *key = xasprintf("timeslice.kept_%s_%d", busy[i], n);
             expect(&m, key, 1024.0 / 1251, 0.007, 0); /* a turn at the edge of 0.5 s: 0.5 % */
             free(key);
         }
     expect(&m, "timeslice.kept_compute_1", 1, 0.002, 0); /* the control */
     expect(&m, "timeslice.kept_gap_3ms_1", 1, 0.002, 0);
+    for (int n = 3; n <= 4; n++) {
+        char *key = xasprintf("timeslice.quantum_%d_us", n);
+        expect(&m, key, 1024, 0.001, 0);
+        free(key);
+        key = xasprintf("timeslice.switch_%d_us", n);
+        expect(&m, key, 227, 0.001, 0);
+        free(key);
+    }
     /* gaps of 3 ms between kernels of 1 ms: two and three fit beside each other, eight keep the card busy */
     assert_true(measured_value(&m, "timeslice.kept_gap_3ms_2") > 1.8);
     assert_true(measured_value(&m, "timeslice.kept_gap_3ms_3") > 2.6);
     expect(&m, "timeslice.kept_gap_3ms_8", 4 * 1024.0 / 1251, 0.02, 0);
+    for (int n = 2; n <= 8; n++) {
+        char *key = xasprintf("timeslice.kept_gap_300us_%d", n);
+        assert_true(measured_value(&m, key) > 0.9);
+        free(key);
+    }
+    expect(&m, "timeslice.kept_gap_100us_1", 1, 0.002, 0);
+    /* both at once: the card is the bottleneck, the gaps are used */
+    assert_true(measured_value(&m, "timeslice.kept_gap_1ms_2") > 1.2);
     assert_contains(m.said, "check sums        passed");
     done(&m);
 }
@@ -143,7 +176,9 @@ static void throttled(void **state)
     assert_contains(
         m.said, "kept_compute_1         not measured: all 6 samples were taken while the card was "
                 "throttled (so is kept_compute_2)");
-    assert_contains(m.said, "split_long_kernels     not measured: all 6 samples");
+    assert_contains(m.said,
+                    "kept_gap_100us_1       not measured: all 6 samples were taken while the "
+                    "card was throttled (so are the next 6, to burst_p99_us)");
     done(&m);
     m = measure("throttle_every=3;context_ms=1", "--only launch,timeslice");
     expect(&m, "timeslice.kept_memory_2", 1500.0 / 1650, 0.015, 0);
@@ -168,9 +203,10 @@ static void slow_timer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_card), cmocka_unit_test(second_card),
-        cmocka_unit_test(turns),      cmocka_unit_test(many_processes),
-        cmocka_unit_test(throttled),  cmocka_unit_test(slow_timer),
+        cmocka_unit_test(first_card),     cmocka_unit_test(second_card),
+        cmocka_unit_test(turns),          cmocka_unit_test(many_processes),
+        cmocka_unit_test(large_contexts), cmocka_unit_test(throttled),
+        cmocka_unit_test(slow_timer),
     };
     return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
 }

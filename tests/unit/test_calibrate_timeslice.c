@@ -36,8 +36,8 @@ static void planted_turns(void **state)
         plant(&a, &b, planted[i].q, planted[i].c);
         slice_quanta(&a, &b, &q);
         slice_quanta(&b, &a, &q);
-        slice_switches(&a, &b, &c);
-        slice_switches(&b, &a, &c);
+        const struct slice_log both[2] = { a, b };
+        for (size_t k = 0; k < 2; k++) slice_switches(both, 2, k, &c);
         assert_true(q.n > TURNS && c.n > TURNS); /* both logs contribute */
         for (size_t k = 0; k < q.n; k++) assert_close(q.v[k], 1e-3 * (double)planted[i].q, 1e-9);
         for (size_t k = 0; k < c.n; k++) assert_close(c.v[k], 1e-3 * (double)planted[i].c, 1e-9);
@@ -59,8 +59,8 @@ static void only_what_both_saw(void **state)
     sampler_init(&c, &rule, 0);
     slice_quanta(&a, &b, &q);
     assert_int_equal(q.n, TURNS / 2 - 1);
-    slice_switches(&a, &none, &c);
-    slice_switches(&none, &a, &c);
+    const struct slice_log one[2] = { a, none };
+    for (size_t k = 0; k < 2; k++) slice_switches(one, 2, k, &c);
     slice_quanta(&none, &a, &c);
     assert_int_equal(c.n, 0);
     sampler_fini(&q);
@@ -68,11 +68,47 @@ static void only_what_both_saw(void **state)
 
     /* a gap with two runs of the other in it (a third process, or a lost turn) is no switch */
     struct span gap_a[] = { { 100, 500 } }, gap_b[] = { { 0, 150 }, { 200, 300 }, { 350, 900 } };
-    const struct slice_log x = { 0, 1000, gap_a, 1 }, y = { 0, 1000, gap_b, 3 };
+    const struct slice_log more[2] = { { 0, 1000, gap_a, 1 }, { 0, 1000, gap_b, 3 } };
     sampler_init(&c, &rule, 0);
-    slice_switches(&x, &y, &c);
+    slice_switches(more, 2, 0, &c);
     assert_int_equal(c.n, 0);
     sampler_fini(&c);
+}
+
+/* Three take turns of 700, 900 and 1300 ns with 40 ns between them: a gap is two runs and three switches. Where one of
+ * them misses its turn the gap says nothing. */
+static void three_processes(void **state)
+{
+    enum { N = 12 };
+    const uint64_t q[3] = { 700, 900, 1300 }, c = 40, period = 700 + 900 + 1300 + 3 * 40;
+    const struct stop_rule rule = { 0.01, 6, 1000, 1 };
+    struct span gap[3][N];
+    struct slice_log log[3];
+    struct sampler s;
+    uint64_t begin = 5000;
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        for (uint64_t i = 0; i < N; i++)
+            gap[k][i] = (struct span){ begin + i * period + q[k], begin + (i + 1) * period };
+        log[k] = (struct slice_log){ begin, begin + N * period + q[k] / 2, gap[k], N };
+        begin += q[k] + c;
+    }
+    sampler_init(&s, &rule, 0);
+    for (size_t k = 0; k < 3; k++) slice_switches(log, 3, k, &s);
+    assert_true(s.n >= 3 * (N - 2));
+    for (size_t i = 0; i < s.n; i++) assert_close(s.v[i], 0.04, 1e-12);
+    const size_t all = s.n;
+    sampler_fini(&s);
+
+    gap[1][4].to = gap[1][5].to; /* the second one misses a turn */
+    memmove(&gap[1][5], &gap[1][6], (N - 6) * sizeof gap[1][0]);
+    log[1].n--;
+    sampler_init(&s, &rule, 0);
+    slice_switches(log, 3, 0, &s);
+    slice_switches(log, 3, 2, &s);
+    for (size_t i = 0; i < s.n; i++) assert_close(s.v[i], 0.04, 1e-12);
+    assert_true(s.n < all * 2 / 3 && s.n > 6);
+    sampler_fini(&s);
 }
 
 static void mean_value_analysis(void **state)
@@ -90,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_turns),
         cmocka_unit_test(only_what_both_saw),
+        cmocka_unit_test(three_processes),
         cmocka_unit_test(mean_value_analysis),
     };
     return cmocka_run_group_tests_name("calibrate timeslice", tests, NULL, NULL);
