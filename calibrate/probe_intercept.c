@@ -31,7 +31,10 @@ enum {
     STARTUP_64,
     LONGEST,
     SEEN,
-    KEYS = SEEN + PATHS + 1
+    BURST = SEEN + PATHS + 1,
+    SETTLED,
+    EVEN,
+    KEYS = EVEN + CORES + 2
 };
 static const struct param_def keys[KEYS] = {
     [LAUNCH] = { "intercept", "launch_ns", "ns", "added to one kernel launch", -1e6, 1e6, false },
@@ -76,6 +79,20 @@ static const struct param_def keys[KEYS] = {
     { "intercept", "seen_ex", "ratio", "the same, cuLaunchKernelEx", 0, 1, true },
     { "intercept", "seen_cooperative", "ratio", "the same, cooperative", 0, 1, true },
     { "intercept", "seen_graph", "ratio", "the same, graphs", 0, 1, true },
+    { "intercept", "core_burst_s", "s",
+      "work beyond a quota of 50 % at the start, in seconds of what it allows", -1, 60, false },
+    { "intercept", "core_settled_s", "s",
+      "from the first kernel until every second that follows is within 5 % of the later mean", 0,
+      60, true },
+    { "intercept", "core_10_deviation", "ratio",
+      "quota of 10 %: standard deviation of the work of one second over its mean", 0, 10, true },
+    { "intercept", "core_25_deviation", "ratio", "the same, 25 %", 0, 10, true },
+    { "intercept", "core_50_deviation", "ratio", "the same, 50 %", 0, 10, true },
+    { "intercept", "core_75_deviation", "ratio", "the same, 75 %", 0, 10, true },
+    { "intercept", "core_30_of_pair_deviation", "ratio", "the same, 30 % beside 70 %", 0, 10,
+      true },
+    { "intercept", "core_70_of_pair_deviation", "ratio", "the same, 70 % beside 30 %", 0, 10,
+      true },
 };
 
 struct hook {
@@ -385,22 +402,28 @@ static int measure_memory(const struct hook *h, struct err *e)
     return rc;
 }
 
-/* Rates of one or two workers under these compute quotas; 0: none. Kernels of about a millisecond. */
-static int rates_under(const struct hook *h, const struct loop *l, const int percent[], size_t n,
-                       double seconds, struct loop_result r[], struct err *e)
+/* Bins of 0.1 s; quotas are judged from half a second on, over windows of one second. */
+#define BIN_S 0.1
+enum { BINS_SKIP = 5, BINS_SECOND = 10, QUOTAS = CORES + 2, HALF = 2 };
+
+/* Work of one or two workers under these compute quotas, from their first kernel on; 0: none. Kernels of about a
+ * millisecond. */
+static int work_under(const struct hook *h, const struct loop *l, const int percent[], size_t n,
+                      struct bins b[], struct err *e)
 {
     struct worker *w[2] = { NULL, NULL };
-    const struct loop both[2] = { *l, *l };
     int rc = 0;
     for (size_t i = 0; !rc && i < n; i++) {
         struct quota_env q;
         quota_env(&q, h, 0, percent[i]);
         rc = worker_start(h->c->dev, q.env, &w[i], e);
         quota_env_fini(&q); /* the process has its own copy */
+        /* many bursts: a tenth of a second and more with the usual libraries */
+        b[i] =
+            (struct bins){ .n = BINS_SKIP + BINS_SECOND * (h->c->quick ? 3 : 6), .width_s = BIN_S };
     }
     for (size_t i = 0; !rc && i < n; i++) rc = worker_ready(w[i], NULL, e);
-    if (!rc) rc = loops_run(w, both, n, 0.5, r, e); /* the first burst */
-    if (!rc) rc = loops_run(w, both, n, seconds, r, e);
+    if (!rc) rc = bins_run(w, l, n, b, e);
     workers_stop(w, n);
     return rc;
 }
@@ -426,41 +449,92 @@ static int loop_of_1ms(struct device *d, struct loop *l, struct err *e)
     return rc;
 }
 
+struct core {
+    struct sampler share[QUOTAS], deviation[QUOTAS], gain, settled, burst;
+    size_t unsettled;
+};
+
+static void core_sample(const struct hook *h, struct core *m, int quota, const struct bins *b,
+                        double full)
+{
+    probe_sample(h->c, &m->share[quota], bins_rate(b, BINS_SKIP) / full);
+    const double uneven = bins_deviation(b, BINS_SKIP, BINS_SECOND);
+    if (!isnan(uneven)) probe_sample(h->c, &m->deviation[quota], uneven);
+    if (quota != HALF) return;
+    const double settled = bins_settled_s(b, BINS_SECOND, 0.05);
+    if (isnan(settled)) {
+        m->unsettled++;
+        return;
+    }
+    probe_sample(h->c, &m->settled, settled);
+    probe_sample(h->c, &m->burst, bins_burst_s(b));
+}
+
+/* One round: without a quota, with each, and the pair. */
+static int core_round(const struct hook *h, const struct loop *l, struct core *m, struct err *e)
+{
+    static const int alone[CORES] = { 10, 25, 50, 75 }, pair[2] = { 30, 70 }, none = 0;
+    struct bins b[2];
+    int rc = work_under(h, l, &none, 1, b, e);
+    const double full = rc ? NAN : bins_rate(&b[0], BINS_SKIP);
+    for (int k = 0; !rc && k < CORES; k++) {
+        rc = work_under(h, l, &alone[k], 1, b, e);
+        if (!rc) core_sample(h, m, k, &b[0], full);
+    }
+    if (!rc) rc = work_under(h, l, pair, 2, b, e);
+    for (int k = 0; !rc && k < 2; k++) core_sample(h, m, CORES + k, &b[k], full);
+    const double ratio = rc ? NAN : bins_rate(&b[0], BINS_SKIP) / bins_rate(&b[1], BINS_SKIP);
+    if (ratio > 0 && isfinite(ratio)) probe_sample(h->c, &m->gain, log(ratio) / log(30.0 / 70));
+    return rc;
+}
+
+static void core_put(const struct hook *h, const struct core *m)
+{
+    struct profile_out *out = h->c->out;
+    for (int k = 0; k < QUOTAS; k++) {
+        profile_out_put(out, &keys[CORE + k], &m->share[k], NULL,
+                        "kernels of 1 ms, never waited for singly, after the first 0.5 s");
+        profile_out_put(out, &keys[EVEN + k], &m->deviation[k], NULL,
+                        "the same kernels, windows of one second");
+    }
+    profile_out_put(out, &keys[GAIN], &m->gain, NULL,
+                    "two processes at once with quotas 30 and 70, queues full");
+    if (m->unsettled > m->settled.n)
+        for (int k = BURST; k <= SETTLED; k++)
+            profile_out_missing(out, &keys[k],
+                                "in %zu of %zu runs the quota had not settled after half the time",
+                                m->unsettled, m->unsettled + m->settled.n);
+    else {
+        put_cost(h->c, BURST, &m->burst, "first half of the time against the second");
+        profile_out_put(out, &keys[SETTLED], &m->settled, NULL,
+                        "windows of one second in steps of 0.1 s");
+    }
+}
+
 static int measure_core(const struct hook *h, struct err *e)
 {
-    static const int alone[CORES] = { 10, 25, 50, 75 }, pair[2] = { 30, 70 };
     const struct stop_rule rule = { .relative = 0.05, .min_n = 6, .max_n = 100, .seconds = 600 };
-    /* a quota is held over bursts (a tenth of a second and more with the usual libraries): a window holds many */
-    const double seconds = h->c->quick ? 2 : 3;
-    const int none = 0;
-    struct sampler share[CORES + 2], gain;
-    struct loop_result r[2], full;
+    /* counted in steps of 0.1 s, and within the noise of counting where the quota holds: no target */
+    const struct stop_rule counted = { .relative = 0.05, .min_n = 1, .max_n = 1, .seconds = 600 };
+    struct core m = { 0 };
     struct loop l;
     int rc = loop_of_1ms(h->c->dev, &l, e);
-    for (int k = 0; k < CORES + 2; k++) sampler_init(&share[k], &rule, 0);
-    sampler_init(&gain, &rule, 0);
-    for (int i = 0; !rc && i < 6; i++) {
-        rc = rates_under(h, &l, &none, 1, seconds, &full, e);
-        for (int k = 0; !rc && k < CORES; k++) {
-            rc = rates_under(h, &l, &alone[k], 1, seconds, r, e);
-            if (!rc) probe_sample(h->c, &share[k], r[0].rate / full.rate);
-        }
-        if (!rc) rc = rates_under(h, &l, pair, 2, seconds, r, e);
-        for (int k = 0; !rc && k < 2; k++)
-            probe_sample(h->c, &share[CORES + k], r[k].rate / full.rate);
-        if (!rc && r[0].rate > 0 && r[1].rate > 0)
-            probe_sample(h->c, &gain, log(r[0].rate / r[1].rate) / log(30.0 / 70));
+    for (int k = 0; k < QUOTAS; k++) {
+        sampler_init(&m.share[k], &rule, 0);
+        sampler_init(&m.deviation[k], &counted, 0);
     }
-    for (int k = 0; k < CORES + 2; k++) {
-        if (!rc)
-            profile_out_put(h->c->out, &keys[CORE + k], &share[k], NULL,
-                            "kernels of 1 ms, never waited for singly, after the first 0.5 s");
-        sampler_fini(&share[k]);
+    sampler_init(&m.gain, &rule, 0);
+    sampler_init(&m.settled, &counted, 0);
+    sampler_init(&m.burst, &counted, 0);
+    for (int i = 0; !rc && i < 6; i++) rc = core_round(h, &l, &m, e);
+    if (!rc) core_put(h, &m);
+    for (int k = 0; k < QUOTAS; k++) {
+        sampler_fini(&m.share[k]);
+        sampler_fini(&m.deviation[k]);
     }
-    if (!rc)
-        profile_out_put(h->c->out, &keys[GAIN], &gain, NULL,
-                        "two processes at once with quotas 30 and 70, queues full");
-    sampler_fini(&gain);
+    sampler_fini(&m.gain);
+    sampler_fini(&m.settled);
+    sampler_fini(&m.burst);
     return rc;
 }
 

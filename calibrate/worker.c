@@ -192,6 +192,30 @@ int loops_run(struct worker *w[], const struct loop l[], size_t n, double second
     return rc;
 }
 
+static int bins_answer(struct worker *w, struct bins *b, struct err *e)
+{
+    const char *line;
+    int rc = worker_hear(w, &line, e), used = 0;
+    if (!rc && strncmp(line, "bins", 4) != 0)
+        rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    for (size_t i = 0, at = 4; !rc && i < b->n; i++, at += (size_t)used)
+        if (sscanf(line + at, " %u%n", &b->count[i], &used) != 1)
+            rc = err_set(e, ERR_IO, NULL, "a worker says \"%s\"", line);
+    return rc;
+}
+
+int bins_run(struct worker *w[], const struct loop *l, size_t n, struct bins out[], struct err *e)
+{
+    const double start_s = monotonic_s() + 1e-3 * START_MS;
+    int rc = 0;
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = worker_say(w[i], e, "bins %zu loop %d %u %" PRIu64 " %.9g %u %.9g %.9f", out[i].n,
+                        (int)l->kind, l->grid, l->size, l->gap_us, l->depth,
+                        (double)out[i].n * out[i].width_s, start_s);
+    for (size_t i = 0; !rc && i < n; i++) rc = bins_answer(w[i], &out[i], e);
+    return rc;
+}
+
 int calls_time(struct worker *w, const char *kind, unsigned n, double *ns, struct err *e)
 {
     const char *line;
@@ -288,16 +312,17 @@ static int loop_launch(struct device *d, const struct loop *l, struct arrays *x,
     return d->ops->launch(d, DEV_COMPUTE, l->grid, DEV_BLOCK, compute, e);
 }
 
-/* Kernels from now on; those that end between start and end count. The queue is kept `depth` long, so
- * with 2 and more the card never waits for this host. */
+/* Kernels from now on; those that end between start and end count, in their bin where there are bins: then none is
+ * launched before the start. The queue is kept `depth` long, so with 2 and more the card never waits for this host. */
 static int run_loop(struct device *d, const struct loop *l, struct arrays *x, double seconds,
-                    double start_s, struct loop_result *out, struct err *e)
+                    double start_s, struct bins *bins, struct loop_result *out, struct err *e)
 {
     struct sampler us;
     double begun[DEV_EVENTS] = { 0 }, now = d->ops->now_s(d), ms;
     unsigned long long launched = 0, ended = 0, counted = 0;
     int rc = 0;
     sampler_init(&us, &(struct stop_rule){ .max_n = 1 }, 0);
+    if (bins && now < start_s) d->ops->sleep_s(d, start_s - now);
     while (!rc && now < start_s + seconds) {
         while (!rc && launched - ended < l->depth) {
             begun[launched % DEV_EVENTS] = d->ops->now_s(d);
@@ -311,6 +336,7 @@ static int run_loop(struct device *d, const struct loop *l, struct arrays *x, do
         ended++;
         if (rc || now < start_s || now >= start_s + seconds) continue;
         counted++;
+        if (bins) bins->count[(size_t)((now - start_s) / seconds * (double)bins->n)]++;
         if (l->depth == 1) sampler_add(&us, 1e6 * (now - begun[oldest]));
         if (l->gap_us > 0) d->ops->sleep_s(d, 1e-6 * l->gap_us);
     }
@@ -322,7 +348,8 @@ static int run_loop(struct device *d, const struct loop *l, struct arrays *x, do
     return rc;
 }
 
-static int serve_loop(struct device *d, const char *line, struct arrays *x, FILE *to, struct err *e)
+static int serve_loop(struct device *d, const char *line, struct arrays *x, struct bins *bins,
+                      FILE *to, struct err *e)
 {
     struct loop l;
     struct loop_result r;
@@ -339,9 +366,23 @@ static int serve_loop(struct device *d, const char *line, struct arrays *x, FILE
         rc = x->host_bytes == l.size ? 0 : buffers_alloc(d, x, l.size, e);
     else if (x->n != floats)
         rc = arrays_alloc(d, x, floats, e);
-    if (!rc) rc = run_loop(d, &l, x, seconds, start_s, &r, e);
-    if (!rc) fprintf(to, "loop %.9g %.9g %.9g\n", r.rate, r.p50_us, r.p99_us);
+    if (!rc) rc = run_loop(d, &l, x, seconds, start_s, bins, &r, e);
+    if (!rc && !bins) fprintf(to, "loop %.9g %.9g %.9g\n", r.rate, r.p50_us, r.p99_us);
     return rc;
+}
+
+static int serve_bins(struct device *d, const char *line, struct arrays *x, FILE *to, struct err *e)
+{
+    struct bins b = { 0 };
+    int used = 0;
+    if (sscanf(line, "bins %zu %n", &b.n, &used) != 1 || b.n < 1 || b.n > BINS_MAX)
+        return err_set(e, ERR_IO, NULL, "worker: bad request \"%s\"", line);
+    const int rc = serve_loop(d, line + used, x, &b, to, e);
+    if (rc) return rc;
+    fprintf(to, "bins");
+    for (size_t i = 0; i < b.n; i++) fprintf(to, " %u", b.count[i]);
+    fprintf(to, "\n");
+    return 0;
 }
 
 static int serve_log(struct device *d, const char *line, FILE *to, struct err *e)
@@ -472,7 +513,8 @@ static int serve_line(struct device *d, const char *line, struct arrays *x, FILE
     char kind[16];
     unsigned n;
     double ns;
-    if (strncmp(line, "loop ", 5) == 0) return serve_loop(d, line, x, to, e);
+    if (strncmp(line, "loop ", 5) == 0) return serve_loop(d, line, x, NULL, to, e);
+    if (strncmp(line, "bins ", 5) == 0) return serve_bins(d, line, x, to, e);
     if (strncmp(line, "log ", 4) == 0) return serve_log(d, line, to, e);
     if (strcmp(line, "remote") == 0) return remote_serve(d, to, e);
     if (strncmp(line, "hooked ", 7) == 0) return serve_hooked(line + 7, to);

@@ -12,6 +12,7 @@
 #define GPUSIM_CALIBRATE_WORKER_H
 
 #include "calibrate/device.h"
+#include "calibrate/settle.h"
 #include "calibrate/timeslice.h"
 
 #include <stdio.h>
@@ -62,6 +63,8 @@ int loop_answer(struct worker *w, struct loop_result *out, struct err *e);
 /* All at once. */
 int loops_run(struct worker *w[], const struct loop l[], size_t n, double seconds,
               struct loop_result out[], struct err *e);
+/* All at once, and from the first kernel on: nothing is launched before the bins begin. n and width_s of each are given. */
+int bins_run(struct worker *w[], const struct loop *l, size_t n, struct bins out[], struct err *e);
 /* Logs of n workers over the same `seconds`. full: while threads of theirs are on every SM. */
 int logs_run(struct worker *w[], size_t n, double seconds, bool full, struct slice_log out[],
              struct err *e);

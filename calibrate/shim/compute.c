@@ -8,7 +8,7 @@
 enum { RELAXED = 2 }; /* CUstreamCaptureMode */
 
 enum { BATCH_LAUNCHES = 64 };
-static const uint64_t batch_ns = 5000000, burst_ns = 100000000;
+static const uint64_t batch_ns = 5000000;
 
 static struct {
     pthread_mutex_t lock;
@@ -19,12 +19,11 @@ static struct {
     result (*event_sync)(event_handle);
     result (*event_elapsed)(float *, event_handle, event_handle);
     result (*capturing)(stream_handle, capture_status *);
-    result (*exchange_mode)(capture_mode *); /* may be missing */
-    event_handle from, to;
-    double tokens; /* ns of kernel time; negative: debt */
+    result (*exchange_mode)(capture_mode *);               /* may be missing */
+    event_handle from[BATCH_LAUNCHES], to[BATCH_LAUNCHES]; /* around each launch, on its stream */
+    double tokens;                                         /* ns of kernel time; negative: debt */
     uint64_t filled_ns, begun_ns;
     unsigned launches; /* in the batch; 0: none is open */
-    stream_handle stream;
 } bucket = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 #ifdef GPUSIM_CHECK_ABI
@@ -58,32 +57,37 @@ static void bucket_open(void)
     memcpy(&bucket.capturing, &f[4], sizeof f[4]);
     memcpy(&bucket.exchange_mode, &f[5], sizeof f[5]);
     bucket.ready = true;
-    bucket.usable = f[0] && f[1] && f[2] && f[3] && bucket.event_create(&bucket.from, 0) == OK &&
-                    bucket.event_create(&bucket.to, 0) == OK;
+    bucket.usable = f[0] && f[1] && f[2] && f[3];
+    for (int i = 0; i < BATCH_LAUNCHES && bucket.usable; i++)
+        bucket.usable = bucket.event_create(&bucket.from[i], 0) == OK &&
+                        bucket.event_create(&bucket.to[i], 0) == OK;
     bucket.context = shim_context();
     if (bucket.filled) return;
     bucket.filled = true;
     bucket.filled_ns = shim_now_ns();
-    bucket.tokens = shim_limit()->core * (double)burst_ns;
+    bucket.tokens = shim_limit()->core * shim_limit()->burst_ns;
 }
 
 static void fill(void)
 {
     const uint64_t now = shim_now_ns();
-    const double most = shim_limit()->core * (double)burst_ns;
+    const double most = shim_limit()->core * shim_limit()->burst_ns;
     bucket.tokens += shim_limit()->core * (double)(now - bucket.filled_ns);
     bucket.filled_ns = now;
     if (bucket.tokens > most) bucket.tokens = most;
 }
 
-/* The batch pays for the time that it took on the card. */
+/* The batch pays for the time that its launches took on the card: what lies between them is the host's. */
 static void settle(void)
 {
-    float ms = 0;
+    const unsigned n = bucket.launches;
     bucket.launches = 0;
-    if (bucket.event_record(bucket.to, bucket.stream) == OK && bucket.event_sync(bucket.to) == OK &&
-        bucket.event_elapsed(&ms, bucket.from, bucket.to) == OK)
-        bucket.tokens -= 1e6 * (double)ms;
+    for (unsigned i = 0; i < n; i++) {
+        float ms = 0;
+        if (bucket.event_sync(bucket.to[i]) == OK &&
+            bucket.event_elapsed(&ms, bucket.from[i], bucket.to[i]) == OK)
+            bucket.tokens -= 1e6 * (double)ms;
+    }
 }
 
 static void wait_for_tokens(void)
@@ -96,30 +100,47 @@ static void wait_for_tokens(void)
     }
 }
 
-/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays later. While any
- * thread captures, the driver forbids waiting for events to all that have not said that they know what they do. */
-static void pay(stream_handle stream)
+/* While any thread captures, the driver forbids waiting for events to all that have not said that they know what they
+ * do. Called twice it is the thread's own mode again. */
+static void relax(capture_mode *mode)
+{
+    if (bucket.exchange_mode) bucket.exchange_mode(mode);
+}
+
+/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays later. True: it pays, and
+ * the lock is held until pay_end(), so that no other launch comes between the two events. */
+static bool pay_begin(stream_handle stream)
 {
     capture_status captured = 0;
     capture_mode mode = RELAXED;
-    if (shim_limit()->core <= 0) return;
+    if (shim_limit()->core <= 0) return false;
     pthread_mutex_lock(&bucket.lock);
     if (!bucket.ready) bucket_open();
-    if (bucket.exchange_mode) bucket.exchange_mode(&mode);
+    relax(&mode);
     if (bucket.usable && bucket.capturing) bucket.capturing(stream, &captured);
-    if (bucket.usable && !captured) {
+    bool pays = bucket.usable && !captured;
+    if (pays) {
         if (bucket.launches &&
             (bucket.launches >= BATCH_LAUNCHES || shim_now_ns() - bucket.begun_ns >= batch_ns))
             settle();
         if (!bucket.launches) {
             wait_for_tokens();
             bucket.begun_ns = shim_now_ns();
-            bucket.stream = stream;
-            bucket.event_record(bucket.from, stream);
         }
-        bucket.launches++;
+        pays = bucket.event_record(bucket.from[bucket.launches], stream) == OK;
     }
-    if (bucket.exchange_mode) bucket.exchange_mode(&mode); /* the thread's own again */
+    relax(&mode);
+    if (!pays) pthread_mutex_unlock(&bucket.lock);
+    return pays;
+}
+
+static void pay_end(stream_handle stream, bool launched)
+{
+    capture_mode mode = RELAXED;
+    relax(&mode);
+    if (launched && bucket.event_record(bucket.to[bucket.launches], stream) == OK)
+        bucket.launches++;
+    relax(&mode);
     pthread_mutex_unlock(&bucket.lock);
 }
 
@@ -133,21 +154,31 @@ static stream_handle plain(stream_handle stream, const char *symbol)
     return (stream_handle)per_thread;
 }
 
-static void before_launch(enum hook h, stream_handle stream)
+static void delay(void)
 {
-    shim_count(h);
-    if (shim_limit()->delay_ns)
-        for (const uint64_t end = shim_now_ns() + shim_limit()->delay_ns; shim_now_ns() < end;)
-            continue;
-    pay(stream);
+    if (!shim_limit()->delay_ns) return;
+    for (const uint64_t end = shim_now_ns() + shim_limit()->delay_ns; shim_now_ns() < end;)
+        continue;
 }
+
+/* One launch, counted, delayed where a test asks for it, and paid for. */
+#define METER(symbol, at, call)                                                                    \
+    do {                                                                                           \
+        __typeof__(&symbol) real = REAL(symbol);                                                   \
+        const stream_handle on = plain(at, #symbol);                                               \
+        shim_count(HOOK_##symbol);                                                                 \
+        delay();                                                                                   \
+        if (!real) return NOT_FOUND;                                                               \
+        const bool pays = pay_begin(on);                                                           \
+        const result r = real call;                                                                \
+        if (pays) pay_end(on, r == OK);                                                            \
+        return r;                                                                                  \
+    } while (0)
 
 #define LAUNCH(symbol)                                                                             \
     result symbol(LAUNCH_ARGS, void **extra)                                                       \
     {                                                                                              \
-        __typeof__(&symbol) call = REAL(symbol);                                                   \
-        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
-        return call ? call(f, gx, gy, gz, bx, by, bz, shared, stream, args, extra) : NOT_FOUND;    \
+        METER(symbol, stream, (f, gx, gy, gz, bx, by, bz, shared, stream, args, extra));           \
     }
 LAUNCH(cuLaunchKernel)
 LAUNCH(cuLaunchKernel_ptsz)
@@ -155,9 +186,7 @@ LAUNCH(cuLaunchKernel_ptsz)
 #define LAUNCH_COOPERATIVE(symbol)                                                                 \
     result symbol(LAUNCH_ARGS)                                                                     \
     {                                                                                              \
-        __typeof__(&symbol) call = REAL(symbol);                                                   \
-        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
-        return call ? call(f, gx, gy, gz, bx, by, bz, shared, stream, args) : NOT_FOUND;           \
+        METER(symbol, stream, (f, gx, gy, gz, bx, by, bz, shared, stream, args));                  \
     }
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
@@ -165,9 +194,7 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 #define LAUNCH_EX(symbol)                                                                          \
     result symbol(const launch_config *c, function f, void **args, void **extra)                   \
     {                                                                                              \
-        __typeof__(&symbol) call = REAL(symbol);                                                   \
-        before_launch(HOOK_##symbol, plain(c->hStream, #symbol));                                  \
-        return call ? call(c, f, args, extra) : NOT_FOUND;                                         \
+        METER(symbol, c->hStream, (c, f, args, extra));                                            \
     }
 LAUNCH_EX(cuLaunchKernelEx)
 LAUNCH_EX(cuLaunchKernelEx_ptsz)
@@ -175,9 +202,7 @@ LAUNCH_EX(cuLaunchKernelEx_ptsz)
 #define GRAPH_LAUNCH(symbol)                                                                       \
     result symbol(graph_handle graph, stream_handle stream)                                        \
     {                                                                                              \
-        __typeof__(&symbol) call = REAL(symbol);                                                   \
-        before_launch(HOOK_##symbol, plain(stream, #symbol));                                      \
-        return call ? call(graph, stream) : NOT_FOUND;                                             \
+        METER(symbol, stream, (graph, stream));                                                    \
     }
 GRAPH_LAUNCH(cuGraphLaunch)
 GRAPH_LAUNCH(cuGraphLaunch_ptsz)

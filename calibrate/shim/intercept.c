@@ -252,9 +252,11 @@ __attribute__((constructor)) static void start(void)
     const char *start_ns = getenv("GPUSIM_INTERCEPT_START_NS");
     const char *memory = getenv("GPUSIM_MEMORY_LIMIT"), *core = getenv("GPUSIM_CORE_LIMIT");
     const char *delay = getenv("GPUSIM_INTERCEPT_DELAY_NS");
+    const char *burst = getenv("GPUSIM_INTERCEPT_BURST_MS");
     const double percent = core ? strtod(core, NULL) : 0;
     limit.memory = memory ? bytes_of(memory) : 0;
     limit.core = percent > 0 && percent < 100 ? percent / 100 : 0;
+    limit.burst_ns = burst ? 1e6 * strtod(burst, NULL) : 100e6;
     limit.delay_ns = delay ? strtoull(delay, NULL, 10) : 0;
     if (lock && start_ns) slow_start(lock, strtoull(start_ns, NULL, 10));
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);

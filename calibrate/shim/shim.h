@@ -35,6 +35,7 @@ context_handle shim_context(void);
 struct shim_limit {
     uint64_t memory; /* bytes; 0: no limit */
     double core;     /* share of the time; 0: no limit */
+    double burst_ns; /* of wall time: what the bucket holds */
     uint64_t delay_ns;
 };
 const struct shim_limit *shim_limit(void);

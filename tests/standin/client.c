@@ -271,6 +271,20 @@ static void rate(double us)
     printf("rate %.4f\n", work / (now_s() - begun));
 }
 
+/* Kernels of 2 ms, each waited for, and 18 ms of the host between them: how long one takes. */
+static void gapped(void)
+{
+    uint64_t iters = 2000 * 1500 / 4;
+    void *args[] = { &sink, &iters };
+    const double begun = now_s();
+    for (int i = 0; i < 100; i++) {
+        need(cuLaunchKernel(compute, 1, 1, 1, 128, 1, 1, 0, NULL, args, NULL), "launch");
+        need(cuCtxSynchronize(), "sync");
+        nanosleep(&(struct timespec){ 0, 18000000 }, NULL);
+    }
+    printf("rate %.5f each\n", (now_s() - begun) / 100);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -285,6 +299,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "memory-threads") == 0) memory_threads();
     if (strcmp(what, "threads") == 0) threads();
     if (strcmp(what, "fork") == 0) forks();
+    if (strcmp(what, "rate-gapped") == 0) gapped();
     if (strcmp(what, "rate") == 0 && argc > 2) rate(strtod(argv[2], NULL));
     return 0;
 }

@@ -580,7 +580,7 @@ EXPORT CUresult cuCtxSynchronize(void)
 EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     (void)flags;
-    static struct event pool[256]; /* they die with the process: no caller makes more than a few */
+    static struct event pool[1024]; /* they die with the process: no caller makes more */
     static unsigned used;
     if (used >= sizeof pool / sizeof *pool) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = (CUevent)&pool[used++];

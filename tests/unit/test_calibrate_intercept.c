@@ -33,6 +33,34 @@ static void planted_cost_and_quotas(void **state)
     assert_true(small > 0.1 && small < 0.3 && large > 0.45 && large < 0.7);
     assert_close(measured_value(&m, "intercept.core_gain"), log(small / large) / log(3.0 / 7),
                  0.03);
+    /* a bucket of 0.1 s, give or take a batch of 16 ms at half the rate; windows in steps of 0.1 s */
+    expect(&m, "intercept.core_burst_s", 0.1, 0, 0.035);
+    assert_true(measured_value(&m, "intercept.core_settled_s") <= 0.1);
+    assert_true(measured_value(&m, "intercept.core_50_deviation") < 0.04);
+    assert_true(measured_value(&m, "intercept.core_75_deviation") < 0.03);
+    done(&m);
+}
+
+/* A bucket that is full at the start: at a quota of 50 % work goes on at full speed until bucket and refill are spent,
+ * after as long as the bucket holds. A second is within 5 % of its share 50 ms before. */
+static void planted_burst(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    setenv("GPUSIM_INTERCEPT_BURST_MS", "1000", 1);
+    struct measured m = measure("context_ms=5", "--only intercept");
+    expect(&m, "intercept.core_burst_s", 1, 0, 0.035);
+    expect(&m, "intercept.core_settled_s", 0.95, 0, 0.1);
+    done(&m);
+    /* full speed for 3 of 3.5 s: seconds of 1, 1 and 0.75 after the first half second */
+    setenv("GPUSIM_INTERCEPT_BURST_MS", "3000", 1);
+    m = measure("context_ms=5", "--only intercept");
+    unsetenv("GPUSIM_INTERCEPT_BURST_MS");
+    expect(&m, "intercept.core_50", 2.75 / 3, 0.02, 0);
+    /* give or take a batch and its debt in the last second */
+    expect(&m, "intercept.core_50_deviation", 0.25 / sqrt(3) / (2.75 / 3), 0, 0.025);
+    assert_contains(m.said, "core_burst_s           not measured: in 6 of 6 runs the quota had not "
+                            "settled after half the time");
     done(&m);
 }
 
@@ -73,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_cost_and_quotas),
+        cmocka_unit_test(planted_burst),
         cmocka_unit_test(not_there),
     };
     return cmocka_run_group_tests_name("intercept probe on a stand-in card", tests, set_up, NULL);

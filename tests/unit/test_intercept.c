@@ -193,6 +193,27 @@ static void compute_quota(void **state)
     free(text);
 }
 
+/* A tenth of the time on the card, the rest the host's: a quota of 30 % costs it nothing, one of 5 % makes it wait twice
+ * as long. The waits between launches are not kernel time. */
+static void gaps_are_free(void **state)
+{
+    static const struct {
+        const char *env;
+        double each_s;
+    } c[] = { { "GPUSIM_CORE_LIMIT=30", 0.020 }, { "GPUSIM_CORE_LIMIT=5", 0.040 } };
+    (void)state;
+    NEED_STANDIN;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        double each = 0;
+        char *text = client(c[i].env, true, "rate-gapped");
+        assert_int_equal(sscanf(text, "rate %lf", &each), 1);
+        /* in 100 of them: 0.1 s from the bucket less, and what the last ones owe */
+        if (!(each > c[i].each_s - 0.002 && each < c[i].each_s + 0.0005))
+            fail_msg("%s: %g s each, expected %g", c[i].env, each, c[i].each_s);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +226,7 @@ int main(void)
         cmocka_unit_test(races),
         cmocka_unit_test(forks),
         cmocka_unit_test(compute_quota),
+        cmocka_unit_test(gaps_are_free),
     };
     return cmocka_run_group_tests_name("interception library", tests, set_up, NULL);
 }
