@@ -204,11 +204,13 @@ static int run(const char *dir, const char *name, enum gnuplot_fate *fate, struc
             "gnuplot was still busy with %s.gp after %d s and was ended: report.html lacks pictures",
             name, patience);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) *fate = GNUPLOT_ABSENT;
+    const bool begun = !(WIFEXITED(status) && WEXITSTATUS(status) == 127); /* ld.so, sh */
+    if (!begun) *fate = GNUPLOT_BROKEN;
     for (char *p = said; *p; p++)
         if (*p == '\n') *p = ' ';
-    return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "gnuplot failed on %s.gp: %s", name,
-                   said);
+    return begun ? err_set(e, ERR_IO, &(struct loc){ .file = dir }, "gnuplot failed on %s.gp: %s",
+                           name, said)
+                 : err_set(e, ERR_IO, NULL, "gnuplot does not start: %s", said);
 }
 
 #define FONTS                                                                                      \

@@ -30,6 +30,7 @@ void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out);
 enum gnuplot_fate {
     GNUPLOT_RAN, /* and drew, or said why not */
     GNUPLOT_ABSENT,
+    GNUPLOT_BROKEN, /* it is there and cannot begin */
     GNUPLOT_HUNG, /* killed after GNUPLOT_S seconds, or as many as the variable GPUSIM_PLOT_S of the environment says */
 };
 enum { GNUPLOT_S = 60 };

@@ -216,6 +216,43 @@ no_memory() {
     case $status in *0) ;; *) wrong "none of these limits was enough:$status" ;; esac
 }
 
+no_memory_at_all() { # each command with a little more each time: status 5 and nothing, then all of it
+    [ -z "$sanitized" ] || { skip='sanitizers need all the address space'; return; }
+    local kib rc five name line f
+    "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/a" >/dev/null
+    "$gpusim" run "$tmp/small.json" -q --no-report --seed 2 -o "$tmp/d/b" >/dev/null
+    while read -r name line; do
+        five=0
+        for kib in 9600 10000 10400 10800 11300 11900 12600 14000 17000 23000 40000 120000; do
+            rm -rf "$tmp/d/out"; mkdir "$tmp/d/out"; rc=0
+            # shellcheck disable=SC2086
+            ( ulimit -c 0 -v $kib; exec "$gpusim" $line ) >"$tmp/out" 2>"$tmp/err" || rc=$?
+            case $rc in
+            0) ;;
+            5) five=$((five + 1)); says 'out of memory'
+               for f in "$tmp"/d/out/*.csv "$tmp"/d/out/*.html; do [ ! -e "$f" ] || wrong "$name with $kib KiB left ${f##*/}"; done ;;
+            4) grep -qE 'thread|process|Cannot allocate memory' "$tmp/err" || wrong "$name with $kib KiB: status 4" ;;
+            127) ;; # the loader
+            *) wrong "$name with $kib KiB: status $rc" ;;
+            esac
+            no_litter "$tmp/d/out"
+        done
+        [ $rc = 0 ] || wrong "$name: 120 MB are not enough"
+        [ $five -gt 0 ] || wrong "$name: none of these limits was too small"
+    done <<L
+sweep sweep $tmp/small.json --vary fleet.pool.nodes=2..3 -q -o $tmp/d/out/s
+size size $tmp/small.json --slo jobs.wait_s.p95<=1000000
+import import native $tmp/small.csv -o $tmp/d/out/t.csv
+generate generate $GPUSIM_DATA/workloads/generate-philly.json -o $tmp/d/out/g.csv
+trace trace stat $tmp/small.csv
+tco tco $GPUSIM_DATA/tco-l40s.json --monte-carlo 1000
+stored tco $tmp/d/a --prices $GPUSIM_DATA/prices/default.json
+compare compare $tmp/d/a $tmp/d/a --unpaired
+check check $tmp/small.json
+validate validate --set mig_scaling
+L
+}
+
 # ---- input without end ----
 
 # within KIB STATUS SAYS COMMAND...: with little memory, so that what is read cannot all be kept
@@ -342,6 +379,7 @@ fault 'interrupted from the keyboard' interrupted INT 130
 fault 'asked to end' interrupted TERM 143
 fault 'killed' signal KILL 137
 fault 'memory runs out' no_memory
+fault 'memory runs out, whatever the command' no_memory_at_all
 fault 'a line without end' endless_line
 fault 'JSON without end' endless_json
 fault 'a pipe or a device without end' endless_copy
@@ -350,6 +388,7 @@ fault 'a zip bomb' zip_bomb
 fault 'names that a shell would run' no_shell
 fault 'gnuplot is missing' pictures '' 'gnuplot is not installed'
 fault 'gnuplot fails' pictures 'echo no such terminal >&2; exit 3' 'no such terminal'
+fault 'gnuplot does not start' pictures 'echo libgd.so.3: failed to map segment; exit 127' 'gnuplot does not start: libgd.so.3'
 fault 'gnuplot crashes' pictures 'kill -SEGV $$' 'gnuplot failed'
 fault 'gnuplot draws nothing' pictures 'exit 0' 'gnuplot drew nothing'
 fault 'gnuplot hangs' hangs
