@@ -17,17 +17,34 @@ static double peak_of(const json_t *root, const char *precision)
     return v;
 }
 
-double catalogue_peak(const char *gpu, const char *precision)
+/* doc->root is NULL without a file. */
+static void load(struct json_doc *doc, const char *gpu)
 {
     char name[200], path[4096];
-    struct json_doc doc = { 0 };
-    double v = NAN;
-    if (strchr(gpu, '/')) return NAN; /* not a key */
+    *doc = (struct json_doc){ 0 };
+    if (strchr(gpu, '/')) return; /* not a key */
     snprintf(name, sizeof name, "gpus/%s.json", gpu);
-    if (json_doc_load(&doc, datadir_path(path, sizeof path, name), NULL) == 0) {
-        v = peak_of(doc.root, precision);
-        if (strcmp(precision, "fp64") == 0) v = fmax(v, peak_of(doc.root, "fp64_tensor"));
-    }
+    json_doc_load(doc, datadir_path(path, sizeof path, name), NULL);
+}
+
+double catalogue_peak(const char *gpu, const char *precision)
+{
+    struct json_doc doc;
+    load(&doc, gpu);
+    double v = peak_of(doc.root, precision);
+    if (strcmp(precision, "fp64") == 0) v = fmax(v, peak_of(doc.root, "fp64_tensor"));
+    json_doc_fini(&doc);
+    return v;
+}
+
+double catalogue_mem_Bps(const char *gpu)
+{
+    struct json_doc doc;
+    double v = NAN;
+    load(&doc, gpu);
+    const json_t *entry = json_object_get(json_object_get(doc.root, "memory"), "bandwidth");
+    const char *text = json_string_value(json_object_get(entry, "value"));
+    if (text) unit_parse(text, UNIT_RATE, &v, NULL);
     json_doc_fini(&doc);
     return v;
 }

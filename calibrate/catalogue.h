@@ -7,6 +7,7 @@
 /* Dense operations per second at "fp16", "int8" ..., NAN when the catalogue does not say; "fp64" is the
  * better of the vector and the matrix units. */
 double catalogue_peak(const char *gpu, const char *precision);
+double catalogue_mem_Bps(const char *gpu); /* of the memory, NAN when the catalogue does not say */
 
 /* As gpusim allows when it reads the profile (PEAK_TOLERANCE): sheets round their clocks. */
 #define CATALOGUE_TOLERANCE 1.015

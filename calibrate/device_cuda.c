@@ -126,12 +126,17 @@ static const char *why_no_start(CUresult r)
         return getenv("CUDA_VISIBLE_DEVICES")
                    ? "CUDA_VISIBLE_DEVICES hides every device"
                    : "no card in this machine or container, or MIG mode is on and has no instance";
-    case 304:
-    case 999: return "may this user open /dev/nvidia*, and is the kernel module loaded?";
+    case 304: return "the system refused a call: may this user open /dev/nvidia*?";
+    case 999:
+        return "no reason given: is nvidia-uvm loaded, may this user open /dev/nvidia*, was the driver "
+               "upgraded without a restart?";
     case 802: return "the NVLink fabric is not up: is nvidia-fabricmanager running?";
     case 803: return "kernel module and libcuda.so.1 are of different versions";
     case 804: return "libcuda.so.1 is a compatibility package that does not serve this card";
-    case 805: return "the MPS daemon of CUDA_MPS_PIPE_DIRECTORY does not answer";
+    case 805: /* connection failed */
+    case 806: /* a call to it failed */
+    case 807: /* not ready */ return "the MPS daemon of CUDA_MPS_PIPE_DIRECTORY does not answer";
+    case 808: return "the MPS daemon has all the clients that it takes";
     default: return NULL;
     }
 }

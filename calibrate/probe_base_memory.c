@@ -1,5 +1,6 @@
 /* calibrate/probe_base_memory.c - memory: what a context costs (BASE-6), allocations by size
  * (BASE-5), bandwidth on the card (BASE-8) and over the link to the host (BASE-10). */
+#include "calibrate/catalogue.h"
 #include "calibrate/probe.h"
 
 #include "base/mem.h"
@@ -260,10 +261,16 @@ static void run_triad(const struct probe_ctx *c)
     struct err e = { 0 };
     char why[64];
 
-    /* Two transfers per memory clock and pin; 1 % for the clock's rounding. */
-    const double peak = 2 * d->info.mem_max_Hz * d->info.mem_bus_bits / 8.0;
-    const struct bound b = { .min = NAN, .max = peak > 0 ? 1.01 * peak : NAN, .why_max = why };
-    snprintf(why, sizeof why, "the theoretical %.4g B/s", peak);
+    /* Two transfers per memory clock and pin; 1 % for the clock's rounding. Newer drivers keep the clock for themselves: the
+     * sheet is a bound too. */
+    const double pins = 2 * d->info.mem_max_Hz * d->info.mem_bus_bits / 8.0;
+    const double peak = pins > 0 ? 1.01 * pins : NAN;
+    const double sheet = CATALOGUE_TOLERANCE * catalogue_mem_Bps(profile_out_gpu(c->out));
+    const struct bound b = { .min = NAN, .max = fmin(peak, sheet), .why_max = why };
+    if (sheet < peak || isnan(peak))
+        snprintf(why, sizeof why, "the catalogue's peak, %.4g B/s", sheet / CATALOGUE_TOLERANCE);
+    else
+        snprintf(why, sizeof why, "the theoretical %.4g B/s", pins);
 
     int rc = d->ops->context_open(d, &e);
     if (!rc) rc = triad_alloc(d, &t, &e);

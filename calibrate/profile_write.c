@@ -166,6 +166,26 @@ static char *describe_method(const char *method, const struct sampler *s, const 
     return m.s;
 }
 
+/* What no card can do is not in its interval either: the end that reaches beyond is cut back to the bound. The reason; NULL:
+ * nothing was cut. */
+static const char *cut_interval(const struct param_def *def, const struct bound *b,
+                                struct estimate *e)
+{
+    const char *why = NULL;
+    if (e->low < def->min || e->high > def->max) why = "what any card has reached";
+    e->low = fmax(e->low, def->min);
+    e->high = fmin(e->high, def->max);
+    if (b && e->high > b->max) {
+        e->high = b->max;
+        why = b->why_max;
+    }
+    if (b && e->low < b->min) {
+        e->low = b->min;
+        why = b->why_min;
+    }
+    return why;
+}
+
 enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
                                   const struct sampler *s, const struct bound *b,
                                   const char *method)
@@ -173,6 +193,12 @@ enum param_status profile_out_put(struct profile_out *o, const struct param_def 
     struct entry n = { .def = *def, .est = sampler_estimate(s), .samples_n = s->n };
     n.reason = find_fault(def, s, &n.est, b, &n.status);
     n.method = describe_method(method, s, &n.est);
+    const char *cut = n.status == PARAM_MEASURED ? cut_interval(def, b, &n.est) : NULL;
+    if (cut) {
+        char *whole = n.method;
+        n.method = xasprintf("%s; interval cut off at %s", whole, cut);
+        free(whole);
+    }
     if (s->n) {
         n.samples = xreallocarray(NULL, s->n, sizeof *n.samples);
         memcpy(n.samples, s->v, s->n * sizeof *n.samples);

@@ -36,8 +36,8 @@ struct profile_out;
 struct profile_out *profile_out_create(const char *gpu);
 void profile_out_destroy(struct profile_out *o); /* accepts NULL */
 
-/* Takes the sampler's estimate; checks it against def's bounds and `b` (may be NULL). The method
- * says how, not how many: n, the interval and a missed target are added here. */
+/* Takes the sampler's estimate; checks it against def's bounds and `b` (may be NULL). An interval that reaches beyond them
+ * is cut off there and says so. The method says how, not how many: n, the interval and a missed target are added here. */
 enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
                                   const struct sampler *s, const struct bound *b,
                                   const char *method);

@@ -158,6 +158,21 @@ static void no_product_above_the_catalogue(void **state)
     done(&b);
 }
 
+/* A T4's memory moves 320 GB/s by its sheet, which bounds it where the driver does not tell the memory's clock. */
+static void no_memory_above_the_catalogue(void **state)
+{
+    struct bench b = quiet_card();
+    (void)state;
+    b.c.info.mem_max_Hz = NAN;
+    b.c.mem_Bps = 1.02 * 320e9;
+    b.dev = device_fake_open(&b.c);
+    b.out = profile_out_create("t4");
+    const struct probe_ctx ctx = { b.dev, b.out, probe_rule(true), true, NULL };
+    probe_run(probe_find("triad"), &ctx);
+    assert_absent(&b, "base", "mem_Bps", "the catalogue's peak");
+    done(&b);
+}
+
 static void slow_cache_is_implausible(void **state)
 {
     struct bench b = quiet_card();
@@ -548,6 +563,7 @@ int main(void)
         cmocka_unit_test(other_card),
         cmocka_unit_test(width_curve),
         cmocka_unit_test(no_product_above_the_catalogue),
+        cmocka_unit_test(no_memory_above_the_catalogue),
         cmocka_unit_test(slow_cache_is_implausible),
         cmocka_unit_test(faster_than_physics_is_implausible),
         cmocka_unit_test(nonsense_is_implausible),

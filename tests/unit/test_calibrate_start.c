@@ -30,7 +30,12 @@ static void no_start(void **state)
     expect_line("init_error=804", "--device 0", "compatibility package");
     expect_line("init_error=802", "", "fabricmanager");
     expect_line("init_error=34", "", "stub");
-    expect_line("init_error=999", "", "/dev/nvidia*");
+    expect_line("init_error=999", "", "is nvidia-uvm loaded");
+    expect_line("init_error=304", "",
+                "the system refused a call: may this user open /dev/nvidia*?");
+    expect_line("init_error=805", "", "the MPS daemon of CUDA_MPS_PIPE_DIRECTORY does not answer");
+    expect_line("init_error=807", "", "the MPS daemon of CUDA_MPS_PIPE_DIRECTORY does not answer");
+    expect_line("init_error=808", "--only mps", "all the clients that it takes");
     expect_line("init_error=3", "", "the NVIDIA driver does not start: cuInit: ");
     expect_line("devices=0", "", "the NVIDIA driver sees no device: no card in this machine");
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
