@@ -117,7 +117,8 @@ int data_class_turnaround_cdf(const struct source *s, const char *path, struct e
 
 /* ---- over time ---- */
 
-/* A block a policy: first row `head` after its name, then one row an interval with its end in hours. */
+/* A block a policy: first row `head` after its name, then one row an interval with its end in hours; before the first
+ * one, its beginning with the same figures. */
 static int over_time(const struct source *s, const char *head,
                      bool (*put)(struct strbuf *, const struct bucket *), const char *path,
                      struct err *e)
@@ -130,12 +131,16 @@ static int over_time(const struct source *s, const char *head,
         if (i) strbuf_addz(&out, "\n\n");
         data_name(&out, s->r->policy[i].name);
         strbuf_addf(&out, "%s\n", head);
+        bool begun = false;
         for (size_t k = 0; k < BUCKETS; k++) {
             const struct bucket *b = &d->time[i * BUCKETS + k];
             if (!(b->seconds > 0)) continue;
-            strbuf_addf(&out, "%.9g", (double)(k + 1) / BUCKETS * d->end_s / 3600);
-            any = put(&out, b) || any;
-            strbuf_addc(&out, '\n');
+            for (int end = begun; end < 2; end++) { /* the first one has its beginning, too */
+                strbuf_addf(&out, "%.9g", (double)(k + (size_t)end) / BUCKETS * d->end_s / 3600);
+                any = put(&out, b) || any;
+                strbuf_addc(&out, '\n');
+            }
+            begun = true;
         }
     }
     if (any) return data_write(&out, path, e);
@@ -225,14 +230,18 @@ int data_service_load(const struct source *s, const char *path, struct err *e)
         strbuf_addc(&out, '\t');
         data_name(&out, s->r->policy[0].service[k / n].name);
         strbuf_addz(&out, "\treplicas\tp99_ms\tpolicies\n");
+        bool begun = false;
         for (size_t b = 0; b < BUCKETS; b++) {
             const struct service_bucket *x = &d->service[k * BUCKETS + b];
             if (!(x->seconds > 0)) continue;
-            strbuf_addf(&out, "%.9g", (double)(b + 1) / BUCKETS * d->end_s / 3600);
-            data_number(&out, x->arrivals / x->seconds);
-            data_number(&out, x->replicas / x->seconds);
-            data_number(&out, x->p99_ms > 0 ? x->p99_ms : NAN);
-            strbuf_addf(&out, "\t%zu\n", n);
+            for (int end = begun; end < 2; end++) {
+                strbuf_addf(&out, "%.9g", (double)(b + (size_t)end) / BUCKETS * d->end_s / 3600);
+                data_number(&out, x->arrivals / x->seconds);
+                data_number(&out, x->replicas / x->seconds);
+                data_number(&out, x->p99_ms > 0 ? x->p99_ms : NAN);
+                strbuf_addf(&out, "\t%zu\n", n);
+            }
+            begun = true;
         }
     }
     return out.len ? data_write(&out, path, e) : 0;

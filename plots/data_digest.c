@@ -105,8 +105,7 @@ static void spread_add(struct spread *w, double x)
         w->bin[b < BINS ? b : BINS - 1]++;
 }
 
-/* Jobs before the warm-up are not in the statistics, so not in the picture. */
-static double warmup_s(const struct result *r)
+double digest_warmup_s(const struct result *r)
 {
     simtime t;
     const char *s = json_string_value(json_object_get(r->scenario, "warmup"));
@@ -223,7 +222,7 @@ static int read_jobs(struct digest *d, const char *path, struct err *e)
                                          "end_s",  "turnaround_s", "state",  "class" };
     enum { SUBMIT, WAIT, START, END, TURNAROUND, NUMBERS };
     struct rows t;
-    double from = warmup_s(d->r), x[NUMBERS];
+    double from = digest_warmup_s(d->r), x[NUMBERS];
     int rc = rows_open(&t, path, names, 3, 8, e);
     if (rc != 0) return rc;
     uint64_t *rows = arena_array(d->a, d->r->n_policies + 1, sizeof *rows);
@@ -245,10 +244,23 @@ static int read_jobs(struct digest *d, const char *path, struct err *e)
 
 /* ---- series.csv and services.csv ---- */
 
-static size_t bucket_of(const struct digest *d, double from, double to)
+/* The buckets that an interval touches: from *first to the one returned, and how long it is in one of them. A row
+ * may be longer than many buckets (a long sample, a short run). */
+static size_t buckets_of(const struct digest *d, double from, double to, size_t *first)
 {
-    double i = 0.5 * (from + to) / d->end_s * BUCKETS;
-    return i < 0 ? 0 : i < BUCKETS ? (size_t)i : BUCKETS - 1;
+    const double wide = d->end_s / BUCKETS;
+    const double a = floor(from / wide + 1e-9), b = ceil(to / wide - 1e-9) - 1;
+    *first = a < 0 ? 0 : a < BUCKETS ? (size_t)a : BUCKETS - 1;
+    const size_t last = b < 0 ? 0 : b < BUCKETS ? (size_t)b : BUCKETS - 1;
+    return last < *first ? *first : last;
+}
+
+static double within(const struct digest *d, double from, double to, size_t k)
+{
+    const double wide = d->end_s / BUCKETS;
+    const double s =
+        fmin(to, k == BUCKETS - 1 ? to : (double)(k + 1) * wide) - fmax(from, (double)k * wide);
+    return fmax(s, 0);
 }
 
 static double held(double x, double seconds)
@@ -275,17 +287,21 @@ static int read_series(struct digest *d, const char *path, struct err *e)
         policy = p;
         if ((rc = numbers(&t, 1, NUMBERS, x, e)) != 0) break;
         if (!isfinite(x[AT]) || x[AT] < before) continue;
-        const double s = x[AT] - before;
-        struct bucket *b = &d->time[p * BUCKETS + bucket_of(d, before, x[AT])];
-        b->seconds += s;
-        b->allocated += held(x[ALLOCATED], s);
-        b->sm_active += held(x[SM], s);
-        b->stranded += held(x[STRANDED], s);
-        b->free += held(x[FREE], s);
-        b->down += held(x[DOWN], s);
-        b->power_W += held(x[POWER], s);
-        if (isfinite(x[FRAGMENTATION])) b->fragmentation += x[FRAGMENTATION], b->fragmentation_n++;
-        if (x[QUEUED] > b->queued) b->queued = x[QUEUED];
+        size_t k, last = buckets_of(d, before, x[AT], &k);
+        for (; k <= last; k++) {
+            const double s = within(d, before, x[AT], k);
+            struct bucket *b = &d->time[p * BUCKETS + k];
+            b->seconds += s;
+            b->allocated += held(x[ALLOCATED], s);
+            b->sm_active += held(x[SM], s);
+            b->stranded += held(x[STRANDED], s);
+            b->free += held(x[FREE], s);
+            b->down += held(x[DOWN], s);
+            b->power_W += held(x[POWER], s);
+            if (isfinite(x[FRAGMENTATION]))
+                b->fragmentation += x[FRAGMENTATION], b->fragmentation_n++;
+            if (x[QUEUED] > b->queued) b->queued = x[QUEUED];
+        }
         before = x[AT];
     }
     csv_close(t.csv);
@@ -316,11 +332,16 @@ static int read_services(struct digest *d, const char *path, struct err *e)
         if ((rc = numbers(&t, 2, NUMBERS, x, e)) != 0) break;
         double *last = &before[k * n + p];
         if (!isfinite(x[AT]) || x[AT] < *last) continue;
-        struct service_bucket *b = &d->service[(k * n + p) * BUCKETS + bucket_of(d, *last, x[AT])];
-        b->seconds += x[AT] - *last;
-        b->arrivals += isfinite(x[ARRIVALS]) ? x[ARRIVALS] : 0;
-        b->replicas += held(x[REPLICAS], x[AT] - *last);
-        if (x[P99] > b->p99_ms) b->p99_ms = x[P99];
+        const double rate = x[AT] > *last ? x[ARRIVALS] / (x[AT] - *last) : NAN;
+        size_t i, end = buckets_of(d, *last, x[AT], &i);
+        for (; i <= end; i++) {
+            const double part_s = within(d, *last, x[AT], i);
+            struct service_bucket *b = &d->service[(k * n + p) * BUCKETS + i];
+            b->seconds += part_s;
+            b->arrivals += held(rate, part_s);
+            b->replicas += held(x[REPLICAS], part_s);
+            if (x[P99] > b->p99_ms) b->p99_ms = x[P99];
+        }
         *last = x[AT];
     }
     free(before);

@@ -144,7 +144,7 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
     return 0;
 }
 
-/* Cash paid by the end of each month of the term; only where something is rented, for there is nothing to
+/* Cash paid by the end of each month of the term, and what renting (the first rent that there is) would have; only where something is rented, for there is nothing to
  * break even with otherwise. */
 int data_months(const struct source *s, const char *path, struct err *e)
 {
@@ -157,8 +157,8 @@ int data_months(const struct source *s, const char *path, struct err *e)
         const struct tco_result *t = &r->policy[i].tco;
         if (i) strbuf_addz(&out, "\n\n");
         data_name(&out, r->policy[i].name);
-        strbuf_addz(&out, "\tusd\tpaid_back\n");
-        if (t->n_months == 0) strbuf_addz(&out, "0\tNaN\tNaN\n");
+        strbuf_addz(&out, "\tusd\tpaid_back\trent\n");
+        if (t->n_months == 0) strbuf_addz(&out, "0\tNaN\tNaN\tNaN\n");
         for (size_t m = 0; m < t->n_months; m++) {
             bool paid = false;
             for (size_t k = 0; k < t->n_paybacks; k++)
@@ -166,6 +166,9 @@ int data_months(const struct source *s, const char *path, struct err *e)
             strbuf_addf(&out, "%zu", m);
             data_number(&out, t->paid_by_month_usd[m]);
             data_number(&out, paid ? t->paid_by_month_usd[m] : NAN);
+            data_number(&out, t->n_paybacks && t->payback[0].paid_by_month_usd
+                                  ? t->payback[0].paid_by_month_usd[m]
+                                  : NAN);
             strbuf_addc(&out, '\n');
         }
     }

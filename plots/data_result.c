@@ -127,6 +127,24 @@ int data_use(const struct source *s, const char *path, struct err *e)
 
 /* ---- against the first policy ---- */
 
+/* Of a figure, policy `i` against the first; NULL: not compared. */
+static const struct comparison_row *difference_of(const struct result *r, size_t i,
+                                                  const char *metric)
+{
+    for (size_t k = 0; k < r->n_comparisons; k++)
+        if (strcmp(r->comparison[k].policy, r->policy[i].name) == 0 &&
+            strcmp(r->comparison[k].metric, metric) == 0)
+            return &r->comparison[k];
+    return NULL;
+}
+
+/* What a difference is a share of. */
+static double base_of(const struct comparison_row *c)
+{
+    return c && c->first > 0 ? c->first : NAN;
+}
+
+/* Figures that no policy has a difference in are left out. */
 int data_differences(const struct source *s, const char *path, struct err *e)
 {
     static const struct {
@@ -138,31 +156,36 @@ int data_differences(const struct source *s, const char *path, struct err *e)
                   { "slowdown.p95", W_SLOWDOWN_P95 },
                   { "energy_kwh", W_ENERGY_BOARD },
                   { "usd_per_useful_gpu_hour", W_COST_PER_USEFUL } };
+    enum { ALL = sizeof shown / sizeof *shown };
     const struct result *r = s->r;
     struct strbuf out = { 0 };
-    size_t rows = 0, all = sizeof shown / sizeof *shown;
+    bool known[ALL] = { false };
+    size_t rows = 0;
+    for (size_t m = 0; m < ALL; m++) {
+        for (size_t i = 1; i < r->n_policies; i++) {
+            const struct comparison_row *c = difference_of(r, i, shown[m].metric);
+            known[m] = known[m] || (c && isfinite(c->difference / base_of(c)));
+        }
+        rows += known[m];
+    }
+    if (rows == 0) return 0;
     for (size_t i = 1; i < r->n_policies; i++) {
+        size_t place = 0;
         if (i > 1) strbuf_addz(&out, "\n\n");
         data_name(&out, r->policy[i].name);
         strbuf_addz(&out, "\tfigure\tpolicies\tdifference\tlow\thigh\n");
-        for (size_t m = 0; m < all; m++) {
-            const struct comparison_row *c = NULL;
-            for (size_t k = 0; k < r->n_comparisons && !c; k++)
-                if (strcmp(r->comparison[k].policy, r->policy[i].name) == 0 &&
-                    strcmp(r->comparison[k].metric, shown[m].metric) == 0)
-                    c = &r->comparison[k];
-            double base = c && c->first > 0 ? c->first : NAN;
-            if (c && isfinite(c->difference / base)) rows++;
-            strbuf_addf(&out, "%zu\t%s\t%zu", m, word(s->lang, shown[m].words), r->n_policies - 1);
-            data_number(&out, c ? c->difference / base : NAN);
-            data_number(&out, c ? c->low / base : NAN);
-            data_number(&out, c ? c->high / base : NAN);
+        for (size_t m = 0; m < ALL; m++) {
+            const struct comparison_row *c = difference_of(r, i, shown[m].metric);
+            if (!known[m]) continue;
+            strbuf_addf(&out, "%zu\t%s\t%zu", place++, word(s->lang, shown[m].words),
+                        r->n_policies - 1);
+            data_number(&out, c ? c->difference / base_of(c) : NAN);
+            data_number(&out, c ? c->low / base_of(c) : NAN);
+            data_number(&out, c ? c->high / base_of(c) : NAN);
             strbuf_addc(&out, '\n');
         }
     }
-    if (rows) return data_write(&out, path, e);
-    strbuf_fini(&out);
-    return 0;
+    return data_write(&out, path, e);
 }
 
 /* Cost of useful work against what the jobs wait for it. */

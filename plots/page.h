@@ -56,9 +56,14 @@ struct grid {
     const char *group_name; /* of the columns that come next, for the CSV */
     bool any_group, first;
     int columns;
+    bool cards;            /* narrow screens: a row is a card, each cell says its column */
+    int at;                /* cells of the row so far */
+    const char *label[24]; /* of the columns, for cards; HTML */
 };
 
 void grid_open(struct grid *t, struct page *p, const char *id, enum word caption);
+/* For tables with long texts: on a narrow screen each row is a card, one cell below the other. */
+void grid_open_cards(struct grid *t, struct page *p, const char *id, enum word caption);
 /* The next `span` columns stand together under `name` (plain text; NULL: under nothing). */
 void grid_group(struct grid *t, const char *name, int span);
 /* `head` is plain text, unless `policy` says it is that policy's name. `unit` NULL, not
@@ -71,6 +76,8 @@ void grid_policy(struct grid *t, size_t policy);                    /* likewise 
 void grid_number(struct grid *t, double x, enum kind kind);
 void grid_count(struct grid *t, uint64_t n);
 void grid_text(struct grid *t, const char *s);
+/* Several sentences in one cell, a line each; in the CSV with "; " between. */
+void grid_list(struct grid *t, const char *const *s, size_t n);
 /* A cell of own making: its HTML, and its figure for sorting and CSV. */
 void grid_html(struct grid *t, const char *html, double value, enum kind kind);
 void grid_close(struct grid *t);       /* writes it all, frees */
@@ -107,6 +114,8 @@ void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */
 void page_qualities(struct page *p); /* what money does not show */
 void page_comparison(struct page *p);
+/* Which figures are of the whole run and which of the time after the warm-up; nothing without one. */
+void page_warmup_note(struct page *p);
 void page_picture(struct page *p, const char *name);
 bool page_has_picture(const struct page *p,
                       const char *name); /* data, or a word on their absence */

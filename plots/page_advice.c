@@ -175,10 +175,36 @@ const char *page_recommendation(struct page *p)
     return arena_printf(p->a, "%s%s", said, filled(p, W_RECOMMEND_THOUGH, why, 3));
 }
 
-static const char *joined(struct page *p, const char *so_far, const char *text)
+/* Three digits; large ones whole. */
+static const char *rough(struct page *p, double x)
 {
-    return arena_printf(p->a, "%s%s%s", so_far, *so_far ? page_word(p, W_SEPARATOR) : "",
-                        text ? text : "");
+    return arena_printf(p->a, fabs(x) >= 1000 && fabs(x) < 1e9 ? "%.0f" : "%.3g", x);
+}
+
+static bool is_slowdown(const struct advice_reason *x)
+{
+    return x->metric && x->against && strcmp(x->metric, "slowdown_p95") == 0;
+}
+
+/* The reasons, a sentence each; those of slowdown are one sentence for all the policies that are slower. */
+static size_t sentences(struct page *p, const struct decision *d, const char **out)
+{
+    size_t n = 0, at = SIZE_MAX;
+    const char *slower = "", *value = "";
+    for (size_t k = 0; k < d->n_reasons; k++) {
+        const struct advice_reason *x = &d->reason[k];
+        if (!is_slowdown(x)) {
+            out[n++] = page_reason(p, x);
+            continue;
+        }
+        if (at == SIZE_MAX) at = n++;
+        value = rough(p, x->value);
+        slower = arena_printf(p->a, "%s%s%s %s", slower, *slower ? ", " : "", x->against,
+                              rough(p, x->other));
+    }
+    const char *const arg[] = { value, slower };
+    if (at != SIZE_MAX) out[at] = filled(p, W_SLOWER, arg, 2);
+    return n;
 }
 
 /* Policies that do the same cost the same but for the last digits of sums. */
@@ -190,7 +216,7 @@ static double beyond_rounding(double difference, const struct decision_option *o
 static void decisions(struct page *p)
 {
     struct grid t;
-    grid_open(&t, p, "decisions", W_DECISIONS);
+    grid_open_cards(&t, p, "decisions", W_DECISIONS);
     grid_column(&t, page_word(p, W_WORK_OF), "", true);
     grid_column(&t, page_word(p, W_RECOMMENDED), "", true);
     grid_column(&t, page_word(p, W_FLEET_OF), "", true);
@@ -198,18 +224,17 @@ static void decisions(struct page *p)
     grid_column(&t, page_word(p, W_WHAT_FLIPS), "", true);
     for (size_t i = 0; i < p->r->n_decisions; i++) {
         const struct decision *d = &p->r->decision[i];
-        const char *why = "", *flips = "";
-        for (size_t k = 0; k < d->n_reasons; k++)
-            why = joined(p, why, page_reason(p, &d->reason[k]));
-        for (size_t k = 0; k < d->n_flips; k++) flips = joined(p, flips, page_flip(p, &d->flip[k]));
+        const char **why = arena_array(p->a, d->n_reasons + 1, sizeof *why);
+        const char **flips = arena_array(p->a, d->n_flips + 1, sizeof *flips);
+        for (size_t k = 0; k < d->n_flips; k++) flips[k] = page_flip(p, &d->flip[k]);
         grid_row(&t, false);
         grid_name(&t,
                   d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,
                   "");
         grid_text(&t, choice_of(p, d));
         grid_text(&t, fleet_of(p, d));
-        grid_text(&t, why);
-        grid_text(&t, flips);
+        grid_list(&t, why, sentences(p, d, why));
+        grid_list(&t, flips, d->n_flips);
     }
     grid_close(&t);
 }
@@ -250,21 +275,53 @@ static void chances(struct page *p)
     grid_close(&t);
 }
 
-static void qualities(struct page *p)
+/* The names of a column of the list, each once, in its order. */
+static size_t distinct(const struct page *p, size_t offset, const char **out)
 {
-    struct grid t;
-    grid_open(&t, p, "qualities", W_QUALITIES);
-    grid_column(&t, page_word(p, W_SHARING), "", true);
-    grid_column(&t, page_word(p, W_ASPECT), "", true);
-    grid_column(&t, page_word(p, W_MEANS), "", true);
-    grid_column(&t, page_word(p, W_SOURCE_OF_IT), "", true);
+    size_t n = 0;
+    for (size_t i = 0; i < p->r->n_qualities; i++) {
+        const char *x =
+            *(const char *const *)(const void *)((const char *)&p->r->quality[i] + offset);
+        size_t k = 0;
+        while (k < n && strcmp(out[k], x) != 0) k++;
+        if (k == n) out[n++] = x;
+    }
+    return n;
+}
+
+/* What stands of a kind: its text on an aspect, or (aspect NULL) where all of it comes from. */
+static const char *quality(struct page *p, const char *kind, const char *aspect)
+{
+    const char *said = "";
     for (size_t i = 0; i < p->r->n_qualities; i++) {
         const struct quality *q = &p->r->quality[i];
-        grid_row(&t, false);
-        grid_name(&t, q->kind, "");
-        grid_text(&t, word_of(p->lang, q->aspect));
-        grid_text(&t, word_of(p->lang, q->text));
-        grid_text(&t, word_of(p->lang, q->source));
+        if (strcmp(q->kind, kind) != 0) continue;
+        if (aspect && strcmp(q->aspect, aspect) == 0) return word_of(p->lang, q->text);
+        const char *source = aspect ? "" : word_of(p->lang, q->source);
+        if (*source && !strstr(said, source))
+            said =
+                arena_printf(p->a, "%s%s%s", said, *said ? page_word(p, W_SEPARATOR) : "", source);
+    }
+    return said;
+}
+
+/* The ways of sharing side by side, an aspect a row. */
+static void qualities(struct page *p)
+{
+    const char **kind = arena_array(p->a, p->r->n_qualities, sizeof *kind);
+    const char **aspect = arena_array(p->a, p->r->n_qualities, sizeof *aspect);
+    const size_t kinds = distinct(p, offsetof(struct quality, kind), kind);
+    const size_t aspects = distinct(p, offsetof(struct quality, aspect), aspect);
+    struct grid t;
+    grid_open_cards(&t, p, "qualities", W_QUALITIES);
+    grid_column(&t, page_word(p, W_ASPECT), "", true);
+    for (size_t k = 0; k < kinds; k++) grid_column(&t, kind[k], "", true);
+    for (size_t i = 0; i <= aspects; i++) {
+        const bool source = i == aspects;
+        grid_row(&t, source);
+        grid_name(&t, source ? page_word(p, W_SOURCE_OF_IT) : word_of(p->lang, aspect[i]), "");
+        for (size_t k = 0; k < kinds; k++)
+            grid_text(&t, quality(p, kind[k], source ? NULL : aspect[i]));
     }
     grid_close(&t);
 }

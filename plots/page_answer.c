@@ -212,15 +212,17 @@ void page_answer(struct page *p)
     SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
     const char *choice = page_recommendation(p);
-    html_text(p->out, choice        ? choice
-                      : r->n_advice ? word_of(p->lang, r->advice[0])
-                                    : page_word(p, W_NO_ADVICE));
+    const bool said = !choice && r->n_policies > 1 && r->n_advice > 0;
+    html_text(p->out, choice              ? choice
+                      : said              ? word_of(p->lang, r->advice[0])
+                      : r->n_policies > 1 ? page_word(p, W_NO_ADVICE)
+                                          : page_word(p, W_ONE_POLICY));
     strbuf_addz(p->out, "</p>\n");
     range(p);
     written_by(p);
     unfinished(p);
     not_compared(p);
-    findings(p, choice ? 0 : 1);
+    findings(p, said ? 1 : 0);
     unstable(p);
     targets_missed(p);
     rejections(p);

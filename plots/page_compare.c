@@ -2,9 +2,22 @@
 #include "plots/page.h"
 
 #include "plots/html.h"
+#include "plots/report_data.h"
 
 #include <math.h>
 #include <string.h>
+
+void page_warmup_note(struct page *p)
+{
+    const double s = digest_warmup_s(p->r);
+    struct strbuf b = { 0 };
+    if (!(s > 0)) return;
+    html_duration(&b, s);
+    strbuf_addz(p->out, "<p class=\"note\">");
+    SAY(p, W_AFTER_WARMUP, b.s);
+    strbuf_addz(p->out, "</p>\n");
+    strbuf_fini(&b);
+}
 
 /* A stranger takes more useful than held hours for a mistake. */
 static void useful_above_held(struct page *p)
@@ -26,6 +39,8 @@ static const struct comparison_row *find_difference(const struct result *r, cons
     return NULL;
 }
 
+#define SERVICES "services."
+
 /* The figures that are compared, in words; one that is not here is shown as it is stored. */
 static const struct compared {
     const char *metric;
@@ -43,6 +58,24 @@ static const struct compared {
     { "energy_kwh", W_ENERGY_BOARD, W_KWH, FIGURE },
     { "usd_per_useful_gpu_hour", W_COST_PER_USEFUL, W_USD, PRICE },
 };
+
+/* "services.chat.latency_ms.p99": what it is of a service, which may have any name; NULL: something else. */
+static const struct compared *of_service(const char *metric)
+{
+    static const struct compared known[] = {
+        { ".latency_ms.p99", W_LATENCY_P99, W_MS, FIGURE },
+        { ".attainment", W_WITHIN_ALL, W_PERCENT, PERCENT },
+        { ".usd_per_million_requests", W_PER_MILLION_REQUESTS, W_USD, FIGURE },
+    };
+    const size_t len = strlen(metric);
+    if (strncmp(metric, SERVICES, strlen(SERVICES)) != 0) return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t end = strlen(known[i].metric);
+        if (len > strlen(SERVICES) + end && strcmp(metric + len - end, known[i].metric) == 0)
+            return &known[i];
+    }
+    return NULL;
+}
 
 static void difference_cell(struct grid *t, const struct comparison_row *c, enum kind kind)
 {
@@ -70,6 +103,15 @@ static void difference_row(struct grid *t, const struct comparison_row *like)
         words = page_word(p, compared[i].words);
         unit = page_word(p, compared[i].unit);
         kind = compared[i].kind;
+    }
+    const struct compared *of = of_service(like->metric);
+    if (of) {
+        const size_t head = strlen(SERVICES);
+        words =
+            arena_printf(p->a, "%.*s: %s", (int)(strlen(like->metric) - head - strlen(of->metric)),
+                         like->metric + head, page_word(p, of->words));
+        unit = page_word(p, of->unit);
+        kind = of->kind;
     }
     grid_row(t, false);
     grid_name(t, words, unit);
@@ -142,11 +184,13 @@ void page_comparison(struct page *p)
         { W_JOBS, W_STILL_QUEUED, W_JOBS, COUNT, AT(jobs.queued), false },
     };
     page_heading(p, "comparison", W_COMPARISON);
+    page_warmup_note(p);
     page_policy_table(p, "options", W_COMPARISON, W_FOUR_USES, main_columns,
                       sizeof main_columns / sizeof *main_columns);
     page_policy_table(p, "cards", W_CARDS, W_CARDS_NOTE, card_columns,
                       sizeof card_columns / sizeof *card_columns);
     useful_above_held(p);
+    page_warmup_note(p);
     page_policy_table(p, "jobs", W_JOBS, W_JOBS_NOTE, job_columns,
                       sizeof job_columns / sizeof *job_columns);
     differences(p);

@@ -5,6 +5,7 @@
 #include "plots/html.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TOO_SMALL_PERCENT = 20 }; /* hundredths: below, a change is no change */
@@ -42,7 +43,7 @@ static void effect(struct grid *t, const struct param_result *x)
     struct strbuf out = { 0 }, figures = { 0 };
     struct effect f;
     if (!effect_of(p->effects, x->fleet, x->name, &f)) {
-        grid_text(t, p->effects ? page_word(p, W_NO_RANGE) : page_word(p, W_NOT_COMPUTED));
+        grid_text(t, page_word(p, W_NO_RANGE));
         return;
     }
     for (size_t k = 0; k < 2; k++) {
@@ -70,6 +71,20 @@ static void effect(struct grid *t, const struct param_result *x)
     strbuf_fini(&figures);
 }
 
+static const double MIB = 1048576;
+
+/* A value that somebody set, as it was set: 0.81, not 0.8100. */
+static void exact(struct grid *t, double x)
+{
+    char text[40];
+    if (!isfinite(x) || fabs(x) >= 1000 || fabs(x) < 1e-4) {
+        grid_number(t, x, FIGURE);
+        return;
+    }
+    snprintf(text, sizeof text, "%s%.5g", x < 0 ? "&minus;" : "", fabs(x));
+    grid_html(t, text, x, FIGURE);
+}
+
 /* The parameters that some policy used, each once. */
 void page_effects(struct page *p)
 {
@@ -78,9 +93,10 @@ void page_effects(struct page *p)
     struct grid t;
     page_subheading(p, "parameters", W_EACH_PARAMETER);
     page_note(p, p->effects ? W_EFFECT_NOTE : W_EFFECT_MISSING);
-    grid_open(&t, p, "parameters-table", W_EACH_PARAMETER);
+    grid_open_cards(&t, p, "parameters-table", W_EACH_PARAMETER);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        grid_column(&t, page_word(p, heads[i]), i >= 2 && i < 5 ? "" : NULL, i < 2 || i >= 5);
+        if (heads[i] != W_EFFECT || p->effects)
+            grid_column(&t, page_word(p, heads[i]), i >= 2 && i < 5 ? "" : NULL, i < 2 || i >= 5);
     for (size_t i = 0; i < p->r->n_policies; i++)
         for (size_t k = 0; k < p->r->policy[i].n_params; k++) {
             const struct param_result *x = &p->r->policy[i].param[k];
@@ -88,12 +104,12 @@ void page_effects(struct page *p)
             grid_row(&t, false);
             grid_name(&t, x->name, NULL);
             grid_text(&t, x->fleet);
-            grid_number(&t, x->value, FIGURE);
-            grid_number(&t, x->low, FIGURE);
-            grid_number(&t, x->high, FIGURE);
-            grid_text(&t, word_of(p->lang, x->unit));
+            const bool mib = strcmp(x->unit, "B") == 0 && fabs(x->value) >= MIB;
+            const double values[] = { x->value, x->low, x->high };
+            for (size_t v = 0; v < 3; v++) exact(&t, mib ? values[v] / MIB : values[v]);
+            grid_text(&t, mib ? "MiB" : word_of(p->lang, x->unit));
             grid_text(&t, word_of(p->lang, x->provenance));
-            effect(&t, x);
+            if (p->effects) effect(&t, x);
             grid_text(&t, x->source);
         }
     grid_close(&t);

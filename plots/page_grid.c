@@ -22,13 +22,37 @@ static void csv_next(struct grid *t)
     t->first = false;
 }
 
-void grid_open(struct grid *t, struct page *p, const char *id, enum word caption)
+static void open_as(struct grid *t, struct page *p, const char *id, enum word caption,
+                    const char *look)
 {
     *t = (struct grid){ .p = p, .id = id, .first = true };
     strbuf_addf(p->out,
                 "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s-c\">"
-                "<table id=\"%s\" class=\"sort\"><caption id=\"%s-c\">%s</caption><thead>",
-                id, id, id, page_word(p, caption));
+                "<table id=\"%s\" class=\"%s\"><caption id=\"%s-c\">%s</caption><thead>",
+                id, id, look, id, page_word(p, caption));
+}
+
+void grid_open(struct grid *t, struct page *p, const char *id, enum word caption)
+{
+    open_as(t, p, id, caption, "sort");
+}
+
+void grid_open_cards(struct grid *t, struct page *p, const char *id, enum word caption)
+{
+    open_as(t, p, id, caption, "sort cards");
+    t->cards = true;
+}
+
+/* Begins a cell; `look` (may be "") is its class, `value` (NULL: none) its figure for sorting. */
+static void cell(struct grid *t, const char *look, const char *value)
+{
+    strbuf_addz(&t->body, "<td");
+    if (*look) strbuf_addf(&t->body, " class=\"%s\"", look);
+    if (value) strbuf_addf(&t->body, " data-v=\"%s\"", value);
+    if (t->cards && t->at < t->columns && t->at < (int)(sizeof t->label / sizeof *t->label))
+        strbuf_addf(&t->body, " data-l=\"%s\"", t->label[t->at]);
+    strbuf_addc(&t->body, '>');
+    t->at++;
 }
 
 void grid_group(struct grid *t, const char *name, int span)
@@ -68,6 +92,8 @@ static void column(struct grid *t, const char *html, const char *name, const cha
     csv_next(t);
     csv_text(&t->csv, label.s);
     strbuf_fini(&label);
+    if (t->columns < (int)(sizeof t->label / sizeof *t->label))
+        t->label[t->columns] = html_of(t->p, name);
     t->columns++;
 }
 
@@ -87,11 +113,13 @@ void grid_row(struct grid *t, bool sum)
     strbuf_addz(&t->body, sum ? "<tr class=\"sum\">" : "<tr>");
     strbuf_addz(&t->csv, "\r\n");
     t->first = true;
+    t->at = 0;
 }
 
 void grid_name(struct grid *t, const char *name, const char *unit)
 {
     strbuf_addz(&t->body, "<th scope=\"row\">");
+    t->at++;
     html_text(&t->body, name);
     if (unit && *unit) {
         strbuf_addz(&t->body, " <span class=\"unit\">");
@@ -106,6 +134,7 @@ void grid_name(struct grid *t, const char *name, const char *unit)
 void grid_policy(struct grid *t, size_t policy)
 {
     strbuf_addf(&t->body, "<th scope=\"row\">%s</th>", html_of_policy(t->p, policy));
+    t->at++;
     csv_next(t);
     csv_text(&t->csv, t->p->r->policy[policy].name);
 }
@@ -114,7 +143,8 @@ void grid_html(struct grid *t, const char *html, double value, enum kind kind)
 {
     char raw[40] = "";
     if (isfinite(value)) snprintf(raw, sizeof raw, "%.9g", kind == PERCENT ? 100 * value : value);
-    strbuf_addf(&t->body, "<td data-v=\"%s\">%s</td>", raw, html);
+    cell(t, "", raw);
+    strbuf_addf(&t->body, "%s</td>", html);
     csv_next(t);
     strbuf_addz(&t->csv, raw);
 }
@@ -139,11 +169,33 @@ void grid_text(struct grid *t, const char *s)
 {
     const size_t len =
         s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
-    strbuf_addf(&t->body, "<td class=\"text%s\">", len > 60 ? " long" : len > 22 ? "" : " short");
+    cell(t, len > 60 ? "text long" : len > 22 ? "text" : "text short", NULL);
     html_text(&t->body, s);
     strbuf_addz(&t->body, "</td>");
     csv_next(t);
     csv_text(&t->csv, s);
+}
+
+void grid_list(struct grid *t, const char *const *s, size_t n)
+{
+    struct strbuf all = { 0 };
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf(&all, "%s%s", i ? page_word(t->p, W_SEPARATOR) : "", s[i]);
+    if (n < 2) {
+        grid_text(t, all.s ? all.s : "");
+    } else {
+        cell(t, "text long", NULL);
+        strbuf_addz(&t->body, "<ul>");
+        for (size_t i = 0; i < n; i++) {
+            strbuf_addz(&t->body, "<li>");
+            html_text(&t->body, s[i]);
+            strbuf_addz(&t->body, "</li>");
+        }
+        strbuf_addz(&t->body, "</ul></td>");
+        csv_next(t);
+        csv_text(&t->csv, all.s);
+    }
+    strbuf_fini(&all);
 }
 
 /* The CSV as the address of a link: what is not plain is written %XX. */
@@ -237,13 +289,15 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
                        const struct column *all, size_t n_all)
 {
     struct grid t;
-    bool groups = false, targets = false;
+    bool groups = false, targets = false, priced = false;
     size_t n = 0, met;
     struct column *c = arena_array(p->a, n_all, sizeof *c);
-    for (size_t i = 0; i < p->r->n_policies; i++)
+    for (size_t i = 0; i < p->r->n_policies; i++) {
         targets = targets || targets_of(&p->r->policy[i], &met) > 0;
-    for (size_t i = 0; i < n_all; i++)
-        if (all[i].kind != TARGETS || targets) c[n++] = all[i];
+        priced = priced || p->r->policy[i].tco.priced;
+    }
+    for (size_t i = 0; i < n_all; i++) /* a column of n/a says nothing */
+        if ((all[i].kind != TARGETS || targets) && (!all[i].priced || priced)) c[n++] = all[i];
     for (size_t i = 0; i < n; i++) groups = groups || c[i].group != W_NONE;
     if (note != W_NONE) page_note(p, note);
     grid_open(&t, p, id, caption);

@@ -100,6 +100,7 @@ void page_classes(struct page *p)
     if (r->n_policies == 0 || r->policy[0].n_classes == 0) return;
     const struct policy_result *first = &r->policy[0];
     page_subheading(p, "by_class", W_WAITS_BY_CLASS);
+    page_warmup_note(p);
     grid_open(&t, p, "classes", W_WAITS_BY_CLASS);
     grid_group(&t, NULL, 1);
     grid_column(&t, page_word(p, W_POLICY), NULL, true);

@@ -79,7 +79,7 @@ static void items(struct page *p)
     const struct result *r = p->r;
     struct grid t;
     page_note(p, W_ITEMS_NOTE);
-    grid_open(&t, p, "items", W_ITEMS);
+    grid_open_cards(&t, p, "items", W_ITEMS);
     grid_column(&t, page_word(p, W_ITEM), NULL, true);
     grid_usd_columns(&t);
     grid_column(&t, page_word(p, W_PAID_FOR), NULL, true);

@@ -47,32 +47,56 @@ static bool serves_tokens(const struct result *r, const char *name)
     return false;
 }
 
-/* "latency_p99: 374 of 500 ms, met" */
-static void targets(struct grid *t, const struct service_result *v)
+/* A column a target: the figure, and whether it is met. */
+static void targets(struct page *p, size_t k, const char *name)
 {
-    const struct page *p = t->p;
-    struct strbuf out = { 0 };
-    for (size_t i = 0; i < v->n_targets; i++) {
-        const struct target_result *x = &v->target[i];
-        strbuf_addf(&out, "%s%s: ", i ? page_word(p, W_SEPARATOR) : "", x->name);
-        html_figure(&out, x->value_ms);
-        strbuf_addf(&out, " %s ", page_word(p, W_OF));
-        html_figure(&out, x->target_ms);
-        strbuf_addf(&out, " ms, %s", page_word(p, x->met ? W_MET : W_MISSED));
+    const struct service_result *first = service_of(&p->r->policy[0], name);
+    struct grid t;
+    if (!first || first->n_targets == 0) return;
+    grid_open(&t, p, arena_printf(p->a, "targets-%zu", k + 1), W_TARGETS);
+    grid_column(&t, page_word(p, W_POLICY), NULL, true);
+    for (size_t i = 0; i < first->n_targets; i++) {
+        struct strbuf most = { 0 };
+        strbuf_addf(&most, "%s ", page_word(p, W_AT_MOST));
+        html_figure(&most, first->target[i].target_ms);
+        strbuf_addz(&most, " ms");
+        grid_column(&t, first->target[i].name, most.s, false);
+        strbuf_fini(&most);
     }
-    if (!v->stable)
-        strbuf_addf(&out, "%s%s: %s", v->n_targets ? page_word(p, W_SEPARATOR) : "",
-                    page_word(p, W_IS_UNSTABLE),
-                    v->unstable_reason ? v->unstable_reason : page_word(p, W_NOT_STORED));
-    grid_text(t, out.s ? out.s : "");
-    strbuf_fini(&out);
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct service_result *v = service_of(&p->r->policy[i], name);
+        if (!v) continue;
+        grid_row(&t, false);
+        grid_policy(&t, i);
+        for (size_t c = 0; c < v->n_targets; c++) {
+            struct strbuf b = { 0 };
+            html_figure(&b, v->target[c].value_ms);
+            strbuf_addf(&b, " ms, %s", page_word(p, v->target[c].met ? W_MET : W_MISSED));
+            grid_html(&t, b.s, v->target[c].value_ms, FIGURE);
+            strbuf_fini(&b);
+        }
+    }
+    grid_close(&t);
+}
+
+/* Why a policy has no percentiles. */
+static void unstable_services(struct page *p, const char *name)
+{
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct service_result *v = service_of(&p->r->policy[i], name);
+        if (!v || v->stable) continue;
+        strbuf_addf(p->out, "<p class=\"warn\">%s: %s: ", html_of_policy(p, i),
+                    page_word(p, W_IS_UNSTABLE));
+        html_text(p->out, v->unstable_reason ? word_of(p->lang, v->unstable_reason)
+                                             : page_word(p, W_NOT_STORED));
+        strbuf_addz(p->out, "</p>\n");
+    }
 }
 
 static void row(struct grid *t, size_t policy, const struct service_result *v, bool tokens)
 {
     grid_row(t, false);
     grid_policy(t, policy);
-    targets(t, v);
     for (size_t c = 0; c < COLUMNS; c++) {
         const void *at = (const char *)v + columns[c].offset;
         if (columns[c].tokens && !tokens) continue;
@@ -91,9 +115,10 @@ static void one_service(struct page *p, size_t k, const char *name)
     strbuf_addz(p->out, "<h3>");
     html_text(p->out, name);
     strbuf_addz(p->out, "</h3>\n");
+    unstable_services(p, name);
+    targets(p, k, name);
     grid_open(&t, p, id, W_H_SERVICES);
     grid_column(&t, page_word(p, W_POLICY), NULL, true);
-    grid_column(&t, page_word(p, W_TARGETS), NULL, true);
     for (size_t c = 0; c < COLUMNS; c++)
         if (tokens || !columns[c].tokens)
             grid_column(&t, page_word(p, columns[c].head), page_word(p, columns[c].unit), false);

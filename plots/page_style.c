@@ -5,7 +5,7 @@
 
 static const char style[] =
     ":root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--soft:#5c5c5c;--line:#d5d5d5;--box:#f4f4f2;"
-    "--link:#0b5cad}\n"
+    "--link:#0b5cad;--cue:#8886}\n"
     "@media (prefers-color-scheme:dark){:root{--bg:#16181b;--fg:#e8e8e8;--soft:#a8a8a8;--line:#3d4146;"
     "--box:#22262b;--link:#8cc4ff}}\n"
     "body{background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,\"Noto Sans CJK SC\",\"Noto Sans SC\","
@@ -22,14 +22,17 @@ static const char style[] =
     ".warn{border-left:5px double var(--soft);background:var(--box);padding:8px 16px;margin:12px 0}\n"
     ".soft,figcaption,.note,.get,caption{color:var(--soft);font-size:13px}.note{margin:12px 0 4px}"
     ".get{margin:2px 0 0}\n"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;"
+    ".scroll{overflow-x:auto;background:linear-gradient(90deg,var(--bg) 30%,transparent) 0 0/40px 100% no-repeat local,"
+    "linear-gradient(270deg,var(--bg) 30%,transparent) 100% 0/40px 100% no-repeat local,"
+    "linear-gradient(90deg,var(--cue),transparent) 0 0/14px 100% no-repeat scroll,"
+    "linear-gradient(270deg,var(--cue),transparent) 100% 0/14px 100% no-repeat scroll}table{border-collapse:collapse;font-size:13px;"
     "font-variant-numeric:tabular-nums;min-width:60%}\n"
     "caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\n"
     "th,td{padding:4px 7px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
     "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
     "thead tr:last-child>*{border-bottom:2px solid var(--line)}.unit{font-weight:400;color:var(--soft)}"
-    "td.long{min-width:13em}td.short{white-space:nowrap}"
-    "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}\n"
+    "td.long{min-width:13em}td.short{white-space:nowrap}td ul{margin:0;padding-left:1.1em}"
+    "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}tr.sum td.text{font-weight:400}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}\n"
     "th button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;text-align:inherit;"
     "cursor:pointer}th button:hover{text-decoration:underline}"
@@ -45,16 +48,39 @@ static const char style[] =
     "overflow-wrap:anywhere}\n"
     "code,pre{font:12px/1.45 ui-monospace,monospace}pre{background:var(--box);padding:12px;overflow-x:auto}\n"
     "@media (max-width:640px){body{padding:12px 10px 48px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}"
-    "td.text{min-width:7em}td.long{min-width:24em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;"
-    "left:0;background:var(--bg)}}\n"
+    "td.text{min-width:7em}td.long{min-width:20em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;"
+    "left:0;background:var(--bg)}"
+    ".cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    ".cards,.cards tbody,.cards tr,.cards td,.cards tbody th{display:block;text-align:left;min-width:0}"
+    ".cards tr{border-top:2px solid var(--line);padding:6px 0}.cards td,.cards tbody th{border:0;padding:2px 0}"
+    ".cards td[data-l]::before{content:attr(data-l) \": \";color:var(--soft)}.cards td:empty{display:none}}\n";
+
+/* On paper. */
+static const char paper[] =
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
     "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
     "{break-after:avoid}h2{margin:20px 0 6px}h3{margin:12px 0 2px}figure{margin:6px 0}figure,tr,"
-    ".scroll:not(:has(tr:nth-child(13))){break-inside:avoid}.scroll{overflow:visible}table{font-size:9.5px;"
+    ".scroll:not(:has(tr:nth-child(13))){break-inside:avoid}.scroll{overflow:visible;background:none}table{font-size:9.5px;"
     "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
     "thead{display:table-header-group}figure svg{max-height:68mm;max-width:100%;width:auto}"
     ".tall svg{max-height:140mm}}\n";
+
+/* On a dark page the ramp of categories (style.gp) begins where it is 3 to 1 against the page, and hollow points are
+ * hollow. */
+static const char dark[] =
+    "@media screen and (prefers-color-scheme:dark){"
+    "figure [fill=\"rgb( 59,  42,  32)\"]{fill:#7A6150}"
+    "figure [fill=\"rgb( 82,  61,  47)\"]{fill:#887161}"
+    "figure [fill=\"rgb(106,  82,  66)\"]{fill:#968173}"
+    "figure [fill=\"rgb(130, 105,  87)\"]{fill:#A49184}"
+    "figure [fill=\"rgb(153, 129, 110)\"]{fill:#B2A195}"
+    "figure [fill=\"rgb(175, 153, 135)\"]{fill:#BFB2A7}"
+    "figure [fill=\"rgb(195, 177, 161)\"]{fill:#CDC2B8}"
+    "figure [fill=\"rgb(214, 200, 186)\"]{fill:#DBD2C9}"
+    "figure [fill=\"rgb(230, 220, 209)\"]{fill:#E9E2DB}"
+    "figure [fill=\"rgb(244, 238, 231)\"]{fill:#F7F2EC}"
+    "figure [color=\"rgb(255, 255, 255)\"]{color:var(--bg)}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */
 static const char script[] =
@@ -98,6 +124,8 @@ void page_head(struct page *p)
     html_text(p->out, p->r->scenario_name);
     strbuf_addf(p->out, " - %s</title>\n<style>\n", page_word(p, W_REPORT));
     strbuf_addz(p->out, style);
+    strbuf_addz(p->out, dark);
+    strbuf_addz(p->out, paper);
     strbuf_addf(p->out,
                 "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#comparison\">%s</a>\n",
                 page_word(p, W_SKIP));

@@ -159,6 +159,8 @@ void page_reproduce(struct page *p)
         for (size_t i = 0; i < r->n_policies; i++)
             strbuf_addf(&text, " --policy '%s'", r->policy[i].name);
     if (p->effects) strbuf_addz(&text, " --sensitivity");
+    if (r->advice_replications > 1)
+        strbuf_addf(&text, " --replications %llu", (unsigned long long)r->advice_replications);
     term(p, page_word(p, W_COMMAND), text.s);
     strbuf_clear(&text);
     strbuf_addf(&text, "%llu", (unsigned long long)r->seed);

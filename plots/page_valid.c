@@ -94,7 +94,7 @@ static void line(struct grid *to, const struct errors *t)
 static void head(struct grid *to, struct page *p)
 {
     page_note(p, W_VALIDATION_NOTE);
-    grid_open(to, p, "errors", W_VALIDATION);
+    grid_open_cards(to, p, "errors", W_VALIDATION);
     grid_column(to, page_word(p, W_MEASURED_WHAT), NULL, true);
     grid_column(to, page_word(p, W_POLICIES), NULL, true);
     grid_column(to, page_word(p, W_ROWS), "", false);

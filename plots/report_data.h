@@ -75,6 +75,8 @@ struct digest {
  * in any case. O(rows). */
 int digest_read(struct digest *d, const struct result *r, const char *dir, struct err *e);
 void digest_fini(struct digest *d);
+/* Warm-up of the scenario, s; 0 without one. Jobs submitted before its end are in no statistics of waits. */
+double digest_warmup_s(const struct result *r);
 
 struct source {
     const struct result *r;

@@ -6,8 +6,7 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
 blocks = STATS_blocks
-days = STATS_max > 96
-last = STATS_max / (days ? 24 : 1)
+hours = STATS_max
 shown = ""
 do for [c = 2:7] {
     stats data using c nooutput
@@ -19,6 +18,8 @@ panel = 64.0
 below = 58.0
 height = above + row * blocks - (row - panel) + below
 load ARG0[1:strlen(ARG0) - strlen("card_time_series.gp")]."style.gp"
+unit = per(hours)
+last = hours / unit
 array tone[6] = [2, 4, 6, 1, 8, 10] # as in card_time.gp
 set xrange [0:last]
 set yrange [0:100]
@@ -27,7 +28,7 @@ set grid noytics noxtics
 set style fill solid 1 noborder
 set lmargin at screen 0.06
 set rmargin at screen 0.985
-set label 2 (days ? "time since the start of the run (days)" : "time since the start of the run (hours)") at screen 0.5, 10 / height center
+set label 2 since(hours) at screen 0.5, 10 / height center
 set label 3 "share of card time (%)" at screen 0.005, 1 - 12 / height left
 set multiplot
 do for [b = 0:blocks - 1] {
@@ -36,14 +37,14 @@ do for [b = 0:blocks - 1] {
     set bmargin at screen bottom
     set format x (b == blocks - 1 ? "%g" : "")
     if (b == 0) { set key at screen 0.5, screen 1 - 22 / height center top horizontal maxcols 3 width -2 } else { unset key }
-    plot for [s in shown] data index b using ($1 / (days ? 24 : 1)):(100 * (sum [k = 2:int(s)] column(k))) \
+    plot for [s in shown] data index b using ($1 / unit):(100 * (sum [k = 2:int(s)] column(k))) \
         with filledcurves y=0 linecolor rgb category[tone[int(s) - 1]] title columnheader(int(s))
     unset label 2
     unset label 3
     set key at graph 0, 1.35 left top Left samplen -1 noenhanced horizontal
     set border 0
     unset tics
-    plot data index b using ($1 / (days ? 24 : 1)):2 with lines linecolor rgb "#FF000000" title columnheader(1)
+    plot data index b using ($1 / unit):2 with lines linecolor rgb "#FF000000" title columnheader(1)
     set border 3 linecolor rgb "black" linewidth 0.7
     set xtics nomirror out scale 0.5
     set ytics 50 nomirror out scale 0.5

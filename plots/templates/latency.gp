@@ -10,8 +10,8 @@ blocks = STATS_blocks
 stats data index 0 using 1 nooutput
 policies = STATS_columns - 2
 above = 44.0
-row = 190.0
-below = 50.0
+row = 186.0
+below = 34.0
 height = above + row * blocks + below
 load ARG0[1:strlen(ARG0) - strlen("latency.gp")]."style.gp"
 set logscale y
@@ -26,7 +26,7 @@ set multiplot
 do for [b = 0:blocks - 1] {
     top = (height - above - row * b) / height
     set tmargin at screen top - 20 / height
-    set bmargin at screen top - (row - 24) / height
+    set bmargin at screen top - (row - 32) / height
     if (b == 0) { set key at screen 0.5, screen 1 - 22 / height center top horizontal maxrows 1 } else { unset key }
     plot for [k = 3:policies + 2] data index b using 1:(column(k)) with linespoints linetype k - 2 pointtype mark(k - 2) pointsize 0.6 title columnheader(k), \
          data index b using 1:2:(0.3) with xerrorbars linecolor rgb "black" linewidth 2 pointtype 0 notitle, \

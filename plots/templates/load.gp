@@ -6,8 +6,7 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
 blocks = STATS_blocks
-days = STATS_max > 96
-last = STATS_max / (days ? 24 : 1)
+hours = STATS_max
 stats data using 3 nooutput
 most = STATS_max > 2 ? 1.05 * STATS_max : 2
 decade = 10 ** floor(log10(most / 2))
@@ -18,12 +17,14 @@ panel = 56.0
 below = 58.0
 height = above + row * blocks - (row - panel) + below
 load ARG0[1:strlen(ARG0) - strlen("load.gp")]."style.gp"
+unit = per(hours)
+last = hours / unit
 set xrange [0:last]
 set xtics autofreq
 set style fill solid 0.8 noborder
 set key at graph 0, 1.32 left Left reverse noenhanced samplen 1 height 0
 set label 1 at graph 1, 1.14 right
-set label 2 (days ? "time since the start of the run (days)" : "time since the start of the run (hours)") at screen 0.5, 10 / height center
+set label 2 since(hours) at screen 0.5, 10 / height center
 set multiplot
 do for [b = 0:blocks - 1] {
     bottom = (height - above - row * b - panel) / height
@@ -36,7 +37,7 @@ do for [b = 0:blocks - 1] {
     set ytics 50
     set label 1 (b == 0 ? "card time allocated (%)" : "")
     set key
-    plot data index b using ($1 / (days ? 24 : 1)):(100 * $2) with filledcurves y=0 linetype b + 1 title columnheader(1)
+    plot data index b using ($1 / unit):(100 * $2) with filledcurves y=0 linetype b + 1 title columnheader(1)
     set lmargin at screen 0.55
     set rmargin at screen 0.99
     set yrange [0:most]
@@ -44,6 +45,6 @@ do for [b = 0:blocks - 1] {
     set label 1 (b == 0 ? "jobs waiting" : "")
     unset key
     unset label 2
-    plot data index b using ($1 / (days ? 24 : 1)):3 with filledcurves y=0 linetype b + 1
+    plot data index b using ($1 / unit):3 with filledcurves y=0 linetype b + 1
 }
 unset multiplot

@@ -10,19 +10,20 @@ stats data index 0 using 2 nooutput
 cards = STATS_records
 units = int(STATS_max)
 stats data index 0 using 3 nooutput
-days = STATS_max > 96
-last = STATS_max / (days ? 24 : 1)
+hours = STATS_max
 height = 90 + cards * (10 + 8 * units)
 load ARG0[1:strlen(ARG0) - strlen("mig_map.gp")]."style.gp"
+unit = per(hours)
+last = hours / unit
 set xrange [0:last]
 set yrange [-0.5:cards * (units + 1)]
 set ytics scale 0 noenhanced
 set border 1
 set grid noytics xtics linecolor rgb "gray" linewidth 0.4 dashtype 3
-set xlabel (days ? "time since the start of the run (days)" : "time since the start of the run (hours)")
+set xlabel since(hours)
 set style fill solid 1 border linecolor rgb "#808080"
 color(s) = int(column(s)) == 0 ? 0x3B2A20 : int(column(s)) == 1 ? 0xE6DCD1 : int(column(s)) == 2 ? 0xC3B1A1 : int(column(s)) == 3 ? 0x99816E : int(column(s)) == 4 ? 0x826957 : 0x523D2F
 unset key
-plot data index 1 using 1:3:(days ? $1 / 24 : $1):(days ? $2 / 24 : $2):3:4:(color(5)) with boxxyerror linewidth 0.3 linecolor rgb variable, \
-     data index 2 using 1:3:(days ? $1 / 24 : $1):(days ? $2 / 24 : $2):3:4 with boxxyerror fillstyle pattern 4 border linecolor rgb "#6A5242" linewidth 0.3 linecolor rgb "#6A5242", \
+plot data index 1 using 1:3:($1 / unit):($2 / unit):3:4:(color(5)) with boxxyerror linewidth 0.3 linecolor rgb variable, \
+     data index 2 using 1:3:($1 / unit):($2 / unit):3:4 with boxxyerror fillstyle pattern 4 border linecolor rgb "#6A5242" linewidth 0.3 linecolor rgb "#6A5242", \
      data index 0 using (0):($5 * (units + 1) + units / 2.0):ytic(1) with points pointtype 0 linecolor rgb "#FF000000"

@@ -22,6 +22,7 @@ set logscale x
 set xrange [edge / 2:top * 2]
 pad = high > low ? 0.15 * (high - low) : 0.1 * high + 1e-9
 set yrange [low - pad:high + pad]
+set format y (pad < 0.09 ? "%.2f" : pad < 0.9 ? "%.1f" : "%g")
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 set xlabel "wait that 95 % of the jobs do not exceed (log scale)"
 set ylabel "cost per useful GPU-hour (USD)"

@@ -6,13 +6,14 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
 blocks = STATS_blocks
-days = STATS_max > 96
-last = STATS_max / (days ? 24 : 1)
+hours = STATS_max
 height = 300
 load ARG0[1:strlen(ARG0) - strlen("power.gp")]."style.gp"
+unit = per(hours)
+last = hours / unit
 set key outside top center horizontal
 set xrange [0:last]
 set yrange [0:*]
-set xlabel (days ? "time since the start of the run (days)" : "time since the start of the run (hours)")
+set xlabel since(hours)
 set ylabel "power at the boards (kW)"
-plot for [b = 0:blocks - 1] data index b using ($1 / (days ? 24 : 1)):2 with lines linetype b + 1 title columnheader(1)
+plot for [b = 0:blocks - 1] data index b using ($1 / unit):2 with lines linetype b + 1 title columnheader(1)

@@ -7,21 +7,22 @@ set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
 blocks = STATS_blocks
-days = STATS_max > 96
-last = STATS_max / (days ? 24 : 1)
+hours = STATS_max
 stats data using 5 nooutput
 policies = int(STATS_max)
 services = blocks / policies
 above = 62.0
 row = 120.0
-below = 44.0
-block = 3 * row + 34
+below = 34.0
+block = 3 * row + 14
 height = above + block * services + below
 load ARG0[1:strlen(ARG0) - strlen("service_load.gp")]."style.gp"
+unit = per(hours)
+last = hours / unit
 set xrange [0:last]
 set lmargin at screen 0.09
 set rmargin at screen 0.985
-set label 3 (days ? "time since the start of the run (days)" : "time since the start of the run (hours)") at screen 0.5, 10 / height center
+set label 3 since(hours) at screen 0.5, 10 / height center
 set multiplot
 do for [s = 0:services - 1] {
     do for [f = 2:4] {
@@ -43,14 +44,14 @@ do for [s = 0:services - 1] {
         }
         if (s == 0 && f == 2) { set key at screen 0.5, screen 1 - 8 / height center top horizontal maxrows 1 } else { unset key }
         set label 4 (f == 2 ? "requests per second" : f == 3 ? "replicas up" : "p99 latency (ms, log scale)") at graph 0.995, 1.1 right
-        plot for [p = 0:policies - 1] data index s * policies + p using ($1 / (days ? 24 : 1)):(column(f)) with lines linetype p + 1 title columnheader(1)
+        plot for [p = 0:policies - 1] data index s * policies + p using ($1 / unit):(column(f)) with lines linetype p + 1 title columnheader(1)
         unset label 3
         if (f == 2) {
             unset label 4
             set key at graph 0, 1.22 left top Left samplen -1 noenhanced horizontal
             set border 0
             unset tics
-            plot data index s * policies using ($1 / (days ? 24 : 1)):2 with lines linecolor rgb "#FF000000" title columnheader(2)
+            plot data index s * policies using ($1 / unit):2 with lines linecolor rgb "#FF000000" title columnheader(2)
             set border 3 linecolor rgb "black" linewidth 0.7
             set tics nomirror out scale 0.5
             set xtics nomirror

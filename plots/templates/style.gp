@@ -26,3 +26,8 @@ set linetype cycle last_type
 mark(k) = place(k) > 8 ? 9 : 7
 array category[10] = ["#3B2A20", "#523D2F", "#6A5242", "#826957", "#99816E", \
                       "#AF9987", "#C3B1A1", "#D6C8BA", "#E6DCD1", "#F4EEE7"]
+# Axes of time, `hours` long, and of money, up to `most` USD: the unit that suits them, in hours and in USD, and its name.
+per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : 1 / 60.0
+since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : "time since the start of the run (minutes)"
+usd(most) = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1
+in_usd(most) = most >= 2e6 ? " (million USD)" : most >= 2e4 ? " (thousand USD)" : " (USD)"

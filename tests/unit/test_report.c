@@ -320,7 +320,9 @@ static void errors_of_the_models(void **state)
     r.n_policies = 3;
     char *text = validation_of(&r);
     assert_contains(text, "training speed on MIG slices, from counters of the whole card</th>");
-    assert_contains(text, "<td class=\"text short\">mig</td><td data-v=\"82\">82</td>");
+    assert_contains(
+        text,
+        "<td class=\"text short\" data-l=\"policies\">mig</td><td data-v=\"82\" data-l=\"rows\">82</td>");
     assert_contains(text, ">7.1</td>");
     assert_contains(text, "Held to no published measurement: whole.</p>");
     assert_null(strstr(text, "interception"));
@@ -340,9 +342,10 @@ static void errors_of_the_models(void **state)
                      0);
     text = validation_of(&r);
     assert_contains(
-        text, "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\">remote mig</td><td data-v=\"3\">3"
-              "</td><td data-v=\"12.5\">12.5</td><td data-v=\"50\">50.0</td><td "
-              "data-v=\"\">n/a</td>");
+        text,
+        "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\" data-l=\"policies\">remote mig</td><td "
+        "data-v=\"3\" data-l=\"rows\">3</td><td data-v=\"12.5\" data-l=\"mean error\">12.5</td><td "
+        "data-v=\"50\" data-l=\"worst\">50.0</td><td data-v=\"\" data-l=\"naive rule\">n/a</td>");
     assert_null(strstr(text, "other"));
     free(text);
     before ? setenv("GPUSIM_DATA", before, 1) : unsetenv("GPUSIM_DATA");
@@ -421,7 +424,7 @@ static void missing_parts_are_said(void **state)
     write_result(&r, dir);
     assert_int_equal(report_build(dir, LANG_EN, &e), 0);
     char *page = read_file(path_in(dir, "report.html"));
-    assert_contains(page, "no advice");
+    assert_contains(page, "One policy ran, so there is nothing to choose");
     assert_contains(page, "There is no jobs.csv");
     assert_contains(page, "There is no series.csv");
     assert_contains(page, "names no price book");
@@ -655,8 +658,9 @@ static void services(void **state)
     page_services(&p);
     assert_contains(out.s, "<h3>chat &amp; &lt;co&gt;</h3>");
     assert_contains(out.s, "5,231");
-    assert_contains(out.s, "ttft_p99: ");
-    assert_contains(out.s, "tpot_mean: 31.50 of 25 ms, missed");
+    assert_contains(out.s, ">ttft_p99<br><span class=\"unit\">at most 500 ms</span>");
+    assert_contains(out.s, ">tpot_mean<br><span class=\"unit\">at most 25 ms</span>");
+    assert_contains(out.s, ">31.50 ms, missed</td>");
     assert_contains(out.s, "40.5");
     assert_contains(out.s, "per million tokens");
     strbuf_clear(&out);

@@ -2,6 +2,7 @@
 #include "support/support.h"
 
 #include "plots/beside.h"
+#include "plots/page.h"
 #include "plots/report.h"
 #include "plots/report_data.h"
 #include "support/fake_result.h"
@@ -212,8 +213,9 @@ static void when_buying_has_paid(void **state)
     snprintf(out, sizeof out, "%s/months.tsv", temp_dir());
     assert_int_equal(data_months(&s, out, &e), 1);
     char *text = read_file(out);
-    assert_string_equal(text, "own\tusd\tpaid_back\n0\t100\tNaN\n1\t110\tNaN\n2\t120\t120\n\n\n"
-                              "cloud\tusd\tpaid_back\n0\t0\tNaN\n1\t60\tNaN\n2\t120\tNaN\n");
+    assert_string_equal(
+        text, "own\tusd\tpaid_back\trent\n0\t100\tNaN\t0\n1\t110\tNaN\t60\n2\t120\t120\t120\n\n\n"
+              "cloud\tusd\tpaid_back\trent\n0\t0\tNaN\tNaN\n1\t60\tNaN\tNaN\n2\t120\tNaN\tNaN\n");
     free(text);
     p[0].tco.n_paybacks = 0; /* nothing to break even with */
     assert_int_equal(data_months(&s, out, &e), 0);
@@ -356,13 +358,151 @@ static void text_can_be_read(void **state)
     arena_destroy(a);
 }
 
+/* One sample longer than the run still fills the panels, from the beginning to the end. */
+static void a_single_sample_is_drawn(void **state)
+{
+    struct policy_result x = { .name = "p", .kind = "whole", .end_s = 3000 };
+    const struct result r = { .policy = &x, .n_policies = 1 };
+    struct digest d;
+    struct err e = { 0 };
+    const char *dir = temp_dir();
+    char out[4096];
+    (void)state;
+    put(dir, "series.csv",
+        "policy,t_s,allocated,queued,sm_active,stranded,free,down,power_W,fragmentation\n"
+        "p,3000,0.75,9,0.5,0,0.25,0,1500,\n");
+    assert_int_equal(digest_read(&d, &r, dir, &e), 0);
+    const struct source s = { .r = &r, .d = &d };
+    snprintf(out, sizeof out, "%s/load.tsv", dir);
+    assert_int_equal(data_load(&s, out, &e), 1);
+    char *text = read_file(out);
+    size_t rows = 0;
+    for (const char *c = text; *c; c++) rows += *c == '\n';
+    assert_int_equal(rows, 2 + BUCKETS); /* the names, the beginning, each end */
+    assert_contains(text, "queued\n0\t0.75\t9\n0.00416666667\t0.75\t9\n");
+    assert_contains(text, "\n0.833333333\t0.75\t9\n");
+    free(text);
+    digest_fini(&d);
+}
+
+/* Rows that do not fit the buckets keep their integral: 0 for 1,100 s, then 1 for 1,900 s of 3,000 s. */
+static void samples_are_spread_over_buckets(void **state)
+{
+    struct policy_result x = { .name = "p", .kind = "whole", .end_s = 3000 };
+    const struct result r = { .policy = &x, .n_policies = 1 };
+    struct digest d;
+    struct err e = { 0 };
+    const char *dir = temp_dir();
+    double held = 0, seconds = 0;
+    (void)state;
+    put(dir, "series.csv", "policy,t_s,allocated,queued\np,1100,0,0\np,3000,1,0\n");
+    assert_int_equal(digest_read(&d, &r, dir, &e), 0);
+    for (size_t k = 0; k < BUCKETS; k++) {
+        held += d.time[k].allocated;
+        seconds += d.time[k].seconds;
+    }
+    assert_close(held, 1900, 1e-12);
+    assert_close(seconds, 3000, 1e-12);
+    assert_close(d.time[73].allocated, 10, 1e-12); /* 1,095 to 1,110 s */
+    digest_fini(&d);
+}
+
+static void decision_page(struct strbuf *out, struct result *r, struct arena *a)
+{
+    struct page p = { .out = out, .r = r, .a = a };
+    page_decisions(&p);
+}
+
+/* Policies that lose by slowdown share one sentence; the others have a line each. */
+static void why_is_said_once(void **state)
+{
+    static const struct advice_reason why[] = {
+        { "a", "slowdown_p95", "whole", 4.004, 383.4 },
+        { "mps loses 91 of 2017 jobs", "lost", "mps", 0, 91 },
+        { "b", "slowdown_p95", "mig", 4.004, 2173.4 },
+    };
+    const struct decision d = {
+        .about = "(all)", .policy = "timeslice", .reason = why, .n_reasons = 3
+    };
+    struct policy_result x[2] = { { .name = "whole" }, { .name = "timeslice" } };
+    struct result r = { .policy = x, .n_policies = 2, .decision = &d, .n_decisions = 1 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    (void)state;
+    decision_page(&out, &r, a);
+    assert_contains(out.s,
+                    "<ul><li>95 % of the jobs take at most 4 times their time alone; more under "
+                    "others: whole 383, mig 2173</li><li>mps loses 91 of 2017 jobs</li></ul>");
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
+/* Counts are of the whole run, waits of what came after the warm-up: said where there is one. */
+static void what_the_warmup_leaves_out(void **state)
+{
+    struct policy_result x = { .name = "whole", .stats.wait_s.p50 = 3 };
+    struct result r = { .policy = &x, .n_policies = 1 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a };
+    (void)state;
+    r.scenario = json_pack("{s:s}", "warmup", "90 min");
+    page_comparison(&p);
+    assert_contains(out.s,
+                    "Jobs are counted over the whole run; waits, turnaround and slowdown are of "
+                    "the jobs submitted after the warm-up of 90&nbsp;min");
+    assert_null(strstr(out.s, "per useful GPU-hour")); /* nobody is priced: no column of n/a */
+    strbuf_clear(&out);
+    x.tco.priced = true;
+    json_object_set_new(r.scenario, "warmup", json_string("0 s"));
+    page_comparison(&p);
+    assert_null(strstr(out.s, "warm-up"));
+    assert_contains(out.s, "per useful GPU-hour");
+    json_decref(r.scenario);
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
+/* The command holds all that the figures depend on. */
+static void the_command_is_whole(void **state)
+{
+    static const char *const set[] = { "seed=7", "fleet.a.nodes=2" };
+    struct policy_result x = { .name = "whole" };
+    struct result r = { .version = "1",
+                        .scenario_sha256 = "ab",
+                        .seed = 7,
+                        .set = set,
+                        .n_set = 2,
+                        .policy = &x,
+                        .n_policies = 1,
+                        .advice_replications = 8 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a, .effects = json_object() };
+    (void)state;
+    page_reproduce(&p);
+    assert_contains(out.s, "gpusim run SCENARIO --seed 7 --set &#39;fleet.a.nodes=2&#39; --policy "
+                           "&#39;whole&#39; --sensitivity --replications 8<");
+    json_decref(p.effects);
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_pays_by_class_and_group), cmocka_unit_test(faults_where_there_are_any),
-        cmocka_unit_test(how_sure_the_answer_is),      cmocka_unit_test(when_buying_has_paid),
-        cmocka_unit_test(a_sweep_beside_the_run),      cmocka_unit_test(text_can_be_read),
+        cmocka_unit_test(who_pays_by_class_and_group),
+        cmocka_unit_test(faults_where_there_are_any),
+        cmocka_unit_test(how_sure_the_answer_is),
+        cmocka_unit_test(when_buying_has_paid),
+        cmocka_unit_test(a_sweep_beside_the_run),
+        cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(what_each_parameter_does),
+        cmocka_unit_test(a_single_sample_is_drawn),
+        cmocka_unit_test(samples_are_spread_over_buckets),
+        cmocka_unit_test(why_is_said_once),
+        cmocka_unit_test(what_the_warmup_leaves_out),
+        cmocka_unit_test(the_command_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
