@@ -21,29 +21,20 @@ bool page_has_picture(const struct page *p, const char *name)
     return x && (x->has_data || x->absent != W_NONE);
 }
 
-/* Several panels one above the other: on paper it has a page to itself, others go two to a page. */
-static bool is_tall(const char *svg)
-{
-    const char *box = svg ? strstr(svg, "viewBox=\"0 0 ") : NULL;
-    char *end;
-    if (!box) return false;
-    const double width = strtod(box + strlen("viewBox=\"0 0 "), &end), height = strtod(end, NULL);
-    return height > 0.56 * width;
-}
-
 void page_picture(struct page *p, const char *name)
 {
     const struct report_picture *x = find(p, name);
     if (!x || !page_has_picture(p, name)) return;
+    strbuf_addz(p->out, "<div class=\"pic\">\n"); /* on paper two stand side by side */
     if (x->below)
         page_subheading(p, x->name, x->heading);
     else
         page_heading(p, x->name, x->heading);
     if (!x->has_data) {
-        strbuf_addf(p->out, "<p class=\"soft\">%s</p>\n", page_word(p, x->absent));
+        strbuf_addf(p->out, "<p class=\"soft\">%s</p>\n</div>\n", page_word(p, x->absent));
         return;
     }
-    strbuf_addz(p->out, x->drawn && is_tall(x->svg.s) ? "<figure class=\"tall\">\n" : "<figure>\n");
+    strbuf_addz(p->out, "<figure>\n");
     if (x->drawn) {
         const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
         strbuf_addf(p->out,
@@ -56,7 +47,8 @@ void page_picture(struct page *p, const char *name)
         SAY(p, W_NOT_DRAWN, x->name);
         strbuf_addz(p->out, "</p>\n");
     }
-    strbuf_addf(p->out, "<figcaption>%s</figcaption>\n</figure>\n", page_word(p, x->caption));
+    strbuf_addf(p->out, "<figcaption>%s</figcaption>\n</figure>\n</div>\n",
+                page_word(p, x->caption));
 }
 
 /* ---- a sweep of the same scenario ---- */
@@ -73,12 +65,12 @@ void page_sweep(struct page *p)
         const struct beside_curve *c = &b->curve[i];
         const char *svg = strstr(c->svg.s ? c->svg.s : "", "<svg");
         const char *figure = html_of(p, c->figure), *axis = html_of(p, c->axis);
-        strbuf_addz(p->out, "<figure>\n<figcaption>");
+        strbuf_addz(p->out, "<div class=\"pic\">\n<figure>\n<figcaption>");
         SAY(p, W_OVER_AXIS, figure, axis);
         strbuf_addz(p->out, "</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                             "aria-label=\"");
         SAY(p, W_OVER_AXIS, figure, axis);
-        strbuf_addf(p->out, "\">%s</div>\n</figure>\n", svg ? svg : "");
+        strbuf_addf(p->out, "\">%s</div>\n</figure>\n</div>\n", svg ? svg : "");
     }
 }
 

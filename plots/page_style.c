@@ -55,16 +55,20 @@ static const char style[] =
     ".cards tr{border-top:2px solid var(--line);padding:6px 0}.cards td,.cards tbody th{border:0;padding:2px 0}"
     ".cards td[data-l]::before{content:attr(data-l) \": \";color:var(--soft)}.cards td:empty{display:none}}\n";
 
-/* On paper. */
+/* On paper: two pictures side by side, rows and pictures never cut, no head of a table without two of its rows, no
+ * last row without the one before. A head with buttons as boxes is not repeated on the next page (Chromium). */
 static const char paper[] =
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
-    "body{max-width:none;padding:0;font-size:12px}details,nav,.get,.skip{display:none}h2,h3,.note"
-    "{break-after:avoid}h2{margin:20px 0 6px}h3{margin:12px 0 2px}figure{margin:6px 0}figure,tr,"
-    ".scroll:not(:has(tr:nth-child(13))){break-inside:avoid}.scroll{overflow:visible;background:none}table{font-size:9.5px;"
-    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
-    "thead{display:table-header-group}figure svg{max-height:68mm;max-width:100%;width:auto}"
-    ".tall svg{max-height:140mm}}\n";
+    "body{max-width:none;padding:0;font-size:12px}h1{font-size:20px}.answer{font-size:15px}details,nav,.get,.skip{display:none}"
+    "h2,h3,.note{break-after:avoid}h2{margin:16px 0 6px}h3{margin:10px 0 2px}.note{margin:8px 0 2px}figure{margin:4px 0}"
+    ".pic{display:inline-block;width:49.3%;vertical-align:top;break-inside:avoid}.pic h2{margin-top:10px}"
+    "figcaption{font-size:10px}figure,tr,.warn,.answer,li,dl>*,"
+    ".scroll:not(:has(tr:nth-child(9))){break-inside:avoid}tbody tr:nth-child(-n+2),tbody tr:nth-last-child(-n+2)"
+    "{break-before:avoid}.scroll{overflow:visible;background:none}table{font-size:9.5px;"
+    "min-width:0;max-width:100%}th,td{padding:2px 4px;overflow-wrap:break-word}td:not(.text){white-space:nowrap}"
+    "td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
+    "thead{display:table-header-group;break-inside:avoid}th button{display:contents}.note,.soft{font-size:10.5px}figure svg{max-height:165mm;max-width:100%;width:auto}}\n";
 
 /* On a dark page the ramp of categories (style.gp) begins where it is 3 to 1 against the page, and hollow points are
  * hollow. */

@@ -6,10 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${GPUSIM_BIN:-build/gpusim}
-echo 1..16
+echo 1..20
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-    for i in $(seq 16); do echo "ok $i # SKIP no Chromium"; done
+    for i in $(seq 20); do echo "ok $i # SKIP no Chromium"; done
     exit 0
 fi
 dir=$(mktemp -d)
@@ -105,6 +105,28 @@ check 'nothing is cut on paper' says paper wide
 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" --no-pdf-header-footer \
     --print-to-pdf="$dir/report.pdf" "file://$dir/out/report.html" >/dev/null 2>&1 || true
 check 'it prints' bash -c "test \"\$(grep -ac '/Type /Page\$' '$dir/report.pdf')\" -ge 4"
+
+# Where a page of the PDF begins and ends: never with a heading or the head of a table that goes on behind it, nor with
+# a row whose head stands a page before.
+edge() { pdftotext -layout "$dir/report.pdf" - | awk -v RS='\f' -v at="$1" '{ n = split($0, line, "\n"); one = ""
+    for (i = at == "first" ? 1 : n; i >= 1 && i <= n && one == ""; i += at == "first" ? 1 : -1) if (line[i] ~ /[^ ]/) one = line[i]
+    gsub(/[^ -~]/, "", one); sub(/^ */, "", one); if (one != "") print one }'; }
+no_heading_last() {
+    grep -o '<h[23] id="[^"]*">[^<]*' "$dir/out/report.html" | sed 's/.*>//' | sort -u >"$dir/headings"
+    ! edge last | sed 's/ *$//' | grep -Fxq -f "$dir/headings"
+}
+no_head_last() {
+    ! edge last | grep -Eq '^(policy|work|figure|item|user|group|bought|aspect|parameter|measured quantity)  [^0-9]*$|^((USD|%|kWh|kW|jobs|times|months|number|GPU-hours|a year)( +|$))+$'
+}
+no_row_first() { ! edge first | grep -Eq '^(whole|mig|timeslice|mps|intercept|pool|total|(train|dev|notebook|base)-[ug][0-9]+)( |$)'; }
+if command -v pdftotext >/dev/null; then
+    check 'on few pages' bash -c "test \"\$(grep -ac '/Type /Page\$' '$dir/report.pdf')\" -le 22"
+    check 'no page ends with a heading' no_heading_last
+    check 'nor with the head of a table' no_head_last
+    check 'no page begins with a row without its head' no_row_first
+else
+    for i in 13 14 15 16; do n=$((n + 1)); echo "ok $i # SKIP no pdftotext"; done
+fi
 
 "$bin" report "$dir/out" --lang zh
 look "$dir/out/report.html" zh 1280
