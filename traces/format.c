@@ -139,6 +139,7 @@ static int held_next(struct import_held *h, struct import_row *row, struct err *
 struct import_stream {
     const struct trace_format *format;
     enum import_kind kind;
+    const struct symtab *names;
     void *state;
     struct import_shared own, *shared; /* own: the file stands alone */
     struct instances instances;        /* of the row given last */
@@ -171,6 +172,7 @@ int import_open_shared(struct import_stream **out, const struct trace_format *f,
     }
     struct import_stream *s = xcalloc(1, sizeof *s);
     s->format = f;
+    s->names = names;
     s->own.last = true;
     s->shared = shared ? shared : &s->own;
     s->shared->files++;
@@ -186,9 +188,16 @@ int import_open_shared(struct import_stream **out, const struct trace_format *f,
     return 0;
 }
 
-static void check_row(struct import_row *row)
+static void check_row(const struct symtab *names, struct import_row *row)
 {
     if (row->quarantined) return;
+    if (row->kind != IMPORT_REQUESTS && row->job.gpu_allowed) {
+        const char *cards = symtab_name(names, row->job.gpu_allowed);
+        if (!job_cards_good(cards, strlen(cards)))
+            import_quarantine(row, &import_bad_value,
+                              "cards: expected names with one | between them, found \"%.40s\"",
+                              cards);
+    }
     const char *problem = row->kind == IMPORT_REQUESTS ? request_row_problem(&row->request)
                                                        : job_row_problem(&row->job);
     if (problem) import_quarantine(row, &import_refused, "%s", problem);
@@ -227,7 +236,7 @@ int import_next(struct import_stream *s, struct import_row *row, struct err *e)
         s->ended = rc <= 0;
         if (rc <= 0) break;
         row->file = s->shared->files - 1;
-        check_row(row);
+        check_row(s->names, row);
         if (row->quarantined || !row->unfinished) {
             split(s, row);
             return 1;

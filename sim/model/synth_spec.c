@@ -355,6 +355,10 @@ static void read_class(const struct ctx *c, struct synth_class *k, json_t *v, co
     if (sound && !synth_name_ok(k->name))
         json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "name"),
                      "expected up to 64 letters, digits, dots, - or _, found \"%s\"", k->name);
+    if (sound && k->gpu_allowed && !job_cards_good(k->gpu_allowed, strlen(k->gpu_allowed)))
+        json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "gpu_allowed"),
+                     "expected cards with one | between them, such as v100|t4, found \"%s\"",
+                     k->gpu_allowed);
     if (json_object_get(v, "share")) {
         if (isnan(gap_s))
             json_problem(c->d, c->doc, json_pointer_key(p, sizeof p, pointer, "share"),

@@ -186,20 +186,25 @@ static int read_word(const struct trace_reader *t, int col, const struct csv_fie
     return rc;
 }
 
-/* Cards, `|` between them. */
-static int read_cards(struct trace_reader *t, int col, const struct csv_field *f, sym *out,
-                      struct err *e)
+bool job_cards_good(const char *s, size_t len)
 {
     bool empty = true; /* the alternative that ends here */
-    for (size_t i = 0; i <= f->len; i++) {
-        if (i < f->len && f->s[i] != '|') {
+    for (size_t i = 0; i <= len; i++) {
+        if (i < len && s[i] != '|') {
             empty = false;
             continue;
         }
-        if (empty)
-            return bad_cell(t, col, f, e, "cards with one | between them, such as v100|t4", NULL);
+        if (empty) return false;
         empty = true;
     }
+    return true;
+}
+
+static int read_cards(struct trace_reader *t, int col, const struct csv_field *f, sym *out,
+                      struct err *e)
+{
+    if (!job_cards_good(f->s, f->len))
+        return bad_cell(t, col, f, e, "cards with one | between them, such as v100|t4", NULL);
     *out = native_name(&t->f, col, f);
     return 0;
 }

@@ -56,9 +56,10 @@ int trace_sniff(const char *head, size_t len);
 #define TRACE_COLUMN_MAP(X)                                                                        \
     X(job_id)                                                                                      \
     X(submit_s)                                                                                    \
-    X(duration_s) X(gpus) X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus) X(mem_bytes)        \
-        X(user) X(group) X(class) X(profile) X(priority) X(walltime_s) X(status) X(deadline_s)     \
-            X(min_gpus) X(max_gpus) X(slots)
+    X(duration_s)                                                                                  \
+    X(gpus) X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus) X(mem_bytes) X(user) X(group)     \
+        X(class) X(profile) X(priority) X(walltime_s) X(status) X(deadline_s) X(min_gpus)          \
+            X(max_gpus) X(slots)
 enum trace_column {
 #define X(name) TRACE_##name,
     TRACE_COLUMN_MAP(X)
@@ -74,6 +75,8 @@ extern const char *const trace_column_names[TRACE_COLUMNS + 1];
 void job_row_init(struct job_row *row);
 /* NULL when the reader would take the row, else what is wrong with it. */
 const char *job_row_problem(const struct job_row *row);
+/* Is this a value of gpu_allowed: cards with one | between them? */
+bool job_cards_good(const char *s, size_t len);
 
 void trace_write_header(FILE *to, unsigned columns,
                         const char *comment /* without "# "; may be NULL */);

@@ -280,13 +280,33 @@ static void philly_held(void **state)
     free(late);
 }
 
+/* Cards that the native trace could not say are no row of it, whatever the format. */
+static void cards_are_names(void **state)
+{
+    (void)state;
+    static const char head[] = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+                               "creation_time,deletion_time,scheduled_time\n";
+    static const char *const spec[] = { "T4|", "|T4", "T4||P100", "|", "T4|P100", "T4", "" };
+    for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "%sa,1000,1024,1,1000,%s,LS,Succeeded,0,50,10\n"
+                 "b,1000,1024,1,1000,,LS,Succeeded,0,50,10\n",
+                 head, spec[i]);
+        assert_import("openb", temp_file("-spec.csv", text), "--lenient");
+        assert_account("rows.quarantined", i < 4);
+        assert_int_equal(rows_for("bad-value"), i < 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philly_sample), cmocka_unit_test(philly_attempts),
-        cmocka_unit_test(philly_held),   cmocka_unit_test(pai_instance_times),
-        cmocka_unit_test(philly_rows),   cmocka_unit_test(pai_tables),
-        cmocka_unit_test(pai_rows),      cmocka_unit_test(pai_flat),
+        cmocka_unit_test(cards_are_names),    cmocka_unit_test(philly_sample),
+        cmocka_unit_test(philly_attempts),    cmocka_unit_test(philly_held),
+        cmocka_unit_test(pai_instance_times), cmocka_unit_test(philly_rows),
+        cmocka_unit_test(pai_tables),         cmocka_unit_test(pai_rows),
+        cmocka_unit_test(pai_flat),
     };
     return cmocka_run_group_tests_name("import of Philly and PAI", tests, NULL, free_last_run);
 }

@@ -956,6 +956,9 @@ static const struct mistake mistakes[] = {
       "expected a list of classes, found an object" },
     { TOP "\"jobs\": 1, \"classes\": [3]}", "/classes/0", "found 3" },
     { TOP "\"jobs\": 1}", "", "classes" },
+    { TOP "\"jobs\": 1, \"classes\": [{" ARR
+          "\"duration\": \"1 s\", \"gpu_allowed\": \"a30||t4\"}]}",
+      "/classes/0/gpu_allowed", "found \"a30||t4\"" },
     { "[]", "", "found" },
     { TOP "\"jobs\": 1, \"classes\": [{" ARR "\"duration\": \"1 s\"}, {" ARR
           "\"duration\": \"1 s\"}]}",

@@ -283,6 +283,9 @@ static void writer_and_reader_agree_on_what_is_valid(void **state)
 {
     (void)state;
     struct job_row r;
+    assert_true(job_cards_good("v100", 4) && job_cards_good("v100|t4", 7));
+    assert_false(job_cards_good("", 0) || job_cards_good("v100|", 5) || job_cards_good("|t4", 3) ||
+                 job_cards_good("a||b", 4));
     job_row_init(&r);
     assert_non_null(job_row_problem(&r)); /* no id */
     r.id = "x", r.id_len = 1;
