@@ -194,11 +194,11 @@ static int write_timing(const char *path, double wall_s, const struct result *r,
     return rc;
 }
 
-/* The first event has no comma before it: it says what made this. */
+/* The first event has no comma before it; those of the policies have. */
 static const char timeline_header[] =
-    "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
-    "{\"name\":\"gpusim\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"version\":\"" GPUSIM_VERSION
-    "\"}}";
+    "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"gpusim_version\":\"" GPUSIM_VERSION
+    "\"},\"traceEvents\":[\n"
+    "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"gpusim\"}}";
 
 /* What an importer left beside a trace of this run (FILE.account.json), for the report; nothing where
  * there is none. Paths of the importing machine are left out. */

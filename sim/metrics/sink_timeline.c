@@ -104,10 +104,11 @@ static void take_lanes(struct stay *s, size_t n)
     vec_fini(&busy);
 }
 
-static void put_us(struct strbuf *b, simtime ns)
+/* Whole microseconds, rounded down: then what ends when another begins does so for every reader, also for those that
+ * take a number for a double and cut it to nanoseconds. */
+static int64_t us(simtime t)
 {
-    char text[40];
-    strbuf_add(b, text, dec_print(text, sizeof text, ns, 3));
+    return t / 1000;
 }
 
 static void put_text(struct strbuf *b, const char *s)
@@ -122,15 +123,15 @@ static void put_text(struct strbuf *b, const char *s)
 static void put_slice(struct strbuf *b, const struct stay *s, int64_t pid, const char *name,
                       simtime to)
 {
+    char gpus[40];
     strbuf_addz(b, ",\n{\"name\":");
     put_text(b, name);
-    strbuf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":", *s->klass ? s->klass : "job");
-    put_us(b, s->from);
-    strbuf_addz(b, ",\"dur\":");
-    put_us(b, to - s->from);
+    strbuf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld,\"dur\":%lld",
+                *s->klass ? s->klass : "job", (long long)us(s->from),
+                (long long)(us(to) - us(s->from)));
     strbuf_addf(b, ",\"pid\":%lld,\"tid\":%d,\"args\":{\"attempt\":%d,\"gpus\":", (long long)pid,
                 (int)s->track + 1, (int)s->attempt);
-    put_us(b, s->gpus_milli); /* thousandths, as it happens */
+    strbuf_add(b, gpus, dec_print(gpus, sizeof gpus, s->gpus_milli, 3));
     if (s->profile) strbuf_addf(b, ",\"slice\":\"%s\"", s->profile);
     strbuf_addz(b, "}}");
 }
@@ -194,12 +195,15 @@ int timeline_write(struct timeline_sink *t, const struct plan *plan, struct err 
             if (b.len > 1 << 16) rc = flush(&b, t->to, e);
         }
     }
-    if (t->left_out)
+    if (t->left_out) {
+        const int64_t pid = ((int64_t)t->policy + 1) * 100000000; /* no card's: of the policy */
+        put_name(&b, "process_name", pid, 0, plan->spec->name);
         strbuf_addf(
             &b,
             ",\n{\"name\":\"left out: %llu\",\"ph\":\"i\",\"s\":\"g\",\"ts\":0,\"pid\":%lld,"
             "\"tid\":0}",
-            (unsigned long long)t->left_out, 1 + (long long)t->policy * 100000000);
+            (unsigned long long)t->left_out, (long long)pid);
+    }
     if (rc == 0) rc = flush(&b, t->to, e);
     strbuf_fini(&b);
     return rc;

@@ -4,8 +4,9 @@
  * A process is a card of a policy. Its tracks are its slots: under MIG one for each memory slice at which an
  * instance begins (a whole card with MIG off stands on the first); else lanes, of which a job takes the lowest
  * that is free. So slices of a track never overlap; the time before the first start (instances made, library
- * started) is a slice inside the job's. Times are exact to the ns (three decimals). What takes no time is left
- * out: it would not be drawn.
+ * started) is a slice inside the job's. Times are whole microseconds, rounded down: readers that hold them as doubles and
+ * cut them to ns would make neighbours overlap by one otherwise, and drop a slice. What takes no time is left out: it would
+ * not be drawn.
  *
  * Kept in memory until the run ends (about 90 bytes and the id a stay), because a lane is known only when all
  * that began before are; hence the limit. Those that left first are kept; how many were left out is said.
