@@ -44,6 +44,9 @@
 
 /* What older drivers lack (cuLaunchKernelEx: before CUDA 11.8); missing ones are NULL. */
 #define CUDA_OPTIONAL(X)                                                                           \
+    X(primary_retain, cuDevicePrimaryCtxRetain, CUresult (*)(CUcontext *, CUdevice))               \
+    X(primary_release, cuDevicePrimaryCtxRelease_v2, CUresult (*)(CUdevice))                       \
+    X(ctx_set, cuCtxSetCurrent, CUresult (*)(CUcontext))                                           \
     X(uuid_v2, cuDeviceGetUuid_v2, CUresult (*)(CUuuid *, CUdevice))                               \
     X(capture_begin, cuStreamBeginCapture_v2, CUresult (*)(CUstream, CUstreamCaptureMode))         \
     X(capture_end, cuStreamEndCapture, CUresult (*)(CUstream, CUgraph *))                          \

@@ -62,7 +62,12 @@ struct device_sensors {
 };
 
 /* First context of a fresh process, from before the driver library is loaded to the end of the first
- * kernel, and the device memory that is gone while it lives. */
+ * kernel, and the device memory that is gone while it lives (BASE-6). Which calls are timed:
+ *   init_ms          dlopen of libcuda.so.1, cuInit, cuDeviceGetCount, cuDeviceGet
+ *   create_ms        cuCtxCreate (CU_CTX_SCHED_AUTO); or, `primary`, cuDevicePrimaryCtxRetain and cuCtxSetCurrent, as
+ *                    the CUDA runtime and so every framework does
+ *   first_launch_ms  cuModuleLoadData, cuModuleGetFunction, one launch of an empty kernel, its end
+ *   bytes            cuMemGetInfo of another process before the start less during the wait: context and kernels */
 struct context_cost {
     double init_ms, create_ms, first_launch_ms;
     double bytes;
@@ -108,7 +113,7 @@ struct device_ops {
     double (*now_s)(struct device *d);
     void (*sleep_s)(struct device *d, double seconds);
     void (*sensors)(struct device *d, struct device_sensors *out);
-    int (*context_cost)(struct device *d, struct context_cost *out, struct err *e);
+    int (*context_cost)(struct device *d, bool primary, struct context_cost *out, struct err *e);
 
     /* The context that all calls below use: not there after opening, so that power can be read
      * without it. Opening it again is harmless. Loads the kernels. */
@@ -152,7 +157,7 @@ struct device {
 int device_cuda_open(struct device **out, int index, struct err *e);
 /* The child's side of context_cost: says its times on stdout, holds the context until stdin ends.
  * Returns an exit status. */
-int device_cuda_context_child(int index);
+int device_cuda_context_child(int index, bool primary);
 
 /* The virtual card of the tests. */
 struct fake_config {
@@ -170,6 +175,7 @@ struct fake_config {
     double clock_Hz;  /* a dependent multiply-add takes 4 cycles */
     double idle_W, context_W;
     struct context_cost context;
+    double primary_ms;       /* create_ms of the primary one; NAN: the driver has none */
     double noise;            /* relative, uniform in [1, 1 + noise], seeded, same each time */
     unsigned throttle_every; /* each k-th reading of the sensors says throttled; 0: never */
     bool corrupt_triad, corrupt_copy;

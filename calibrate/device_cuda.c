@@ -671,7 +671,18 @@ static int gemm_launch(struct device *dev, struct err *e)
 
 /* ---- the cost of a context: in a fresh process ---------------------------------------------------- */
 
-int device_cuda_context_child(int index)
+static int create_context(struct cuda_device *d, bool primary, struct err *e)
+{
+    const struct cuda_api *c = &d->api;
+    if (!primary)
+        return check(c, c->ctx_create(&d->ctx, CU_CTX_SCHED_AUTO, d->dev), "cuCtxCreate", e);
+    if (!c->primary_retain || !c->primary_release || !c->ctx_set)
+        return err_set(e, ERR_IO, NULL, "the driver lacks calls for the primary context");
+    int rc = check(c, c->primary_retain(&d->ctx, d->dev), "cuDevicePrimaryCtxRetain", e);
+    return rc ? rc : check(c, c->ctx_set(d->ctx), "cuCtxSetCurrent", e);
+}
+
+int device_cuda_context_child(int index, bool primary)
 {
     struct cuda_device d = { .base.index = index };
     struct err e = { 0 };
@@ -679,8 +690,7 @@ int device_cuda_context_child(int index)
     const double t0 = monotonic_s();
     int rc = find_device(&d.api, index, &d.dev, &e);
     const double t1 = monotonic_s();
-    if (!rc)
-        rc = check(&d.api, d.api.ctx_create(&d.ctx, CU_CTX_SCHED_AUTO, d.dev), "cuCtxCreate", &e);
+    if (!rc) rc = create_context(&d, primary, &e);
     const double t2 = monotonic_s();
     if (!rc) rc = load_kernels(&d, &e);
     if (!rc) rc = launch(&d.base, DEV_EMPTY, 1, 1, NULL, &e);
@@ -692,16 +702,20 @@ int device_cuda_context_child(int index)
         printf("times %.9g %.9g %.9g\n", 1e3 * (t1 - t0), 1e3 * (t2 - t1), 1e3 * (t3 - t2));
     fflush(stdout);
     while (!rc && getchar() != EOF) continue; /* the parent looks at the memory meanwhile */
-    if (d.ctx) d.api.ctx_destroy(d.ctx);
+    if (d.ctx && primary)
+        d.api.primary_release(d.dev);
+    else if (d.ctx)
+        d.api.ctx_destroy(d.ctx);
     return err_status((enum err_code)rc);
 }
 
-/* Start this program again as `--context-child N`, with pipes to its stdin and from its stdout. */
-static int spawn_child(int index, pid_t *pid, int *to, FILE **from, struct err *e)
+/* Start this program again as `--context-child N` (or its primary kind), with pipes to its stdin and from its stdout. */
+static int spawn_child(int index, bool primary, pid_t *pid, int *to, FILE **from, struct err *e)
 {
     int in[2], out[2];
-    char number[16], program[] = "calibrate", option[] = "--context-child";
-    char *argv[] = { program, option, number, NULL };
+    char number[16], program[] = "calibrate", own[] = "--context-child",
+                     prime[] = "--primary-child";
+    char *argv[] = { program, primary ? prime : own, number, NULL };
     posix_spawn_file_actions_t fa;
 
     snprintf(number, sizeof number, "%d", index);
@@ -727,7 +741,7 @@ static int spawn_child(int index, pid_t *pid, int *to, FILE **from, struct err *
     return err_set(e, ERR_IO, NULL, "cannot start a child process: %s", strerror(failed));
 }
 
-static int context_cost(struct device *dev, struct context_cost *out, struct err *e)
+static int context_cost(struct device *dev, bool primary, struct context_cost *out, struct err *e)
 {
     struct cuda_device *d = of(dev);
     uint64_t before = 0, during = 0, total = 0;
@@ -737,7 +751,7 @@ static int context_cost(struct device *dev, struct context_cost *out, struct err
     FILE *from = NULL;
 
     int rc = mem_info(dev, &before, &total, e);
-    if (!rc) rc = spawn_child(d->base.index, &pid, &to, &from, e);
+    if (!rc) rc = spawn_child(d->base.index, primary, &pid, &to, &from, e);
     if (rc) return rc;
 
     if (!fgets(line, sizeof line, from)) line[0] = '\0';
@@ -750,7 +764,9 @@ static int context_cost(struct device *dev, struct context_cost *out, struct err
     if (sscanf(line, "times %lf %lf %lf", &out->init_ms, &out->create_ms, &out->first_launch_ms) !=
         3)
         return err_set(e, ERR_IO, NULL, "context in a fresh process: %s",
-                       line[0] ? line : "the process ended without an answer");
+                       strncmp(line, "error ", 6) == 0 ? line + 6
+                       : line[0]                       ? line
+                                                       : "the process ended without an answer");
     out->bytes = (double)before - (double)during;
     return 0;
 }

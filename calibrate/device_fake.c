@@ -79,11 +79,12 @@ static void sensors(struct device *d, struct device_sensors *out)
         out->throttled = f->readings % f->c.throttle_every == 0 ? TRI_YES : TRI_NO;
 }
 
-static int context_cost(struct device *d, struct context_cost *out, struct err *e)
+static int context_cost(struct device *d, bool primary, struct context_cost *out, struct err *e)
 {
     struct fake *f = of(d);
-    (void)e;
+    if (primary && isnan(f->c.primary_ms)) return err_set(e, ERR_IO, NULL, "no primary one (fake)");
     *out = f->c.context;
+    if (primary) out->create_ms = f->c.primary_ms;
     out->init_ms *= jitter(f);
     out->create_ms *= jitter(f);
     out->first_launch_ms *= jitter(f);
@@ -396,6 +397,7 @@ void fake_config_default(struct fake_config *c)
         .paged_Bps = 7.3e9,
         .idle_W = 43.7,
         .context_W = 71.3,
+        .primary_ms = 93.1,
         .context = { .init_ms = 131, .create_ms = 87.3, .first_launch_ms = 5.9, .bytes = 433e6 },
         .noise = 0.01,
     };

@@ -42,8 +42,9 @@ struct options {
     size_t only_n; /* 0: all */
     double limit_s;
     bool quick, list, info;
-    int child;  /* >= 0: the child's side of the context probe */
-    int worker; /* >= 0: a further process on that device (worker.h) */
+    int child;    /* >= 0: the child's side of the context probe */
+    bool primary; /* and its context is the primary one */
+    int worker;   /* >= 0: a further process on that device (worker.h) */
 };
 
 /* Every option, once: parsing, --help and the manual page read this. Without help: for the program itself,
@@ -71,6 +72,7 @@ static const struct {
     { "version", 'v', 0, NULL, "which version this is" },
     { "help", 'h', 'h', NULL, "this text" },
     { "context-child", 'c', 0, "N", NULL },
+    { "primary-child", 'P', 0, "N", NULL },
     { "worker", 'w', 0, "N", NULL },
 };
 enum { OPTIONS = sizeof option_table / sizeof *option_table };
@@ -276,6 +278,10 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
         switch (c) {
         case 'd': rc = parse_count(optarg, "--device", &o->device, e); break;
         case 'c': rc = parse_count(optarg, "--context-child", &o->child, e); break;
+        case 'P':
+            o->primary = true;
+            rc = parse_count(optarg, "--primary-child", &o->child, e);
+            break;
         case 'w': rc = parse_count(optarg, "--worker", &o->worker, e); break;
         case 'o': o->out = optarg; break;
         case 'p': rc = add_probes(o, optarg, e); break;
@@ -450,7 +456,7 @@ static int run(int argc, char **argv, struct err *e)
     if (rc) return rc > 0 ? 0 : rc;
     /* a pipe to the parent, who may have gone: nobody is to be told */
     if (o.child >= 0 || o.worker >= 0) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (o.child >= 0) exit(device_cuda_context_child(o.child));
+    if (o.child >= 0) exit(device_cuda_context_child(o.child, o.primary));
     if (o.worker >= 0) exit(be_worker(o.worker));
     if (o.list) {
         probe_list(stdout);

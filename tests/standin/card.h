@@ -29,6 +29,7 @@
     X(alloc_us, 40)                                                                                \
     X(free_us, 30)                                                                                 \
     X(context_ms, 60)                                                                              \
+    X(primary_more_ms, 0) /* of the primary context */                                             \
     X(context_MiB, 300)                                                                            \
     X(mem_GBps, 250)                                                                               \
     X(l2_GBps, 1000)                                                                               \

@@ -243,6 +243,11 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice d)
     return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuCtxSetCurrent(CUcontext c)
+{
+    return c == (CUcontext)&context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 EXPORT CUresult cuCtxDestroy_v2(CUcontext c)
 {
     (void)c;

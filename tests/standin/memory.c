@@ -163,6 +163,7 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d)
     if (!retained) {
         const CUresult r = cuCtxCreate_v2(&primary, 0, d);
         if (r != CUDA_SUCCESS) return r;
+        card_spin_us(1e3 * card_plan()->primary_more_ms);
     }
     retained++;
     *out = primary;

@@ -30,7 +30,9 @@ static void first_card(void **state)
 {
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
-    struct measured m = measure("name=NVIDIA L4;sms=58", base);
+    struct measured m = measure("name=NVIDIA L4;sms=58;primary_more_ms=11", base);
+    expect(&m, "base.context_primary_ms", 71, 0, 0.001);
+    expect(&m, "base.context_primary_bytes", 300 << 20, 0, 0);
     expect(&m, "base.launch_us", 2.5, 0, 0.05);
     /* sync counts from the end of the work, which begins with the call of the launch */
     expect(&m, "base.launch_sync_us", 1.5 + 4, 0, 0.05);
