@@ -20,7 +20,8 @@ enum {
     KEPT_MEMORY,
     KEPT_COPY,
     EACH,
-    KEYS = EACH + FACTS * INSTANCES
+    CHANGES = EACH + FACTS * INSTANCES, /* MIG-5: three */
+    KEYS = CHANGES + 3
 };
 enum { REPEATS = 6 };
 #define PRODUCT(i, what, unit)                                                                     \
@@ -55,6 +56,9 @@ static const struct param_def keys[KEYS] = {
     INSTANCE("4"),
     INSTANCE("5"),
     INSTANCE("6"),
+    { "mig", "repartition_s", "s", "to remove and make instances", 0, 3600, false },
+    { "mig", "operator_s", "s", "the same through the GPU operator", 0, 7200, false },
+    { "mig", "mode_change_s", "s", "to turn MIG on or off", 0, 7200, false },
 };
 
 /* The facts as the program names them when it runs inside: group and key in the profile or samples. */
@@ -237,6 +241,9 @@ static void run(const struct probe_ctx *c)
     int sms[NVML_MIG_MAX] = { 0 };
     struct err e = { 0 };
     size_t n = 0;
+    for (int k = CHANGES; k < KEYS; k++)
+        profile_out_missing(c->out, &keys[k],
+                            "it would change the card: no setting of it is ever written");
     int rc = c->dev->ops->context_open(c->dev, &e);
     if (!rc && c->dev->index < 0)
         rc = err_set(&e, ERR_IO, NULL, "this device runs one process only");

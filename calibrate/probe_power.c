@@ -8,8 +8,9 @@
 static const struct param_def keys[] = {
     { "power", "idle_W", "W", "board power with no context on it", 1, 1000, false },
     { "power", "context_W", "W", "board power with an idle context", 1, 1500, false },
+    { "power", "busy_W", "W", "board power under load", 1, 3000, false },
 };
-enum { IDLE, CONTEXT, KEYS };
+enum { IDLE, CONTEXT, BUSY, KEYS };
 
 /* The sensor averages over up to a second on recent boards, so samples closer together than a
  * hundred milliseconds say nothing new. */
@@ -55,8 +56,9 @@ static void run(const struct probe_ctx *c)
 
     d->ops->sensors(d, &now);
     const char *why = why_not(&d->info, &now);
+    profile_out_missing(c->out, &keys[BUSY], "no load that is known to saturate the card is run");
     if (why) {
-        for (int k = 0; k < KEYS; k++) profile_out_missing(c->out, &keys[k], "%s", why);
+        for (int k = 0; k < BUSY; k++) profile_out_missing(c->out, &keys[k], "%s", why);
         return;
     }
     const struct bound cap = { .min = NAN, .max = d->info.power_cap_W, .why_max = "the power cap" };

@@ -340,6 +340,13 @@ json_t *profile_out_json(const struct profile_out *o, json_t *device)
     return root;
 }
 
+static double most(const double v[], size_t n)
+{
+    double max = NAN;
+    for (size_t i = 0; i < n; i++) max = fmax(max, v[i]);
+    return max;
+}
+
 static json_t *samples_json(const struct entry *e)
 {
     json_t *p = json_object(), *v;
@@ -360,6 +367,7 @@ static json_t *samples_json(const struct entry *e)
         json_object_set_new(p, "mad", json_num(e->est.mad));
         json_object_set_new(p, "p95", json_num(e->est.p95));
         json_object_set_new(p, "p99", json_num(e->est.p99));
+        json_object_set_new(p, "max", json_num(most(e->samples, e->samples_n)));
         json_object_set_new(p, "drift", json_num(e->est.drift));
         json_object_set_new(p, "n", json_integer((json_int_t)e->est.n));
         json_object_set_new(p, "discarded", json_integer((json_int_t)e->est.discarded));

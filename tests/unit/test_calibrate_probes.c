@@ -359,7 +359,9 @@ static void a_card_that_refuses(void **state)
             if (strcmp(d->key, "idle_W") == 0) continue;
             const char *why = profile_out_reason(b.out, d->group, d->key);
             assert_non_null(why);
-            assert_non_null(strstr(why, "exclusive process"));
+            if (!strstr(why, "exclusive process") && !strstr(why, "no setting of it is ever") &&
+                strcmp(d->key, "busy_W") != 0)
+                fail_msg("%s: %s", d->key, why);
         }
     assert_int_equal(profile_out_measured(b.out), 1); /* idle_W needs no context */
     done(&b);

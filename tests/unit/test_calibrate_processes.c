@@ -104,6 +104,7 @@ static void mig(void **state)
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
     struct measured m = measure("context_ms=5", "--only launch,mig");
+    assert_contains(m.said, "repartition_s          not measured: it would change the card");
     /* 5 of all together and 12 of each of 7: one line */
     assert_contains(m.said,
                     "power_loss             not measured: MIG mode is off (so are the next 88, to "

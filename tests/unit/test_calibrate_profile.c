@@ -102,6 +102,7 @@ static void what_is_told_arrives(void **state)
     assert_int_equal(told, 3);
     char *here = documents(o), *there = documents(taker);
     assert_string_equal(here, there);
+    assert_contains(there, "\"max\": 4.66666666666667");
     assert_contains(there, "no card");
     assert_contains(there, "0.142857142857143");
     free(here);
