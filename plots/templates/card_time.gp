@@ -25,5 +25,5 @@ plot for [s in shown] data using (100 * (sum [k = 2:int(s)] column(k))):0:\
         (100 * ((sum [k = 2:int(s)] column(k)) - column(int(s)))):(100 * (sum [k = 2:int(s)] column(k))):\
         ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone[int(s) - 1]] \
         title columnheader(int(s)), \
-     for [s in shown] data using (100 * ((sum [k = 2:int(s)] column(k)) - column(int(s)) / 2)):0:(sprintf("%s: %.1f %%", columnhead(int(s)), 100 * column(int(s)))) \
+     for [s in shown] data using (100 * ((sum [k = 2:int(s)] column(k)) - column(int(s)) / 2)):0:(sprintf("%s, %s: %.1f %%", strcol(1), columnhead(int(s)), 100 * column(int(s)))) \
         with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

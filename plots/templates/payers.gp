@@ -24,5 +24,5 @@ plot for [c = 2:items + 1] data using ((sum [k = 2:c] column(k)) / usd(most)):0:
         (((sum [k = 2:c] column(k)) - column(c)) / usd(most)):((sum [k = 2:c] column(k)) / usd(most)):\
         ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone(c - 1)] \
         title columnheader(c), \
-     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(sprintf("%s: %.0f USD", columnhead(c), column(c))) \
+     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(sprintf("%s, %s: %.0f USD", strcol(1), columnhead(c), column(c))) \
         with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

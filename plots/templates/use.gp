@@ -18,5 +18,5 @@ wide = 0.8 / policies
 at(k) = $0 - 0.4 + wide * (k - 1.5)
 plot data using 0:(0):xtic(1) with points pointtype 0 linecolor rgb "#FF000000" notitle, \
      for [k = 2:policies + 1] data using (at(k)):(100 * column(k)):(wide * 0.92) with boxes linetype k - 1 title columnheader(k), \
-     for [k = 2:policies + 1] data using (at(k)):(column(k) == column(k) ? 50 * column(k) : NaN):(sprintf("%s: %.1f %%", columnhead(k), 100 * column(k))) \
+     for [k = 2:policies + 1] data using (at(k)):(column(k) == column(k) ? 50 * column(k) : NaN):(sprintf("%s, %s: %.1f %%", strcol(1), columnhead(k), 100 * column(k))) \
         with labels hypertext point pointtype 7 pointsize 1.4 linecolor rgb "#FF000000" notitle
