@@ -1,6 +1,7 @@
 /* plots/page_effects.c - each device parameter, how it is known, and what its range does to the answer. */
 #include "plots/page.h"
 
+#include "model/profile.h"
 #include "plots/effects.h"
 #include "plots/html.h"
 
@@ -16,10 +17,19 @@ static bool seen_before(const struct result *r, size_t policy, size_t param)
     for (size_t i = 0; i < policy; i++)
         for (size_t k = 0; k < r->policy[i].n_params; k++) {
             const struct param_result *o = &r->policy[i].param[k];
-            if (!isnan(o->value) && strcmp(o->name, p->name) == 0 &&
-                strcmp(o->fleet, p->fleet) == 0)
+            if (strcmp(o->name, p->name) == 0 && strcmp(o->fleet, p->fleet) == 0 &&
+                strcmp(o->source, p->source) == 0)
                 return true;
         }
+    return false;
+}
+
+/* Whether some policy used a figure of a profile whose self-checks failed. */
+static bool doubted(const struct result *r)
+{
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_params; k++)
+            if (strstr(r->policy[i].param[k].source, PROFILE_DOUBT)) return true;
     return false;
 }
 
@@ -93,6 +103,7 @@ void page_effects(struct page *p)
     struct grid t;
     page_subheading(p, "parameters", W_EACH_PARAMETER);
     page_note(p, p->effects ? W_EFFECT_NOTE : W_EFFECT_MISSING);
+    if (doubted(p->r)) page_note(p, W_DOUBTED_PROFILE);
     grid_open_cards(&t, p, "parameters-table", W_EACH_PARAMETER);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (heads[i] != W_EFFECT || p->effects)
@@ -100,7 +111,7 @@ void page_effects(struct page *p)
     for (size_t i = 0; i < p->r->n_policies; i++)
         for (size_t k = 0; k < p->r->policy[i].n_params; k++) {
             const struct param_result *x = &p->r->policy[i].param[k];
-            if (isnan(x->value) || seen_before(p->r, i, k)) continue;
+            if (seen_before(p->r, i, k)) continue;
             grid_row(&t, false);
             grid_name(&t, x->name, NULL);
             grid_text(&t, x->fleet);

@@ -216,7 +216,12 @@ static void check_sheet(const struct gpu_profile *p, const struct json_doc *doc,
     struct err e = { 0 };
     if (gpu_catalogue_load(&gpus, NULL, &e) == 0) {
         const struct gpu_spec *gpu = gpu_find(gpus, p->gpu, NULL);
-        if (gpu) sheet_check(gpu, p, doc, d);
+        if (gpu)
+            sheet_check(gpu, p, doc, d);
+        else
+            log_warn(
+                "%s: no card of the catalogue is called \"%s\", so its data sheet is not looked at",
+                doc->file, p->gpu);
     } else {
         diag_add_err(d, &e);
     }
@@ -254,6 +259,9 @@ static void check_document(const struct json_doc *doc, const char *format, struc
         const size_t before = f->d->count;
         profile_read(&profile, a, doc, f->d);
         if (f->d->count == before) check_sheet(&profile, doc, f->d);
+        if (profile.failed_checks)
+            log_warn("%s: self-checks failed when it was measured: %s", doc->file,
+                     profile.failed_checks);
     } else if (strcmp(format, "gpusim-prices/1") == 0) {
         check_prices(doc, a, f);
     } else if (strcmp(format, "gpusim-generate/1") == 0) {

@@ -134,6 +134,7 @@ static json_t *profile_json(const struct gpu_profile *p)
 {
     if (!p) return json_null();
     json_t *o = json_pack("{s:s, s:s}", "file", p->name, "gpu", p->gpu);
+    json_object_set_new(o, "failed_checks", text_or_null(p->failed_checks));
     for (int i = 0; i < PROFILE_COUNT; i++) {
         if (isnan(p->param[i].value)) continue;
         json_t *group = json_object_get(o, profile_fields[i].group);
@@ -277,6 +278,14 @@ static void print_profile(const struct gpu_spec *g, const struct gpu_profile *p)
 {
     if (!p) return;
     printf("\nprofile %s, of %s\n", p->name, p->gpu);
+    if (p->failed_checks) {
+        printf("  IN DOUBT: self-checks failed when it was measured:\n");
+        for (const char *at = p->failed_details; *at;) {
+            const int n = (int)strcspn(at, "\n");
+            printf("    %.*s\n", n, at);
+            at += n + (at[n] != '\0');
+        }
+    }
     for (int i = 0; i < PROFILE_COUNT; i++) {
         const struct param *v = &p->param[i];
         char name[64];

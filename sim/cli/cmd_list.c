@@ -178,8 +178,10 @@ static void describe_profile(const char *path, char *buf, size_t size)
         if (d.count)
             snprintf(buf, size, "has %zu problems: \"gpusim check\" names them", d.count);
         else
-            snprintf(buf, size, "%.80s: %d measured, %d published, %d assumed", p.gpu,
-                     n[PROV_MEASURED], n[PROV_PUBLISHED], n[PROV_ASSUMED]);
+            snprintf(buf, size, "%.80s: %d measured, %d published, %d assumed%s%.80s", p.gpu,
+                     n[PROV_MEASURED], n[PROV_PUBLISHED], n[PROV_ASSUMED],
+                     p.failed_checks ? "; IN DOUBT, self-checks failed: " : "",
+                     p.failed_checks ? p.failed_checks : "");
     }
     diag_fini(&d);
     json_doc_fini(&doc);

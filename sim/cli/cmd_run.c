@@ -12,6 +12,7 @@
 #include "metrics/sink_csv.h"
 #include "metrics/sink_slots.h"
 #include "metrics/table.h"
+#include "model/profile.h"
 #include "whatif/runner.h"
 #include "whatif/sensitivity.h"
 
@@ -382,6 +383,43 @@ static void warn(const struct result *r, bool horizon)
     }
 }
 
+static bool told_before(const struct result *r, size_t policy, size_t param)
+{
+    const struct param_result *p = &r->policy[policy].param[param];
+    for (size_t i = 0; i <= policy; i++)
+        for (size_t k = 0; k < (i < policy ? r->policy[i].n_params : param); k++) {
+            const struct param_result *o = &r->policy[i].param[k];
+            if (strcmp(o->fleet, p->fleet) == 0 && strcmp(o->name, p->name) == 0 &&
+                strcmp(o->source, p->source) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* How the parameters that some policy used are known, each once for each group of cards. */
+static void say_provenance(const struct result *r)
+{
+    size_t n[PROV_COUNT] = { 0 };
+    const char *doubted = NULL;
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_params; k++) {
+            const struct param_result *p = &r->policy[i].param[k];
+            const char *doubt = strstr(p->source, PROFILE_DOUBT);
+            if (told_before(r, i, k)) continue;
+            for (int v = 0; v < PROV_COUNT; v++)
+                if (strcmp(p->provenance, provenance_names[v]) == 0) n[v]++;
+            if (!doubt || (doubted && strcmp(doubted, p->fleet) == 0)) continue;
+            doubted = p->fleet;
+            log_warn(
+                "group %s: the profile contradicts itself, self-checks failed when it was measured: %s",
+                p->fleet, doubt + strlen(PROFILE_DOUBT));
+        }
+    log_info(
+        "parameters used: %zu measured, %zu published, %zu assumed; result.json names each with its "
+        "source",
+        n[PROV_MEASURED], n[PROV_PUBLISHED], n[PROV_ASSUMED]);
+}
+
 static double seconds(void)
 {
     struct timespec t;
@@ -417,6 +455,7 @@ static int replay(struct runner *r, const struct options *o, struct asked *asked
     if (rc == 0) rc = write_timing(in_dir(r, dir, "timing.json"), wall_s, &r->result, threads, e);
     if (rc != 0) return rc;
     warn(&r->result, r->scenario.horizon != CFG_NO_TIME);
+    say_provenance(&r->result);
     print_comparison(&r->result, o->format);
     if (interrupt_caught()) {
         bool partial = false;

@@ -232,7 +232,7 @@ static void check_racks(struct builder *b)
              "give a group \"nodes_per_rack\", or leave \"racks\" out");
 }
 
-/* The flat unit of the reference traces has no overhead of any kind. */
+/* The flat unit of the reference traces has no overhead of any kind but what a profile says of it. */
 static void ideal_profile(struct gpu_profile *profile)
 {
     static const enum profile_param free_of[] = {
@@ -243,9 +243,10 @@ static void ideal_profile(struct gpu_profile *profile)
         PROFILE_remote_sync_us,       PROFILE_remote_async_us,
     };
     for (size_t i = 0; i < sizeof free_of / sizeof *free_of; i++)
-        profile->param[free_of[i]] =
-            (struct param){ .provenance = PROV_ASSUMED, .source = "the generic card is ideal" };
-    profile->param[PROFILE_remote_Bps].value = 1e15;
+        if (!profile->from_file[free_of[i]])
+            profile->param[free_of[i]] =
+                (struct param){ .provenance = PROV_ASSUMED, .source = "the generic card is ideal" };
+    if (!profile->from_file[PROFILE_remote_Bps]) profile->param[PROFILE_remote_Bps].value = 1e15;
 }
 
 /* What a study of the parameters takes as something else (whatif/sensitivity.h). */
@@ -255,7 +256,9 @@ static void change_param(const struct param_change *c, const char *fleet, struct
     char group[32];
     if (!dot || snprintf(group, sizeof group, "%.*s", (int)(dot - c->name), c->name) >= 32) return;
     const int param = profile_param_find(group, dot + 1);
-    if (param >= 0) out->param[param].value = c->value;
+    if (param < 0) return;
+    out->param[param].value = c->value;
+    out->from_file[param] = true; /* so much on this very card */
 }
 
 static const struct fleet_group *change_rates(const struct param_change *c,
@@ -280,7 +283,6 @@ static const struct gpu_profile *load_profile(struct builder *b, const struct fl
     struct json_doc doc = { 0 };
     struct err e = { 0 };
     profile_defaults(profile);
-    if (strcmp(gpu->name, "generic") == 0) ideal_profile(profile);
     if (g->profile && json_doc_load(&doc, g->profile, &e) == 0) {
         const size_t before = b->d->count;
         profile_read(profile, b->p->arena, &doc, b->d);
@@ -294,6 +296,7 @@ static const struct gpu_profile *load_profile(struct builder *b, const struct fl
         diag_add_err(b->d, &e);
     }
     json_doc_fini(&doc);
+    if (strcmp(gpu->name, "generic") == 0) ideal_profile(profile);
     change_param(b->p->world->change, g->name, profile);
     return profile;
 }
@@ -370,90 +373,6 @@ static void resolve_group(struct builder *b, struct plan_group *out, const struc
             out->capacity = p->share->capacity(out->params, &out->type);
     }
     diag_fini(&unheard);
-}
-
-/* One parameter that the policy uses on a group, and how it is known: what the scenario sets itself
- * counts as assumed. */
-static void note_param(struct plan *p, struct param_result *list, const struct plan_group *g,
-                       enum profile_param which, bool set)
-{
-    const struct profile_field *field = &profile_fields[which];
-    const struct param *known = &g->type.profile->param[which];
-    const enum provenance provenance = set ? PROV_ASSUMED : known->provenance;
-    p->provenance[provenance]++;
-    list[p->n_params++] = (struct param_result){
-        .fleet = g->spec->name,
-        .name = arena_printf(p->arena, "%s.%s", field->group, field->key),
-        .unit = field->unit,
-        .provenance = provenance_names[provenance],
-        .source = set ? "set in the scenario" : known->source,
-        .value = set ? NAN : known->value,
-        .low = set ? NAN : known->low,
-        .high = set ? NAN : known->high,
-    };
-}
-
-/* The fault rates of a group: what the scenario leaves open is known from the reference data. */
-static void note_faults(struct plan *p, struct param_result *list, const struct plan_group *g)
-{
-    const struct fault_rates *r = &g->spec->rates;
-    const simtime value[FAULT_SOURCES] = { r->card_mtbf,   r->card_repair, r->node_mtbf,
-                                           r->node_repair, r->rack_mtbf,   r->rack_repair };
-    for (size_t i = 0; g->spec->fails && i < FAULT_SOURCES; i++) {
-        const char *key = fault_fields[i].name;
-        const bool set = json_object_get(g->spec->faults, key) ||
-                         json_object_get(json_object_get(p->scenario->doc.root, "faults"), key);
-        const enum provenance provenance = set ? PROV_ASSUMED : fault_source[i].provenance;
-        if (value[i & ~(size_t)1] == 0) continue; /* never: its repair does not matter either */
-        p->provenance[provenance]++;
-        list[p->n_params++] = (struct param_result){
-            .fleet = g->spec->name,
-            .name = fault_source[i].name,
-            .unit = "s",
-            .provenance = provenance_names[provenance],
-            .source = set ? "set in the scenario" : fault_source[i].source,
-            .value = set ? NAN : simtime_s(value[i]),
-            .low = set ? NAN : fault_source[i].low_s,
-            .high = set ? NAN : fault_source[i].high_s,
-        };
-    }
-}
-
-static void note_pairs(struct plan *p, struct param_result *list, const struct plan_group *g)
-{
-    if (!g->pairs) return;
-    p->provenance[PROV_MEASURED]++;
-    list[p->n_params++] = (struct param_result){
-        .fleet = g->spec->name,
-        .name = "pairs",
-        .unit = "measured pairs",
-        .provenance = provenance_names[PROV_MEASURED],
-        .source = "the file that the policy names",
-        .value = (double)g->pairs->n,
-        .low = NAN,
-        .high = NAN,
-    };
-}
-
-static void note_params(struct plan *p)
-{
-    struct param_result *list =
-        arena_array(p->arena, p->n_groups * (p->share->uses_n + 2 + FAULT_SOURCES), sizeof *list);
-    for (size_t g = 0; g < p->n_groups; g++) {
-        const struct plan_group *group = &p->group[g];
-        if (!group->type.profile) continue;
-        note_param(p, list, group, PROFILE_base_context_bytes, false);
-        note_pairs(p, list, group);
-        const bool uses = !p->share->uses_profile || p->share->uses_profile(group->params);
-        for (size_t i = 0; uses && i < p->share->uses_n; i++) {
-            const char *key = p->share->fields[p->share->overrides[i]].name;
-            if (p->share->reads && !p->share->reads(group->params, i)) continue;
-            note_param(p, list, group, p->share->uses[i],
-                       json_object_get(p->spec->share, key) != NULL);
-        }
-        note_faults(p, list, group);
-    }
-    p->param = list;
 }
 
 static void resolve_signatures(struct builder *b)
@@ -545,7 +464,7 @@ void plan_build(struct plan *out, const struct world *w, const struct scenario *
     resolve_prices(&b);
     resolve_pairs(&b);
     if (d->count == 0) plan_check_services(&b);
-    if (d->count == 0) note_params(out);
+    if (d->count == 0) plan_note_params(out);
 }
 
 void plan_check_schedule(const struct world *w, const struct scenario *s, struct diag *d)

@@ -55,4 +55,7 @@ static inline void unknown_name(struct builder *b, const char *base, const char 
 void plan_resolve_services(struct builder *b);
 void plan_check_services(struct builder *b);
 
+/* The parameters in use, with their provenance, once groups, profiles and policy are bound. */
+void plan_note_params(struct plan *p);
+
 #endif

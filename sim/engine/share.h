@@ -93,6 +93,8 @@ struct share_ops {
     size_t uses_n;
     /* Does it read uses[which], with these parameters? NULL: all of them. */
     bool (*reads)(const void *params, size_t which);
+    /* What it makes of uses[which] where that is not the profile's figure; NAN: it is. NULL: of none. */
+    double (*value)(const void *params, size_t which);
     bool (*uses_profile)(const void *params); /* NULL: it always reads them */
     bool instances;    /* cards are divided into placed instances (MIG); units are compute slices */
     bool pooled;       /* any node's job may use any card: the fleet is one big node */

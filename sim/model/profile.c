@@ -1,6 +1,8 @@
 /* model/profile.c - the parameter table and its files. */
 #include "model/profile.h"
 
+#include "base/str.h"
+
 #include "model/fields.h"
 
 #include <math.h>
@@ -115,6 +117,12 @@ static double bounded(struct reader *r, json_t *obj, const char *at, const char 
     return NAN;
 }
 
+static bool present(const json_t *obj, const char *key)
+{
+    const json_t *v = json_object_get(obj, key);
+    return v && !json_is_null(v);
+}
+
 static enum provenance provenance_of(struct reader *r, json_t *obj, const char *at)
 {
     char found[80];
@@ -164,6 +172,13 @@ static bool read_param(struct reader *r, json_t *obj, const char *at, const stru
     };
     if (out->low > out->value || out->high < out->value)
         json_problem(r->d, r->doc, at, "expected low <= value <= high");
+    if (present(obj, "low") != present(obj, "high"))
+        json_problem(r->d, r->doc, at, "expected both ends of the interval, found \"%s\" alone",
+                     present(obj, "low") ? "low" : "high");
+    const json_t *n = json_object_get(obj, "n");
+    if (n && !json_is_null(n) && !(json_is_integer(n) && json_integer_value(n) >= 0))
+        json_problem(r->d, r->doc, at, "expected \"n\" to be a number of samples, found %s",
+                     json_found(found, sizeof found, n));
     out->source = text_of(r, obj, "source");
     if (!out->source) out->source = text_of(r, obj, "method");
     if (!out->source) {
@@ -250,6 +265,56 @@ static void read_group(struct reader *r, json_t *obj, const char *group, struct 
     json_known_keys(r->d, r->doc, obj, in, keys, n_keys);
 }
 
+/* Nothing is both. */
+static void read_not_measured(struct reader *r, const struct gpu_profile *p)
+{
+    json_t *list = json_object_get(r->doc->root, "not_measured");
+    char found[80], name[100], at[160];
+    if (list && !json_is_object(list)) {
+        json_problem(r->d, r->doc, "/not_measured", "expected {\"group.key\": \"why\"}, found %s",
+                     json_found(found, sizeof found, list));
+        return;
+    }
+    for (int i = 0; i <= PROFILE_COUNT; i++) {
+        const bool curve = i == PROFILE_COUNT;
+        snprintf(name, sizeof name, "%s.%s", curve ? "base" : profile_fields[i].group,
+                 curve ? width_curve : profile_fields[i].key);
+        if (!json_object_get(list, name) || !(curve ? p->width.n > 0 : p->from_file[i])) continue;
+        json_problem(
+            r->d, r->doc, json_pointer_key(at, sizeof at, "/not_measured", name),
+            "expected a parameter without a value, found one that the file has a value of: "
+            "take one of the two out");
+    }
+}
+
+/* "device": {"self_checks": [{"check": .., "status": "failed", "detail": ..}]}, as calibrate writes it. */
+static void read_self_checks(struct reader *r, struct gpu_profile *out)
+{
+    json_t *list = json_object_get(json_object_get(r->doc->root, "device"), "self_checks"), *one;
+    struct strbuf names = { 0 }, details = { 0 };
+    size_t i;
+    json_array_foreach(list, i, one)
+    {
+        const char *status = json_string_value(json_object_get(one, "status"));
+        const char *check = json_string_value(json_object_get(one, "check"));
+        const char *detail = json_string_value(json_object_get(one, "detail"));
+        if (!status || strcmp(status, "failed") != 0) continue;
+        strbuf_addf(&names, "%s%s", names.len ? ", " : "", check ? check : "?");
+        strbuf_addf(&details, "%s%s: %s", details.len ? "\n" : "", check ? check : "?",
+                    detail ? detail : "no detail");
+    }
+    if (names.len) {
+        out->failed_checks = arena_strdup(r->a, names.s);
+        out->failed_details = arena_strdup(r->a, details.s);
+        for (int p = 0; p < PROFILE_COUNT; p++)
+            if (out->from_file[p] && out->param[p].provenance == PROV_MEASURED)
+                out->param[p].source =
+                    arena_printf(r->a, "%s" PROFILE_DOUBT "%s", out->param[p].source, names.s);
+    }
+    strbuf_fini(&names);
+    strbuf_fini(&details);
+}
+
 void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc,
                   struct diag *d)
 {
@@ -275,6 +340,8 @@ void profile_read(struct gpu_profile *out, struct arena *a, const struct json_do
         if (v) read_group(&r, v, group, out);
     }
     json_known_keys(d, doc, doc->root, "", keys, n_keys);
+    read_not_measured(&r, out);
+    read_self_checks(&r, out);
     out->gpu = text_of(&r, doc->root, "gpu");
     if (!out->gpu || !*out->gpu)
         json_problem(d, doc, "", "expected \"gpu\": the card the profile is about");

@@ -11,7 +11,9 @@
  * known: it is about this card, the default about any. A file holds one entry for a parameter, so
  * whoever writes it has put measured before published before assumed.
  * What could not be measured stands under "not_measured" with the reason, or as a null value, and
- * then counts as absent. "device" is for sheet_check() (model/sheet.h), "note" for people.
+ * then counts as absent; what stands there may have no value besides. "device" is for sheet_check()
+ * (model/sheet.h), but "self_checks" in it are read: the figures of a measurement that contradicts itself
+ * are used, and their source says so wherever it is shown. "note" is for people.
  *
  * Threads: read-only after loading. Ownership: memory from the arena; defaults are static. */
 #ifndef GPUSIM_MODEL_PROFILE_H
@@ -173,7 +175,12 @@ struct gpu_profile {
     struct param param[PROFILE_COUNT];
     bool from_file[PROFILE_COUNT];
     struct width_curve width;
+    const char *failed_checks;  /* "drift, efficiency"; NULL: none failed, or none is told of */
+    const char *failed_details; /* one line each */
 };
+
+/* In the source of each measured figure of a profile whose self-checks failed. */
+#define PROFILE_DOUBT "; self-checks of this profile failed: "
 
 /* The table's defaults: published or assumed values with their source, for any card. */
 void profile_defaults(struct gpu_profile *out);

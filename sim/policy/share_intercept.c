@@ -106,18 +106,32 @@ static const struct cfg_field fields[] = {
               "shares of a card that are for sale; a fraction takes the smallest that holds it"),
     CFG_ONE_OF(struct intercept, fault, blast_names, "job", BLAST_HELP),
 };
+enum { USES_GAIN = FIELD_GAIN, USES_NATIVE = FIELD_NATIVE }; /* in the order of the fields */
 static const enum profile_param uses[] = {
     PROFILE_intercept_launch_ns,
     PROFILE_intercept_startup_ms,
     PROFILE_intercept_startup_per_process_ms,
     PROFILE_timeslice_quantum_us,
     PROFILE_timeslice_switch_us,
-    PROFILE_intercept_core_gain,
-    PROFILE_base_launch_us,
+    [USES_GAIN] = PROFILE_intercept_core_gain,
+    [USES_NATIVE] = PROFILE_base_launch_us,
     PROFILE_intercept_alloc_us,
 };
 static const size_t overrides[] = { FIELD_LAUNCH, FIELD_STARTUP, FIELD_PER_PROCESS, FIELD_QUANTUM,
                                     FIELD_SWITCH, FIELD_GAIN,    FIELD_NATIVE,      FIELD_ALLOC };
+
+static bool reads(const void *params, size_t which)
+{
+    const struct intercept *p = params;
+    if (which == USES_GAIN) return p->enforce == ENFORCE_BUCKET;
+    return which != USES_NATIVE || p->hides;
+}
+
+/* The board's size decides how well its bucket holds: not the profile's figure for any card. */
+static double value(const void *params, size_t which)
+{
+    return which == USES_GAIN ? ((const struct intercept *)params)->gain : NAN;
+}
 
 /* A parameter of the scenario, else of the profile (`scale` turns its unit into ns). */
 static simtime or_profile(simtime given, const struct param *from, double scale)
@@ -284,6 +298,8 @@ const struct share_ops share_intercept = {
     .uses = uses,
     .overrides = overrides,
     .uses_n = sizeof uses / sizeof *uses,
+    .reads = reads,
+    .value = value,
     .bills_memory = true,
     .keeps_duty = true,
     .bind = bind,

@@ -47,6 +47,7 @@ struct mig {
     int via;
     double power_loss, pcie;
     /* bound */
+    bool pcie_measured; /* the profile has the rate itself, not a share of the bus's */
     const struct gpu_spec *gpu;
     struct layout_run *run;
     size_t n_runs;
@@ -80,20 +81,22 @@ static const struct cfg_field fields[] = {
     CFG_ONE_OF(struct mig, forecast, forecast_names, NULL,
                "planned layout: arrivals of the last period (if not set), or those to come"),
 };
-enum { USES_DIRECT, USES_OPERATOR };
-static const enum profile_param uses[] = { [USES_DIRECT] = PROFILE_mig_repartition_s,
-                                           [USES_OPERATOR] = PROFILE_mig_operator_s,
-                                           PROFILE_mig_mode_change_s,
-                                           PROFILE_mig_power_loss,
-                                           PROFILE_mig_pcie_efficiency };
+enum { USES_DIRECT, USES_OPERATOR, USES_MODE, USES_POWER, USES_SHARE_OF_BUS, USES_BUS };
+static const enum profile_param uses[] = {
+    [USES_DIRECT] = PROFILE_mig_repartition_s,         [USES_OPERATOR] = PROFILE_mig_operator_s,
+    [USES_MODE] = PROFILE_mig_mode_change_s,           [USES_POWER] = PROFILE_mig_power_loss,
+    [USES_SHARE_OF_BUS] = PROFILE_mig_pcie_efficiency, [USES_BUS] = PROFILE_base_h2d_Bps
+};
 static const size_t overrides[] = { FIELD_REPARTITION, FIELD_REPARTITION, FIELD_MODE_CHANGE,
-                                    FIELD_POWER_LOSS, FIELD_PCIE };
+                                    FIELD_POWER_LOSS,  FIELD_PCIE,        FIELD_PCIE };
 
 static bool reads(const void *params, size_t which)
 {
     const struct mig *p = params;
     if (which == USES_DIRECT) return p->via == VIA_DIRECT;
-    return which != USES_OPERATOR || p->via == VIA_OPERATOR;
+    if (which == USES_OPERATOR) return p->via == VIA_OPERATOR;
+    if (which == USES_SHARE_OF_BUS) return !p->pcie_measured;
+    return which != USES_BUS || p->pcie_measured;
 }
 
 /* "slices: no MIG profile "x" on A100-40GB; did you mean "y"?" */
@@ -280,6 +283,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
                 .value *
             1e9);
     if (isnan(p->power_loss)) p->power_loss = known[PROFILE_mig_power_loss].value;
+    p->pcie_measured = isnan(p->pcie) && !isnan(known[PROFILE_base_h2d_Bps].value);
     if (isnan(p->pcie)) p->pcie = bus_rate(type);
     if (p->mode_change == CFG_NO_TIME)
         p->mode_change = (simtime)llround(known[PROFILE_mig_mode_change_s].value * 1e9);

@@ -162,6 +162,14 @@ static void every_mistake(void **state)
         { "{ \"value\": 37, \"unit\": \"us\", \"source\": \"a paper\", \"provenance\": \"published\" }",
           "37", "expected {\"value\": .., \"unit\": .., \"provenance\": ..}, found 37" },
         { "\"n\": 31", "\"N\": 31", "/N" },
+        { "\"low\": 1990, ", "", "both ends of the interval, found \"high\" alone" },
+        { "\"high\": 2110,", "\"high\": null,", "both ends of the interval, found \"low\" alone" },
+        { "\"n\": 31", "\"n\": -1", "\"n\" to be a number of samples, found -1" },
+        { "\"n\": 31", "\"n\": \"many\"", "to be a number of samples, found \"many\"" },
+        { "\"mps.overhead\"", "\"timeslice.quantum_us\"", "/not_measured/timeslice.quantum_us" },
+        { "\"mps.overhead\"", "\"base.width_curve\"", "/not_measured/base.width_curve" },
+        { "\"mps.overhead\"", "\"base.mem_Bps\"", "found one that the file has a value of" },
+        { "{ \"mps.overhead\": \"no daemon\" }", "[\"mps.overhead\"]", "expected {\"group.key\"" },
         { "[[0.5, 0.6], [1, 1]]", "[]", "expected 1 to 64 points" },
         { "[[0.5, 0.6], [1, 1]]", "3", "expected 1 to 64 points" },
         { "[[0.5, 0.6], [1, 1]]", "[[0.5, 0.6], [0.4, 1]]", "shares ascending" },
@@ -192,13 +200,39 @@ static void every_mistake(void **state)
     unload(&l);
 }
 
+/* Said with every measured figure, and with no other; what was not made or passed is not said. */
+static void failed_checks(void **state)
+{
+    struct loaded l;
+    (void)state;
+    load(&l, file);
+    assert_null(l.p.failed_checks);
+    unload(&l);
+    char *text =
+        with(file, "\"anything\": [1]",
+             "\"self_checks\": [{\"check\": \"drift\", \"status\": \"failed\", \"detail\": "
+             "\"4 % (launch_us)\"}, {\"check\": \"sums\", \"status\": \"passed\", "
+             "\"detail\": \"\"}, {\"check\": \"gaps\", \"status\": \"not made\"}, "
+             "{\"check\": \"rerun\", \"status\": \"failed\"}]");
+    load(&l, text);
+    assert_int_equal(l.d.count, 0);
+    assert_string_equal(l.p.failed_checks, "drift, rerun");
+    assert_string_equal(l.p.failed_details, "drift: 4 % (launch_us)\nrerun: no detail");
+    assert_string_equal(l.p.param[PROFILE_timeslice_quantum_us].source,
+                        "two pollers; self-checks of this profile failed: drift, rerun");
+    assert_string_equal(l.p.param[PROFILE_timeslice_switch_us].source, "a paper");
+    assert_string_equal(l.p.param[PROFILE_mig_repartition_s].source,
+                        profile_fields[PROFILE_mig_repartition_s].dflt.source);
+    unload(&l);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table),
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(one_file),
-        cmocka_unit_test(every_mistake),
+        cmocka_unit_test(the_table),     cmocka_unit_test(defaults),
+        cmocka_unit_test(one_file),      cmocka_unit_test(every_mistake),
+        cmocka_unit_test(failed_checks),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -101,7 +101,10 @@ static void what_each_parameter_does(void **state)
         "    {'policy': 'b', 'usd_per_useful_gpu_hour': 4.2, 'turnaround_mean_s': 210}]}}]}";
     static const struct param_result params[] = {
         { "f", "timeslice.switch_us", "us", "assumed", "a guess", 111, 110, 230 },
-        { "f", "pairs", "measured pairs", "measured", "a file", 7, NAN, NAN }
+        { "f", "pairs", "measured pairs", "measured", "a file", 7, NAN, NAN },
+        { "f", "timeslice.quantum_us", "us", "assumed", "set in the scenario: \"3 ms\"", NAN, NAN,
+          NAN },
+        { "f", "mps.overhead", "ratio", "measured", "m" PROFILE_DOUBT "drift", 0.01, 0, 0.02 }
     };
     struct arena *a = arena_create();
     struct result r;
@@ -115,8 +118,10 @@ static void what_each_parameter_does(void **state)
     fake_result(&r, a);
     struct policy_result *p = policies_of(&r, a);
     p[0].param = params;
-    p[0].n_params = 2;
+    p[0].n_params = 3;
     char *text = page_of(&r, LANG_EN, effects);
+    assert_contains(text, "set in the scenario: &quot;3 ms&quot;");
+    if (strstr(text, "self-checks failed")) fail_msg("no profile is in doubt");
     /* of the policy that moves most, which is a: its cost by a quarter */
     assert_contains(text, "at high recommended: whole; a: mean turnaround % -1.0 / -2.0; "
                           "cost of useful hour % +0.0 / +25.0; targets met, points +0.0 / +5.0");
@@ -125,6 +130,11 @@ static void what_each_parameter_does(void **state)
     text = page_of(&r, LANG_EN, NULL);
     assert_contains(text, "gpusim run SCENARIO --sensitivity");
     assert_contains(text, "not computed");
+    free(text);
+    p[0].n_params = 4;
+    text = page_of(&r, LANG_EN, effects);
+    assert_contains(text, "In doubt: self-checks failed when a profile was measured");
+    assert_contains(text, "m; self-checks of this profile failed: drift");
     free(text);
     json_decref(effects);
     fake_result_fini(&r);

@@ -81,6 +81,9 @@ static void beyond_the_sheet(void **state)
     } cases[] = {
         { PROFILE("\"base\": {\"mem_Bps\": " PARAM(1e12, "B/s") "}"), "/base/mem_Bps",
           "3.2e+11 B/s" },
+        { PROFILE("\"base\": {\"mem_Bps\": {\"value\": 3e11, \"low\": 2.9e11, \"high\": 3.3e11, "
+                  "\"unit\": \"B/s\", \"provenance\": \"measured\", \"method\": \"m\"}}"),
+          "/base/mem_Bps", "3.2e+11 B/s, found \"high\" 3.3e+11" },
         { PROFILE("\"base\": {\"gemm_fp16_flops\": " PARAM(9e13, "FLOPS") "}"),
           "/base/gemm_fp16_flops", "data sheet of t4" },
         { PROFILE("\"base\": {\"gemm_fp32_flops\": " PARAM(9e12, "FLOPS") "}"),
