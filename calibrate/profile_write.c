@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "model/profile.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -154,10 +153,6 @@ static char *find_fault(const struct param_def *def, const struct sampler *s,
         return xasprintf("%.4g %s is above %s", e->median, def->unit, b->why_max);
     if (b && e->median < b->min)
         return xasprintf("%.4g %s is below %s", e->median, def->unit, b->why_min);
-    /* gpusim takes no interval that reaches above the sheet */
-    if (b && e->high > b->max)
-        return xasprintf("%.4g %s, in an interval up to %.4g, above %s", e->median, def->unit,
-                         e->high, b->why_max);
     *status = PARAM_MEASURED;
     return NULL;
 }
@@ -307,14 +302,10 @@ static json_t *param_json(const struct entry *e)
         json_object_set_new(p, "provenance", json_string(status_names[PARAM_MEASURED]));
         return p;
     }
-    /* Noise may put an end of the interval where no card can be: there it ends. */
-    const int which = profile_param_find(e->def.group, e->def.key);
-    const double least = which < 0 ? -INFINITY : profile_fields[which].min,
-                 most = which < 0 ? INFINITY : profile_fields[which].max;
     json_object_set_new(p, "value", json_num(e->est.median));
     json_object_set_new(p, "unit", json_string(e->def.unit));
-    json_object_set_new(p, "low", json_num(fmax(e->est.low, least)));
-    json_object_set_new(p, "high", json_num(fmin(e->est.high, most)));
+    json_object_set_new(p, "low", json_num(e->est.low));
+    json_object_set_new(p, "high", json_num(e->est.high));
     json_object_set_new(p, "n", json_integer((json_int_t)e->est.n));
     json_object_set_new(p, "method", json_string(e->method));
     json_object_set_new(p, "provenance", json_string(status_names[PARAM_MEASURED]));

@@ -14,9 +14,11 @@
 #include "model/signature.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct json_doc doc; /* the schema */
 static json_t *defs;
