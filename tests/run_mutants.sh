@@ -112,7 +112,7 @@ mutant gang-node-rule-ignored oracle/test_scenarios sim/engine/sched.c \
     's/plan->gang == GANG_ANY \|\| plan->share->pooled/true/'
 mutant gang-as-fast-as-its-first-card oracle/test_scenarios sim/engine/residents.c \
     's/speed = fmin\(speed, j->holding\[i\]\.speed\)/speed = j->holding[0].speed/'
-mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents.c \
+mutant energy-charged-to-each oracle/test_scenarios sim/engine/residents_measure.c \
     's/gpu->idle_context_W \/ \(double\)active/gpu->idle_context_W/'
 mutant work-credited-twice property/test_runs sim/engine/residents.c \
     's/work_left -= \(int64_t\)whole/work_left -= 2 * (int64_t)whole/'
@@ -159,7 +159,7 @@ mutant short-gang-of-slots-by-number unit/test_place sim/engine/cluster_prefer.c
 mutant unused-quota-unsaid unit/test_accounts sim/engine/accounts.c 's/if \(n == 0\) return NULL;\n    snprintf/return NULL;\n    snprintf/'
 mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
     's/at = maxtree_next\(&g->units_of, at \+ 1, r->demand->units\)/at = maxtree_next(\&g->units_of, at + 2, r->demand->units)/'
-mutant service-idle-neighbour-felt unit/test_service sim/engine/residents.c \
+mutant service-idle-neighbour-felt unit/test_service sim/engine/residents_inside.h \
     's/return x->active && x->job->as;/return x->active;/'
 mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
     's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'

@@ -225,7 +225,7 @@ static void demands_are_sane(void **state)
     }
 }
 
-/* What a resident keeps busy, as engine/residents.c measures it. */
+/* What a resident keeps busy, as engine/residents_measure.c does. */
 static double sm_of(const struct share_ops *s, const struct card_type *type,
                     const struct resident_view *v, double speed)
 {
