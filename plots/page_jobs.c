@@ -46,16 +46,18 @@ static void put_description(struct page *p, const struct report_picture *x)
 /* The picture with a name and a description, without the XML declaration. */
 static void put_svg(struct page *p, const struct report_picture *x)
 {
-    const char *svg = strstr(x->svg.s, "<svg"), *title = svg ? strstr(svg, "<title>") : NULL;
+    static const char head[] = "<svg role=\"img\""; /* of gnuplot_clean_svg() */
+    const char *svg = strstr(x->svg.s, head), *title = svg ? strstr(svg, "<title>") : NULL;
     const char *rest = title ? strstr(title, "</title>") : NULL;
     if (!rest) {
         strbuf_addz(p->out, svg ? svg : "");
         return;
     }
+    svg += strlen(head);
     rest += strlen("</title>");
-    strbuf_addf(p->out, "<svg aria-labelledby=\"%s-t\" aria-describedby=\"%s-d\"", x->name,
+    strbuf_addf(p->out, "%s aria-labelledby=\"%s-t\" aria-describedby=\"%s-d\"", head, x->name,
                 x->name);
-    strbuf_add(p->out, svg + strlen("<svg"), (size_t)(title - svg) - strlen("<svg"));
+    strbuf_add(p->out, svg, (size_t)(title - svg));
     strbuf_addf(p->out, "<title id=\"%s-t\">", x->name);
     title += strlen("<title>");
     strbuf_add(p->out, title, (size_t)(rest - title));
