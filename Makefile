@@ -112,7 +112,7 @@ CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
 SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
-STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 old/libcuda.so.1 ancient/libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
 
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
@@ -223,8 +223,12 @@ $(B)/bin/libgpusim_intercept.so: $(SHIM_SRC) $(wildcard calibrate/shim/*.h)
 # A card that is not there, for the tests of calibrate: tests/standin/README.md.
 STANDIN_CC = mkdir -p $(@D) && echo '  CC   $(@F)' && \
     $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -fPIC -shared -fvisibility=hidden \
-    -Wl,-soname,$(@F) -Wl,-Bsymbolic -o $@ $(filter %.c,$^) -pthread -ldl -lm
-$(B)/tests/standin/libcuda.so.1: tests/standin/libcuda.c tests/standin/memory.c tests/standin/entry.c tests/standin/card.c tests/standin/card.h tests/standin/clock.h
+    -Wl,-soname,$(@F) -Wl,-Bsymbolic $(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) -o $@ $(filter %.c,$^) -pthread -ldl -lm
+comma := ,
+STANDIN_CUDA := $(addprefix tests/standin/,libcuda.c memory.c entry.c card.c card.h clock.h)
+$(B)/tests/standin/libcuda.so.1: $(STANDIN_CUDA)
+	@$(STANDIN_CC)
+$(B)/tests/standin/%/libcuda.so.1: tests/standin/%.map $(STANDIN_CUDA)
 	@$(STANDIN_CC)
 $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/card.h
 	@$(STANDIN_CC)

@@ -531,7 +531,7 @@ static int blas_load(struct blas *b, struct err *e)
     if (b->lib) return 0;
     for (size_t i = 0; !b->lib && i < sizeof names / sizeof *names; i++)
         b->lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!b->lib) return err_set(e, ERR_IO, NULL, "cuBLASLt is not installed: %s", dlerror());
+    if (!b->lib) return err_set(e, ERR_IO, NULL, "cuBLASLt does not load: %s", dlerror());
     void *p;
 #define X(member, symbol, type)                                                                    \
     p = dlsym(b->lib, #symbol);                                                                    \

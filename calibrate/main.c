@@ -14,12 +14,14 @@
 #include "calibrate/supervise.h"
 #include "calibrate/worker.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef GPUSIM_VERSION
 #define GPUSIM_VERSION "unknown"
@@ -283,7 +285,10 @@ static int parse_options(int argc, char **argv, struct options *o, struct err *e
             rc = parse_count(optarg, "--primary-child", &o->child, e);
             break;
         case 'w': rc = parse_count(optarg, "--worker", &o->worker, e); break;
-        case 'o': o->out = optarg; break;
+        case 'o':
+            o->out = optarg;
+            if (!*optarg) rc = err_set(e, ERR_USAGE, NULL, "--output: expected a file name or -");
+            break;
         case 'p': rc = add_probes(o, optarg, e); break;
         case 'g': rc = parse_key(optarg, o, e); break;
         case 's': o->shim = optarg; break;
@@ -341,19 +346,21 @@ static int write_document(json_t *v, const char *path, struct err *e)
     return rc;
 }
 
+/* The samples first: where they do not fit no profile stands beside older ones. What took minutes to measure is not lost
+ * with a full disk: the profile then goes to standard output. */
 static int write_files(const struct options *o, const struct profile_out *out, json_t *device,
                        struct err *e)
 {
     const char *path = o->out ? o->out : "-";
-    json_t *profile = profile_out_json(out, device);
-    int rc = write_document(profile, path, e);
-    json_decref(profile);
-    if (rc || strcmp(path, "-") == 0) return rc;
-
+    const bool piped = strcmp(path, "-") == 0;
     char *beside = samples_path(path);
-    json_t *samples = profile_out_samples_json(out);
-    rc = write_document(samples, beside, e);
-    if (!rc) fprintf(stderr, "calibrate: wrote %s and %s\n", path, beside);
+    json_t *profile = profile_out_json(out, device), *samples = profile_out_samples_json(out);
+    int rc = piped ? 0 : write_document(samples, beside, e);
+    if (!rc) rc = write_document(profile, path, e);
+    if (!rc && !piped) fprintf(stderr, "calibrate: wrote %s and %s\n", path, beside);
+    if (rc && !piped && write_document(profile, "-", NULL) == 0)
+        fprintf(stderr, "calibrate: the profile is on standard output instead\n");
+    json_decref(profile);
     json_decref(samples);
     free(beside);
     return rc;
@@ -449,7 +456,19 @@ static int be_worker(int index)
     return status;
 }
 
-static int run(int argc, char **argv, struct err *e)
+/* A pipe or file that is opened later must not become one of the three: what is printed would go into it. Whether
+ * standard output was there. */
+static bool fill_standard_files(void)
+{
+    const bool there = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    int fd;
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
+    return there;
+}
+
+static int run(int argc, char **argv, bool has_stdout, struct err *e)
 {
     struct options o = { .limit_s = LIMIT_DEFAULT_S, .child = -1, .worker = -1 };
     int rc = parse_options(argc, argv, &o, e);
@@ -459,10 +478,13 @@ static int run(int argc, char **argv, struct err *e)
     if (o.child >= 0) exit(device_cuda_context_child(o.child, o.primary));
     if (o.worker >= 0) exit(be_worker(o.worker));
     if (o.list) {
+        if (!has_stdout) return err_set(e, ERR_IO, NULL, "standard output is closed");
         probe_list(stdout);
         return 0;
     }
-    if (o.out && !o.info) rc = try_output(o.out, e);
+    if (!has_stdout && (!o.out || o.info || strcmp(o.out, "-") == 0))
+        rc = err_set(e, ERR_IO, NULL, "standard output is closed");
+    if (!rc && o.out && !o.info) rc = try_output(o.out, e);
     if (rc) return rc;
     struct supervised s = {
         .device = o.device, .limit_s = o.limit_s, .quick = o.quick, .gpu = o.gpu, .shim = o.shim
@@ -482,8 +504,9 @@ static int run(int argc, char **argv, struct err *e)
 int main(int argc, char **argv)
 {
     struct err e = { 0 };
+    const bool has_stdout = fill_standard_files();
     signal(SIGPIPE, SIG_IGN); /* a worker that died is an error message, not our end */
-    int rc = run(argc, argv, &e);
+    int rc = run(argc, argv, has_stdout, &e);
     if (!rc && (fflush(stdout) || ferror(stdout)))
         rc = err_set(&e, ERR_IO, NULL, "cannot write standard output");
     if (rc) err_print(&e, "calibrate", stderr);

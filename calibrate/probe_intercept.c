@@ -231,8 +231,12 @@ static int measure_calls(const struct hook *h, struct err *e)
     if (!rc) rc = measure_call(h, w, "alloc", ALLOC, 1e3, e);
     if (!rc) rc = measure_call(h, w, "free", FREE, 1e3, e);
     /* what old drivers lack comes last: a request that fails ends the worker */
-    if (!rc && measure_call(h, w, "look_up", LOOK_UP, 1, e) == 0)
-        measure_call(h, w, "launch_ex", EX, 1, e);
+    struct err lacks = { 0 };
+    if (!rc && measure_call(h, w, "look_up", LOOK_UP, 1, &lacks))
+        profile_out_missing(h->c->out, &keys[LOOK_UP], "%s", lacks.msg);
+    else if (!rc)
+        measure_call(h, w, "launch_ex", EX, 1, &lacks);
+    if (lacks.code) profile_out_missing(h->c->out, &keys[EX], "%s", lacks.msg);
     workers_stop(w, 2);
     return rc;
 }

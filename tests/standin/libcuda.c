@@ -147,7 +147,7 @@ EXPORT CUresult cuDeviceGetCount(int *n)
 EXPORT CUresult cuDeviceGet(CUdevice *d, int i)
 {
     *d = i;
-    return i == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return i >= 0 && i < (int)card_plan()->devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 EXPORT CUresult cuDeviceGetName(char *out, int size, CUdevice d)
@@ -160,8 +160,7 @@ EXPORT CUresult cuDeviceGetName(char *out, int size, CUdevice d)
 EXPORT CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d);
 CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d)
 {
-    (void)d;
-    memset(out->bytes, 7, sizeof out->bytes);
+    memset(out->bytes, 7 + d, sizeof out->bytes);
     return CUDA_SUCCESS;
 }
 
