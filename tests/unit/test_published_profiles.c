@@ -201,6 +201,104 @@ static void bandwidths_follow(void **state)
     assert_int_equal(n, 4);
 }
 
+/* constants_gpu_vidur.csv, the second laboratory: gpu, share of bandwidth, share of matrix rate. Every range of a matrix
+ * rate reaches down to that, and up to the best card of the first. */
+static void ranges_hold_both_laboratories(void **state)
+{
+    static const struct {
+        const char *key;
+        double sheet_T, least;
+    } c[] = { { "a100-sxm4-80gb", 312, 0.6754 },
+              { "h100-sxm5-80gb", 989, 0.6467 },
+              { "h200-sxm5-141gb", 989, 0.6467 },
+              { "l40s", 362, 0.6467 } };
+    const char *path = shared_path("reference/llm/constants_gpu_vidur.csv");
+    struct csv *f;
+    struct csv_row r;
+    double a100 = NAN, h100 = NAN, a100_w = NAN, h100_w = NAN;
+    (void)state;
+    if (!path) skip_without("reference/llm/constants_gpu_vidur.csv");
+    assert_int_equal(csv_open(&f, path, &(struct csv_format){ .delimiter = ',' }, NULL), 0);
+    while (csv_next(f, &r, NULL) == 1) {
+        if (is(&r, 0, "a100")) a100 = number(&r, 2), a100_w = number(&r, 1);
+        if (is(&r, 0, "h100")) h100 = number(&r, 2), h100_w = number(&r, 1);
+    }
+    csv_close(f);
+    assert_close(a100, c[0].least, 1e-12);
+    assert_close(h100, c[1].least, 1e-12);
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct gpu_profile p;
+        struct arena *a = arena_create();
+        load(c[i].key, &p, a);
+        const struct param *v = &p.param[PROFILE_base_gemm_bf16_flops];
+        assert_close(v->low, 1e12 * c[i].sheet_T * c[i].least, 1e-3);
+        assert_close(v->high, 1e12 * c[i].sheet_T * 0.8666, 1e-3);
+        if (i == 0) assert_close(p.param[PROFILE_base_mem_Bps].high, 2039e9 * a100_w, 1e-3);
+        if (i == 1) assert_close(p.param[PROFILE_base_mem_Bps].low, 3350e9 * h100_w, 1e-3);
+        arena_destroy(a);
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median, least and greatest of a metric of overheads.csv (column 2; the value is column 5). */
+static int spread(const char *metric, double *median, double *low, double *high)
+{
+    const char *path = shared_path("reference/overheads.csv");
+    double v[32];
+    struct csv *f;
+    struct csv_row r;
+    int n = 0;
+    if (!path || csv_open(&f, path, &(struct csv_format){ .delimiter = ',', .quotes = true }, NULL))
+        return 0;
+    while (csv_next(f, &r, NULL) == 1)
+        if (is(&r, 2, metric) && n < 32) v[n++] = number(&r, 5);
+    csv_close(f);
+    if (n == 0) return 0;
+    qsort(v, (size_t)n, sizeof *v, by_size);
+    *median = (v[(n - 1) / 2] + v[n / 2]) / 2;
+    *low = v[0];
+    *high = v[n - 1];
+    return n;
+}
+
+static void reconfiguration_follows(void **state)
+{
+    static const char *const key[] = { "a100-pcie-40gb", "a100-sxm4-40gb" };
+    static const struct {
+        enum profile_param param;
+        const char *metric;
+        int n;
+    } c[] = { { PROFILE_mig_repartition_s, "total_direct_executor", 2 },
+              { PROFILE_mig_operator_s, "gpu_operator_template_until_allocatable", 8 } };
+    double median, low, high;
+    (void)state;
+    if (!shared_path("reference/overheads.csv")) skip_without("reference/overheads.csv");
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 2; k++) {
+            struct gpu_profile p;
+            struct arena *a = arena_create();
+            load(key[i], &p, a);
+            assert_int_equal(spread(c[k].metric, &median, &low, &high), c[k].n);
+            const struct param *v = &p.param[c[k].param];
+            assert_close(v->value, median, 1e-3);
+            assert_close(v->low, low, 1e-3);
+            assert_close(v->high, high, 1e-3);
+            assert_int_equal(v->provenance, i == 0 ? PROV_PUBLISHED : PROV_ASSUMED);
+            /* 35122 MiB counted of 36336 held */
+            assert_int_equal(spread("memory_seen_inside_vs_driver", &median, &low, &high), 1);
+            assert_close(p.param[PROFILE_intercept_quota_bytes_error].value, 1 - median / 36336,
+                         1e-3);
+            assert_close(p.param[PROFILE_base_context_bytes].high, (36336 - median) * 1048576,
+                         1e-9);
+            arena_destroy(a);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +306,8 @@ int main(void)
         cmocka_unit_test(the_promised_cards),
         cmocka_unit_test(switch_costs_follow),
         cmocka_unit_test(bandwidths_follow),
+        cmocka_unit_test(ranges_hold_both_laboratories),
+        cmocka_unit_test(reconfiguration_follows),
     };
     return cmocka_run_group_tests_name("published profiles", tests, set_up, tear_down);
 }
