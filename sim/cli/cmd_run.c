@@ -342,8 +342,9 @@ static void warn_of_service(const struct policy_result *p, const struct service_
     if (!v->stable)
         log_warn("policy %s: service %s is unstable: %s", p->name, v->name, v->unstable_reason);
     if (v->replicas_never_up)
-        log_warn("policy %s: %llu of %llu replicas of service %s never found a place", p->name,
-                 (unsigned long long)v->replicas_never_up,
+        log_warn("policy %s: %llu of %llu replicas of service %s never came up: no place, or the "
+                 "run ended within \"start_up\"",
+                 p->name, (unsigned long long)v->replicas_never_up,
                  (unsigned long long)(v->replicas_started + v->replicas_never_up), v->name);
     if (v->dropped)
         log_warn(

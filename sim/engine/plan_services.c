@@ -28,6 +28,29 @@ static void resolve_serve(struct builder *b, struct plan_service *x)
     if (why) json_problem(b->d, b->doc, at, "%s", why);
 }
 
+/* What is asked of requests that have tokens goes with a way of serving them, and the other way round. */
+static void check_tokens(struct builder *b, const struct plan_service *x)
+{
+    const struct service_spec *s = x->spec;
+    char at[POINTER], slo[POINTER];
+    if (x->serve->tokens && s->sized)
+        json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, s->pointer, "size"),
+                     "\"size\" does not go with a language model: expected \"input_tokens\" and "
+                     "\"output_tokens\"");
+    if (x->serve->tokens) return;
+    if (s->tokens)
+        json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, s->pointer, "input_tokens"),
+                     "\"input_tokens\" go with a language model (serve \"continuous\"); "
+                     "serve \"%s\" needs \"size\"",
+                     x->serve->name);
+    json_pointer_key(slo, sizeof slo, s->pointer, "slo");
+    for (size_t i = 0; i < s->n_targets; i++)
+        if (s->target[i].metric == SERVICE_ttft || s->target[i].metric == SERVICE_tpot)
+            json_problem(b->d, b->doc, json_pointer_key(at, sizeof at, slo, s->target[i].name),
+                         "only a language model has a %s: expected a target of wait or latency",
+                         service_metric_names[s->target[i].metric]);
+}
+
 /* The model of a service that serves tokens; both or neither. */
 static void resolve_model(struct builder *b, struct plan_service *x)
 {
@@ -42,6 +65,7 @@ static void resolve_model(struct builder *b, struct plan_service *x)
                      x->serve->name);
         return;
     }
+    check_tokens(b, x);
     if (!x->spec->model) return;
     struct llm_model *model = arena_alloc(b->p->arena, sizeof *model);
     if (json_doc_load(&doc, x->spec->model, &e) == 0)

@@ -14,6 +14,7 @@ struct request_source {
     const struct symtab *names; /* `own`, or those of `rows` */
     sym only;                   /* 0: that name has not come yet */
     int64_t left;               /* requests that may still come */
+    bool any;                   /* one has come */
     struct requests_reader *trace;
     const struct request_rows *rows; /* in place of it; lent */
     size_t at;                       /* rows given */
@@ -186,7 +187,12 @@ int request_source_next(struct request_source *s, struct request_row *row, struc
     int rc = 0;
     if (s->left == 0) return 0;
     while ((rc = take(s, row, e)) > 0 && !is_wanted(s, row)) continue;
+    if (rc == 0 && s->spec->only && !s->any) {
+        const struct loc at = { .file = s->spec->requests ? s->spec->requests : s->spec->spec };
+        return err_set(e, ERR_INPUT, &at, "no request of service \"%s\" (\"only\")", s->spec->only);
+    }
     if (rc <= 0) return rc;
+    s->any = true;
     s->left--;
     if (s->spec->load == 1.0) return 1;
     const double arrival = (double)row->arrival / s->spec->load;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1024 };
+enum {
+    CHUNK = 1024,
+    AT_ONCE = 100000 /* requests of users at one instant; in time they are fewer than a few each */
+};
 
 /* ---- requests and queues ---- */
 
@@ -68,6 +71,19 @@ static void next_arrival(struct services *s, struct service *v, simtime now)
     arrived(s, v, &row, NOBODY, now);
 }
 
+/* Users whose think time is zero and whose requests take none ask for ever at one instant. */
+static bool stands_still(struct services *s, struct service *v, simtime now)
+{
+    v->asked_at_once = v->asked == now ? v->asked_at_once + 1 : 1;
+    v->asked = now;
+    if (v->asked_at_once <= AT_ONCE + 10 * (uint64_t)v->spec->users) return false;
+    s->call.fail(s->ctx, err_set(s->e, ERR_INPUT, NULL,
+                                 "service %s: no time passes after %g s: its %lld users ask again "
+                                 "at once (\"think\") what is answered, refused or dropped at once",
+                                 v->spec->name, (double)now / 1e9, (long long)v->spec->users));
+    return true;
+}
+
 static void ask(struct services *s, int64_t user, simtime now)
 {
     struct request_row row;
@@ -75,6 +91,7 @@ static void ask(struct services *s, int64_t user, simtime now)
     while (k + 1 < s->n && s->service[k + 1].first_user <= user) k++;
     struct service *v = &s->service[k];
     if (v->spec->count != CFG_NO_INT && v->requests >= (uint64_t)v->spec->count) return;
+    if (stands_still(s, v, now)) return;
     request_source_draw(v->source, &row);
     arrived(s, v, &row, user, now);
 }

@@ -75,6 +75,8 @@ struct service {
     struct maxtree score; /* by number: minus what the router says; INT64_MIN: not up */
     uint64_t routed;
     int64_t first_user; /* of a closed loop, among all users */
+    simtime asked;      /* at the last request of a user; and how many at that instant */
+    uint64_t asked_at_once;
     sym tenant;
     /* counts and integrals */
     uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;

@@ -365,16 +365,38 @@ static void read_top(struct reader *r)
     read_policies(r, &top);
 }
 
-/* --set schedule.backfill=none works although the file leaves the section to its defaults. */
-static void make_section(json_t *root, const char *path)
+static bool is_one_of(const char *key, const char *const *list, size_t n)
 {
-    static const char *const optional[] = { "schedule", "output", "profiles", "faults" };
-    for (size_t i = 0; i < N(optional); i++) {
-        const size_t len = strlen(optional[i]);
-        if (strncmp(path, optional[i], len) == 0 && path[len] == '.' &&
-            !json_object_get(root, optional[i]))
-            json_object_set_new(root, optional[i], json_object());
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(key, list[i]) == 0) return true;
+    return false;
+}
+
+/* --set schedule.backfill=none and work.chat.replicas.min=2 work although the file leaves the section to its
+ * defaults. `path` is cut and mended. */
+static void make_section(json_t *root, char *path)
+{
+    static const char *const top[] = { "schedule", "output", "profiles", "faults" },
+                             *const of_work[] = { "need", "replicas", "serve", "slo" },
+                             *const of_policy[] = { "schedule" };
+    char *first = strchr(path, '.'), *last = strrchr(path, '.');
+    if (!first) return;
+    *first = '\0';
+    if (is_one_of(path, top, N(top)) && !json_object_get(root, path))
+        json_object_set_new(root, path, json_object());
+    const bool work = strcmp(path, "work") == 0, policy = strcmp(path, "policies") == 0;
+    *first = '.';
+    *last = '\0';
+    char *section = strrchr(path, '.');
+    if (section && (work ? is_one_of(section + 1, of_work, N(of_work))
+                         : policy && is_one_of(section + 1, of_policy, N(of_policy)))) {
+        *section = '\0';
+        json_t *item = json_path_get(root, path);
+        if (json_is_object(item) && !json_object_get(item, section + 1))
+            json_object_set_new(item, section + 1, json_object());
+        *section = '.';
     }
+    *last = '.';
 }
 
 static int apply_set(struct scenario *s, const char *text, struct err *e)
@@ -382,9 +404,9 @@ static int apply_set(struct scenario *s, const char *text, struct err *e)
     const char *eq = strchr(text, '=');
     if (!eq || eq == text)
         return err_set(e, ERR_USAGE, NULL, "--set: expected PATH=VALUE, found '%s'", text);
-    make_section(s->doc.root, text);
-    return json_path_set(s->doc.root, arena_strndup(s->arena, text, (size_t)(eq - text)), eq + 1,
-                         e);
+    char *path = arena_strndup(s->arena, text, (size_t)(eq - text));
+    make_section(s->doc.root, path);
+    return json_path_set(s->doc.root, path, eq + 1, e);
 }
 
 int scenario_load(struct scenario *out, const char *path, const char *const *set, size_t n_set,

@@ -35,7 +35,7 @@ enum { MAX_BLOCK = 256 };
 
 struct continuous {
     int64_t max_seqs, max_tokens, block, kv_blocks;
-    double prefix_hit, memory_share, mixed_kv;
+    double prefix_hit, memory_share, mixed_kv, history_ns;
     bool prefix_cache;
     uint64_t reserve;
     simtime host;
@@ -68,6 +68,9 @@ static const struct cfg_field fields[] = {
     CFG_FIELD(
         struct continuous, mixed_kv, CFG_REAL, NULL, 1, 10,
         "cost of reading KV in a step with a prompt, as a multiple; default of the card's constants"),
+    CFG_FIELD(
+        struct continuous, history_ns, CFG_REAL, NULL, 0, 1e6,
+        "per layer and token that stands before a prompt's chunk, ns; default of the card's constants"),
     CFG_ONE_OF(struct continuous, graphs, graph_names, "piecewise",
                "CUDA graphs, for what interception costs per launch: none, piecewise, full"),
     CFG_FIELD(
@@ -88,6 +91,7 @@ static void constants(const void *params, struct llm_constants *c)
     const struct continuous *p = params;
     if (p->host != CFG_NO_TIME) c->host_ms = (double)p->host / 1e6;
     if (!isnan(p->mixed_kv)) c->mixed_kv = p->mixed_kv;
+    if (!isnan(p->history_ns)) c->history_ns = p->history_ns;
 }
 
 static double kv_tokens(const void *params, const struct llm_shape *m, double bytes, bool stated,

@@ -172,6 +172,35 @@ static void set_changes_values(void **state)
     fini(&l);
 }
 
+/* Sections that a file leaves out are there to be set. */
+static void set_makes_sections(void **state)
+{
+    static const char *const set[] = { "work.w.replicas.min=3", "work.w.need.gpu=0.5",
+                                       "work.w.slo.wait_p99=2 s", "work.w.serve.kind=dynamic",
+                                       "faults.card_mtbf=30 d", "policies.p.schedule.order=sjf" };
+    static const char *const no_item = "work.x.replicas.min=3", *const no_key = "work.w.replica.min=3";
+    static const char service[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '1 d', 'fleet': [ { 'name': 'a', 'gpu': 'l4' } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'service', 'size': '1 s',"
+        "              'arrivals': { 'kind': 'poisson', 'gap': '1 s' } } ],"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+    struct loaded l;
+    (void)state;
+    load_good(&l, service, set, sizeof set / sizeof *set);
+    assert_int_equal(l.s.work[0].service->replicas.min, 3);
+    assert_int_equal(l.s.work[0].service->gpus_milli, 500);
+    assert_int_equal(l.s.work[0].service->n_targets, 1);
+    assert_non_null(l.s.work[0].service->serve_json);
+    assert_string_equal(l.s.policy[0].schedule.order, "sjf");
+    fini(&l);
+    load(&l, service, &no_item, 1);
+    assert_int_equal(l.rc, ERR_USAGE);
+    fini(&l);
+    load(&l, service, &no_key, 1);
+    assert_int_equal(l.rc, ERR_USAGE);
+    fini(&l);
+}
+
 static void set_mistakes_are_usage_errors(void **state)
 {
     static const struct {
@@ -435,6 +464,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(every_field),
         cmocka_unit_test(set_changes_values),
+        cmocka_unit_test(set_makes_sections),
         cmocka_unit_test(set_mistakes_are_usage_errors),
         cmocka_unit_test(every_mistake_has_a_place),
         cmocka_unit_test(all_problems_are_told),

@@ -485,6 +485,13 @@ static void refusals(void **state)
           "how service w scales" },
         { "generic", TOKENS ", 'serve': { 'kind': 'continuous' }", WHOLE, "needs a \"model\"" },
         { "generic", POISSON ", 'model': 'm.json'", WHOLE, "serves no language model" },
+        { "h100-sxm5-80gb", POISSON ", 'model': 'llama.json', 'serve': { 'kind': 'continuous' }",
+          WHOLE, "\"size\" does not go with a language model" },
+        { "generic", TOKENS, WHOLE, "\"input_tokens\" go with a language model" },
+        { "generic", POISSON ", 'slo': { 'tpot_p99': '1 s' }", WHOLE,
+          "only a language model has a tpot" },
+        { "generic", POISSON ", 'slo': { 'ttft_mean': '1 s' }", WHOLE,
+          "only a language model has a ttft" },
         { "h100-sxm5-80gb", LLAMA ", 'route': 'shared'", WHOLE, "does not go with it" },
         { "h100-sxm5-80gb", LLAMA ", 'profile': 'nobody'", WHOLE, "no such work profile" },
         { "a100-sxm4-80gb", LLAMA ", 'need': { 'gpu': 0.125 }", "'kind': 'mig'",
@@ -515,12 +522,40 @@ static void refusals(void **state)
     free(model);
 }
 
+/* Users who ask again at once, and whose requests take no time, would hold the clock for ever. */
+static void no_time_passes(void **state)
+{
+    static const char *const work[] = {
+        "'users': 3, 'think': '0 s', 'size': '0 s'",
+        "'users': 3, 'think': '0 s', 'size': '1 s', 'queue': 0",
+        "'users': 3, 'think': '0 s', 'size': '1 s', 'timeout': '0 s'",
+    };
+    char text[600];
+    (void)state;
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
+        struct runner r = { 0 };
+        struct err e = { 0 };
+        snprintf(
+            text, sizeof text,
+            "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '9 s', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+            "  'work': [ { 'name': 'w', 'kind': 'service', %s } ],"
+            "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+            work[i]);
+        sim_load(&r, sim_write(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL));
+        assert_int_equal(runner_run(&r, NULL, 1, &e), ERR_INPUT);
+        if (!strstr(e.msg, "service w: no time passes")) fail_msg("%s", e.msg);
+        runner_fini(&r);
+    }
+}
+
 /* Bad rows come out with their place. */
 static void bad_requests(void **state)
 {
     static const struct {
         const char *rows, *where, *expected;
     } bad[] = {
+        { "arrival_s,size,service\n0,1,api\n1,1,apo\n", "requests.csv",
+          "no request of service \"aip\"" },
         { "arrival_s,size\n0,1\nnan,1\n", ":3:1", "arrival_s" },
         { "arrival_s,size\n0,-1\n", ":2:3", "size" },
         { "arrival_s,size\n5,1\n4,1\n", ":3:1", "sorted" },
@@ -532,13 +567,14 @@ static void bad_requests(void **state)
         struct runner r = { 0 };
         struct err e = { 0 };
         const struct sim_file files[] = { { "requests.csv", bad[i].rows }, { NULL, NULL } };
-        sim_load(
-            &r,
-            sim_write(
-                "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
-                "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv' } ],"
-                "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
-                "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+        char text[400];
+        snprintf(
+            text, sizeof text,
+            "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
+            "  'work': [ { 'name': 'w', 'kind': 'service', 'requests': 'requests.csv' %s } ],"
+            "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+            strstr(bad[i].rows, "apo") ? ", 'only': 'aip'" : "");
+        sim_load(&r, sim_write(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
         assert_int_equal(runner_run(&r, NULL, 1, &e), ERR_INPUT);
         if (!strstr(e.where, bad[i].where)) fail_msg("at %s: %s", e.where, e.msg);
         if (!strstr(e.msg, bad[i].expected) && !strstr(e.hint, bad[i].expected))
@@ -575,6 +611,7 @@ int main(void)
         cmocka_unit_test(shares_with_a_job), cmocka_unit_test(closed_loop),
         cmocka_unit_test(repeats),           cmocka_unit_test(refusals),
         cmocka_unit_test(bad_requests),      cmocka_unit_test(makes_way),
+        cmocka_unit_test(no_time_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
