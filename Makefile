@@ -112,7 +112,7 @@ CALIBRATE_WHY := no nvcc on PATH, in $$CUDA_HOME/bin or /usr/local/cuda*/bin
 endif
 
 SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
-STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 old/libcuda.so.1 ancient/libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
+STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 old/libcuda.so.1 ancient/libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so libnetwork.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
 
 # ---- tests ---------------------------------------------------------------------------------------
 TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
@@ -235,6 +235,8 @@ $(B)/tests/standin/libcublasLt.so.13: tests/standin/libcublasLt.c tests/standin/
 $(B)/tests/standin/libnvidia-ml.so.1: tests/standin/libnvidia-ml.c tests/standin/card.h
 	@$(STANDIN_CC)
 $(B)/tests/standin/libclock.so: tests/standin/clock.c tests/standin/clock.h
+	@$(STANDIN_CC)
+$(B)/tests/standin/libnetwork.so: tests/standin/network.c
 	@$(STANDIN_CC)
 # Linked to the stand-in, and it loads it besides: every way to a driver call.
 CLIENT_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -I. $(CUDA_INCLUDE) -Wall -Wextra -Wshadow -O2 -g -o $@ $(filter %.c %.so.1,$^) -pthread -ldl

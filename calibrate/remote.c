@@ -66,7 +66,7 @@ struct server {
     struct device *d;
     int fd;
     dev_ptr to;
-    void *from; /* pinned, one MiB */
+    void *from[2]; /* pinned, one MiB each: one is filled while the other goes to the card */
 };
 
 static int launches(struct device *d, unsigned n, struct err *e)
@@ -79,12 +79,15 @@ static int launches(struct device *d, unsigned n, struct err *e)
 static int receive_to_card(struct server *s, unsigned MiB, struct err *e)
 {
     struct device *d = s->d;
+    double ms;
     int rc = 0;
     for (unsigned i = 0; !rc && i < MiB; i++) {
-        rc = d->ops->sync(d, e); /* the buffer is free again */
-        if (!rc && !receive_all(s->fd, s->from, MIB))
+        const int k = (int)(i % 2);
+        if (i >= 2) rc = d->ops->event_ms(d, k, k, &ms, e); /* the buffer is free again */
+        if (!rc && !receive_all(s->fd, s->from[k], MIB))
             rc = err_set(e, ERR_IO, NULL, "the connection broke");
-        if (!rc) rc = d->ops->copy_in(d, s->to, s->from, MIB, e);
+        if (!rc) rc = d->ops->copy_in(d, s->to, s->from[k], MIB, e);
+        if (!rc) rc = d->ops->event_record(d, k, e);
     }
     return rc ? rc : d->ops->sync(d, e);
 }
@@ -136,13 +139,13 @@ int remote_serve(struct device *d, FILE *to, struct err *e)
     s.fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
     if (s.fd < 0) rc = err_set(e, ERR_IO, NULL, "accept: %s", strerror(errno));
     if (!rc) rc = d->ops->alloc(d, MIB, &s.to, e);
-    if (!rc) rc = d->ops->host_alloc(d, MIB, &s.from, e);
+    for (int k = 0; !rc && k < 2; k++) rc = d->ops->host_alloc(d, MIB, &s.from[k], e);
     if (!rc) send_at_once(s.fd);
     while (!rc && serve_one(&s, &rc, e)) continue;
     if (s.fd >= 0) close(s.fd);
     close(listening);
     d->ops->free(d, s.to, NULL);
-    d->ops->host_free(d, s.from, NULL);
+    for (int k = 0; k < 2; k++) d->ops->host_free(d, s.from[k], NULL);
     return rc;
 }
 

@@ -32,13 +32,15 @@ struct measured {
 static bool
     real_time; /* for what the machine itself takes; else the stand-in's clock, which waits for nobody */
 
+static const char *preload_first = ""; /* "LIBRARY:", before the clock */
+
 static inline int run(const char *plan, const char *args)
 {
-    char *command =
-        xasprintf("GPUSIM_STANDIN_STATE='%s/state' GPUSIM_STANDIN='%s' LD_LIBRARY_PATH='%s' "
-                  "%s%s%s '%s' %s",
-                  temp_dir(), plan, dir, real_time ? "" : "LD_PRELOAD='", real_time ? "" : dir,
-                  real_time ? "" : "/libclock.so'", getenv("GPUSIM_CALIBRATE"), args);
+    char *command = xasprintf(
+        "GPUSIM_STANDIN_STATE='%s/state' GPUSIM_STANDIN='%s' LD_LIBRARY_PATH='%s' "
+        "%s%s%s%s '%s' %s",
+        temp_dir(), plan, dir, real_time ? "" : "LD_PRELOAD='", real_time ? "" : preload_first,
+        real_time ? "" : dir, real_time ? "" : "/libclock.so'", getenv("GPUSIM_CALIBRATE"), args);
     const int st = system(command);
     free(command);
     return WIFEXITED(st) ? WEXITSTATUS(st) : -1;

@@ -157,6 +157,32 @@ static void remote(void **state)
     done(&m);
 }
 
+/* Requests that take their time on the way, cards of slow and quick calls, and the bus: on the clock that does not wait
+ * sockets take none, so exactly that comes back, whatever the same calls take natively. */
+static void planted_network(void **state)
+{
+    static const struct {
+        const char *delay_us, *plan;
+        double us, Bps;
+    } c[] = { { "400", "context_ms=5;h2d_GBps=0.2", 400, 0.2e9 },
+              { "7", "context_ms=5;h2d_GBps=12;launch_us=9;sync_us=30;empty_us=3", 7, 12e9 } };
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    char *library = xasprintf("%s/libnetwork.so:", dir);
+    preload_first = library;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        setenv("GPUSIM_NETWORK_DELAY_US", c[i].delay_us, 1);
+        struct measured m = measure(c[i].plan, "--only launch,remote");
+        expect(&m, "remote.sync_us", c[i].us, 0.001, 0.1);
+        expect(&m, "remote.async_us", c[i].us, 0.001, 0.1);
+        expect(&m, "remote.Bps", c[i].Bps, 0.015, 0);
+        done(&m);
+    }
+    preload_first = "";
+    unsetenv("GPUSIM_NETWORK_DELAY_US");
+    free(library);
+}
+
 static void power(void **state)
 {
     (void)state;
@@ -170,8 +196,8 @@ static void power(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mps),    cmocka_unit_test(interrupted), cmocka_unit_test(mig),
-        cmocka_unit_test(remote), cmocka_unit_test(power),
+        cmocka_unit_test(mps),    cmocka_unit_test(interrupted),     cmocka_unit_test(mig),
+        cmocka_unit_test(remote), cmocka_unit_test(planted_network), cmocka_unit_test(power),
     };
     return cmocka_run_group_tests_name("calibrate with further processes", tests, set_up, NULL);
 }
