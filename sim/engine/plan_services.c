@@ -319,6 +319,22 @@ static void resolve_reading(struct builder *b, struct plan_service *x, const str
     }
 }
 
+/* Why every replica would die of its allocation (a memory cap of a client, a vGPU's part); NULL: none does. */
+static const char *over_limit(const struct plan *p, const struct plan_service *x,
+                              const struct shape *shape)
+{
+    const char *why = NULL;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct demand *d = &shape->fit[g].demand;
+        if (!shape->fit[g].feasible) continue;
+        if (x->spec->bytes == CFG_NO_BYTES || x->spec->bytes <= d->limit_bytes) return NULL;
+        why = arena_printf(p->arena, "it needs %.2f GiB, and a tenant of %s may have %.2f GiB",
+                           (double)x->spec->bytes / 0x1p30, p->group[g].type.gpu->name,
+                           (double)d->limit_bytes / 0x1p30);
+    }
+    return why;
+}
+
 /* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
 void plan_check_services(struct builder *b)
 {
@@ -332,13 +348,14 @@ void plan_check_services(struct builder *b)
         resolve_speeds(b, x);
         plan_replica_row(p, k, names, &row);
         const struct shape *shape = shape_of(shapes, &row, &unknown);
+        const char *dies = shape && !shape->rejected ? over_limit(p, x, shape) : NULL;
         if (shape) resolve_reading(b, x, shape);
         if (!shape)
             json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);
-        else if (shape->rejected)
+        else if (shape->rejected || dies)
             json_problem(b->d, b->doc, x->spec->pointer,
                          "policy %s can never run a replica of service %s: %s", p->spec->name,
-                         x->spec->name, shape->reason);
+                         x->spec->name, dies ? dies : shape->reason);
         else if (x->model && !resolve_parts(b, x, shape))
             continue;
         else if (!x->model && !x->spec->profile && (p->share->instances || p->share->spatial_cap))

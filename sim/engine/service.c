@@ -216,15 +216,36 @@ void services_start(struct services *s)
     }
 }
 
+/* Nobody will ask any more, and nobody waits, unless there is nobody left to answer and nobody will come. */
+static bool is_through(const struct service *v)
+{
+    const uint64_t present = v->waiting + v->in_service;
+    bool asks = v->spec->users != CFG_NO_INT &&
+                (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
+    if (present > 0 && !v->scaler && v->n_up + v->n_starting + v->n_draining == 0)
+        return !v->more && (!asks || present == (uint64_t)v->spec->users);
+    return !v->more && !asks && present == 0;
+}
+
 bool services_idle(const struct services *s)
 {
-    for (size_t k = 0; k < s->n; k++) {
-        const struct service *v = &s->service[k];
-        const bool asks = v->spec->users != CFG_NO_INT &&
-                          (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
-        if (v->more || asks || v->waiting + v->in_service > 0) return false;
-    }
+    for (size_t k = 0; k < s->n; k++)
+        if (!is_through(&s->service[k])) return false;
     return true;
+}
+
+bool services_may_leave(const struct services *s)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (!s->service[k].closed && is_through(&s->service[k])) return true;
+    return false;
+}
+
+void services_leave(struct services *s, simtime now)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (!s->service[k].closed && is_through(&s->service[k]))
+            service_close(s, &s->service[k], now);
 }
 
 uint64_t services_standing(const struct services *s)

@@ -54,6 +54,10 @@ void services_done(struct services *s, struct job *j, simtime now);
 bool services_down(struct services *s, struct job *j, bool for_good, simtime now);
 /* Nothing waits and nothing more will come. */
 bool services_idle(const struct services *s);
+/* Of some service, whose replicas have not left. */
+bool services_may_leave(const struct services *s);
+/* All replicas of those services leave for good. */
+void services_leave(struct services *s, simtime now);
 /* Jobs of replicas that are in the system. */
 uint64_t services_standing(const struct services *s);
 uint64_t services_placed(const struct services *s); /* of them, on cards */

@@ -65,6 +65,7 @@ struct service {
     struct request_source *source;
     struct request_row row; /* the next arrival */
     bool more;
+    bool closed;        /* its replicas have gone for good */
     gsl_rng *rng;       /* of the router */
     struct queue queue; /* of all replicas, or of requests that came while none was up */
     struct replica **replica;
@@ -182,6 +183,8 @@ void service_queue_init(struct services *s, struct queue *q, struct service *v, 
 void service_launch(struct services *s, struct service *v, uint32_t number);
 /* It leaves its cards; its slot may be used again. */
 void service_retire(struct services *s, struct replica *x, simtime now);
+/* All leave, and no more will come. */
+void service_close(struct services *s, struct service *v, simtime now);
 /* As many replicas as the scaler wants; and the next look. */
 void service_scale(struct services *s, struct service *v, simtime now);
 

@@ -246,7 +246,7 @@ static void scale_up(struct services *s, struct service *v)
 void service_scale(struct services *s, struct service *v, simtime now)
 {
     const simtime interval = v->spec->replicas.interval;
-    if (s->stopping) return;
+    if (s->stopping || v->closed) return;
     service_settle(v, now);
     const double up = (double)(v->up_ns - v->scale_up_ns), elapsed = (double)(now - v->scaled);
     const double busy = up > 0 ? (double)(v->busy_ns - v->scale_busy_ns) / up : NAN;
@@ -265,18 +265,21 @@ void service_scale(struct services *s, struct service *v, simtime now)
                (uint32_t)v->index);
 }
 
+void service_close(struct services *s, struct service *v, simtime now)
+{
+    service_settle(v, now);
+    v->closed = true;
+    for (size_t i = 0; i < v->n_replicas; i++) {
+        struct replica *x = v->replica[i];
+        if (!x || !x->job) continue;
+        if (x->phase == REPLICA_STARTING) v->lost++;
+        if (x->phase == REPLICA_UP) withdraw(v, x);
+        service_retire(s, x, now);
+    }
+}
+
 void services_stop(struct services *s, simtime now)
 {
     s->stopping = true;
-    for (size_t k = 0; k < s->n; k++) {
-        struct service *v = &s->service[k];
-        service_settle(v, now);
-        for (size_t i = 0; i < v->n_replicas; i++) {
-            struct replica *x = v->replica[i];
-            if (!x || !x->job) continue;
-            s->call.retire(s->ctx, x->job);
-            x->job = NULL;
-            s->standing--;
-        }
-    }
+    for (size_t k = 0; k < s->n; k++) service_close(s, &s->service[k], now);
 }

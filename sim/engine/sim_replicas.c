@@ -77,15 +77,15 @@ void sim_set_up_services(struct run *r)
     evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
 }
 
-/* A run without a horizon: when all requests are answered and jobs wait while no job runs, nothing but the
- * services can be in their way, and those are done. True: they went. */
+/* A run without a horizon: when jobs, or replicas of other services, wait while no job runs, nothing but
+ * services can be in their way, and those whose requests are through go. True: some went. */
 bool sim_services_make_way(struct run *r)
 {
-    if (!r->services || sim_horizon(r) != SIM_NEVER || r->more || !services_idle(r->services))
+    if (!r->services || sim_horizon(r) != SIM_NEVER || r->more || !services_may_leave(r->services))
         return false;
-    const uint64_t waiting = sched_waiting(r->sched), standing = services_standing(r->services);
-    if (standing == 0 || r->present <= standing || r->present - waiting > standing) return false;
-    services_stop(r->services, r->now);
+    const uint64_t waiting = sched_waiting(r->sched);
+    if (waiting == 0 || r->present - waiting > services_placed(r->services)) return false;
+    services_leave(r->services, r->now);
     sched_wake(r->sched);
     return true;
 }

@@ -175,10 +175,11 @@ static void set_changes_values(void **state)
 /* Sections that a file leaves out are there to be set. */
 static void set_makes_sections(void **state)
 {
-    static const char *const set[] = { "work.w.replicas.min=3", "work.w.need.gpu=0.5",
+    static const char *const set[] = { "work.w.replicas.min=3",   "work.w.need.gpu=0.5",
                                        "work.w.slo.wait_p99=2 s", "work.w.serve.kind=dynamic",
-                                       "faults.card_mtbf=30 d", "policies.p.schedule.order=sjf" };
-    static const char *const no_item = "work.x.replicas.min=3", *const no_key = "work.w.replica.min=3";
+                                       "faults.card_mtbf=30 d",   "policies.p.schedule.order=sjf" };
+    static const char *const no_item = "work.x.replicas.min=3", *const no_key =
+                                                                    "work.w.replica.min=3";
     static const char service[] =
         "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '1 d', 'fleet': [ { 'name': 'a', 'gpu': 'l4' } ],"
         "  'work': [ { 'name': 'w', 'kind': 'service', 'size': '1 s',"
