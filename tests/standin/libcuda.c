@@ -464,7 +464,7 @@ static double compute_ns(unsigned grid, unsigned block, uint64_t iters)
 static bool never_ends(int number)
 {
     const struct card_plan *p = card_plan();
-    if (number == (int)p->crash) raise(SIGSEGV);
+    if (number == (int)p->crash) raise(SIGABRT); /* SIGSEGV is for sanitizers */
     if ((enum card_hang)p->hang_call == HANG_WORKER_KERNEL && !is_process("--worker")) return false;
     const bool now = number == (int)p->hang;
     return now || (p->wedge > 0 && card_wedged(false));

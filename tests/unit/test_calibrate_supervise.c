@@ -137,7 +137,7 @@ static void crash(void **state)
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
     expect_cut("context_ms=1;crash=7", "--quick --only graph,l2,width", "base.graph_node_us",
-               "base.l2_Bps", "the process that measured died of signal 11");
+               "base.l2_Bps", "the process that measured died of signal 6");
 }
 
 /* Workers: a kernel, the start and the end of one; the child of the context probe. What was measured of a probe before it
