@@ -69,6 +69,7 @@ static void next_arrival(struct services *s, struct service *v, simtime now)
     const struct request_row row = v->row;
     fetch(s, v);
     arrived(s, v, &row, NOBODY, now);
+    if (!v->more) service_look_at_all(s, v, now); /* batches wait for nobody any longer */
 }
 
 /* Users whose think time is zero and whose requests take none ask for ever at one instant. */
@@ -94,6 +95,8 @@ static void ask(struct services *s, int64_t user, simtime now)
     if (stands_still(s, v, now)) return;
     request_source_draw(v->source, &row);
     arrived(s, v, &row, user, now);
+    if (v->spec->count != CFG_NO_INT && v->requests == (uint64_t)v->spec->count)
+        service_look_at_all(s, v, now);
 }
 
 void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now)

@@ -167,6 +167,8 @@ struct queue *service_queue_of(struct replica *x);
 void service_set_busy(struct replica *x, bool busy);
 /* A batcher that does nothing looks at its queue. */
 void service_look(struct services *s, struct replica *x, simtime now);
+/* Everybody who is free and has something in front looks at it. */
+void service_look_at_all(struct services *s, struct service *v, simtime now);
 /* A request joins the list of a language model's replica. */
 void service_join(struct services *s, struct replica *x, struct query *q, simtime now);
 /* The replica that a request goes to; NULL: none is up, or any that is free. */

@@ -51,8 +51,7 @@ simtime services_start_up(const struct job *j)
     return j->replica->service->spec->start_up;
 }
 
-/* Whoever is free and has something in front looks at it. */
-static void look_at_all(struct services *s, struct service *v, simtime now)
+void service_look_at_all(struct services *s, struct service *v, simtime now)
 {
     for (size_t i = 0; i < v->n_up; i++)
         if (!v->up[i]->busy && !v->up[i]->state && service_queue_of(v->up[i])->n)
@@ -74,7 +73,7 @@ static void hand_out(struct services *s, struct service *v, simtime now)
         service_expire(s, v, &x->queue, now);
         service_rescore(v, x);
     }
-    look_at_all(s, v, now);
+    service_look_at_all(s, v, now);
 }
 
 void services_ready(struct services *s, struct job *j, simtime now)
@@ -203,7 +202,7 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
         service_expire(s, v, to ? &to->queue : &v->queue, now);
         if (to) service_rescore(v, to);
     }
-    look_at_all(s, v, now);
+    service_look_at_all(s, v, now);
     return !leaves;
 }
 

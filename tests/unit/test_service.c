@@ -332,6 +332,21 @@ static void batches(void **state)
     fini(&t);
 }
 
+/* In turn to two replicas: the first has its two with the third request, 4 s; the second begins then with the
+ * one it has, for nobody else will come (it waited for ever). */
+static void last_batches(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, TWO, WHOLE,
+        "'replicas': { 'per_card': 1 }, 'route': 'round_robin', 'serve': { 'kind': 'fixed', 'size': 2 }",
+        "", "arrival_s,size\n0,2\n0.5,1\n4,1\n");
+    left(&t, 0, 0.5, 4, 5);
+    left(&t, 1, 0, 4, 7);
+    left(&t, 2, 4, 4, 7);
+    fini(&t);
+}
+
 /* Requests in the system per replica: 2. Twelve requests of 10 s at 0 are 12 in the system at the first look (4
  * s): six wanted, five at most, on four cards. They start at 4, load until 6 and take one each; the second
  * look (8 s) wants no more. At 20 s two are left ... and one goes after another once too few were wanted for
@@ -486,6 +501,7 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(makes_way),
         cmocka_unit_test(makes_way_for_another),
+        cmocka_unit_test(last_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
