@@ -138,7 +138,16 @@ static double of_usage(const struct policy_result *x, bool idle)
 void page_energy(struct page *p)
 {
     struct grid t;
+    bool any = false, priced = false;
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        any = any || p->r->policy[i].gpu.energy_kwh > 0;
+        priced = priced || p->r->policy[i].tco.priced;
+    }
     page_heading(p, "energy", W_H_ENERGY);
+    if (!any) { /* zeros would pass for a finding */
+        strbuf_addf(p->out, "<p class=\"soft\">%s</p>\n", page_word(p, W_NO_POWER));
+        return;
+    }
     page_note(p, W_ENERGY_NOTE);
     grid_open(&t, p, "energy-table", W_H_ENERGY);
     grid_column(&t, page_word(p, W_POLICY), NULL, true);
@@ -146,10 +155,12 @@ void page_energy(struct page *p)
     grid_column(&t, page_word(p, W_OF_IDLE_CARDS), page_word(p, W_KWH), false);
     grid_column(&t, page_word(p, W_MEAN_POWER), page_word(p, W_KW), false);
     grid_column(&t, page_word(p, W_PER_USEFUL), page_word(p, W_KWH), false);
-    grid_column(&t, page_word(p, W_ENERGY_COST), page_word(p, W_USD), false);
-    grid_column(&t, page_word(p, W_CARBON_OPERATION), page_word(p, W_KG), false);
-    grid_column(&t, page_word(p, W_CARBON_EMBODIED), page_word(p, W_KG), false);
-    grid_column(&t, page_word(p, W_CARBON_PER_USEFUL), page_word(p, W_KG), false);
+    if (priced) {
+        grid_column(&t, page_word(p, W_ENERGY_COST), page_word(p, W_USD), false);
+        grid_column(&t, page_word(p, W_CARBON_OPERATION), page_word(p, W_KG), false);
+        grid_column(&t, page_word(p, W_CARBON_EMBODIED), page_word(p, W_KG), false);
+        grid_column(&t, page_word(p, W_CARBON_PER_USEFUL), page_word(p, W_KG), false);
+    }
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct policy_result *x = &p->r->policy[i];
         grid_row(&t, false);
@@ -159,6 +170,7 @@ void page_energy(struct page *p)
         grid_number(&t, x->window_s > 0 ? x->gpu.energy_kwh / (x->window_s / 3600) : NAN, FIGURE);
         grid_number(&t, x->useful_gpu_hours > 0 ? x->gpu.energy_kwh / x->useful_gpu_hours : NAN,
                     FIGURE);
+        if (!priced) continue;
         grid_number(&t, x->tco.priced ? x->tco.energy_usd : NAN, MONEY);
         grid_number(&t, x->tco.priced ? x->tco.carbon_operation_kg : NAN, FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.carbon_embodied_kg : NAN, FIGURE);

@@ -21,7 +21,7 @@ static const char style[] =
     "margin:16px 0}\n"
     ".warn{border-left:5px double var(--soft);background:var(--box);padding:8px 16px;margin:12px 0}\n"
     ".soft,figcaption,.note,.get,caption{color:var(--soft);font-size:13px}.note{margin:12px 0 4px}"
-    ".get{margin:2px 0 0}\n"
+    ".get{margin:2px 0 10px}\n"
     ".scroll{overflow-x:auto;background:linear-gradient(90deg,var(--bg) 30%,transparent) 0 0/40px 100% no-repeat local,"
     "linear-gradient(270deg,var(--bg) 30%,transparent) 100% 0/40px 100% no-repeat local,"
     "linear-gradient(90deg,var(--cue),transparent) 0 0/14px 100% no-repeat scroll,"

@@ -20,7 +20,7 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a fleet without the figure is a gap
 set xlabel axis noenhanced
-set ylabel what noenhanced
+set ylabel what.figure_unit(what) noenhanced
 set yrange [0:1.06 * top]
 set xrange [least - 0.04 * (most - least) - 0.5:most + 0.04 * (most - least) + 0.5]
 set style fill transparent solid 0.18 noborder

@@ -31,3 +31,9 @@ per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : 1 / 60.0
 since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : "time since the start of the run (minutes)"
 usd(most) = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1
 in_usd(most) = most >= 2e6 ? " (million USD)" : most >= 2e4 ? " (thousand USD)" : " (USD)"
+# The unit of a stored figure, which is in its name: "jobs.wait_s.p95" is in seconds, "gpu.allocated" a share.
+has(f, part) = strstrt(f, part) > 0
+figure_unit(f) = has(f, "_ms") ? " (ms)" : has(f, "_s.") || has(f, "_per_s") ? (has(f, "_per_s") ? " (1/s)" : " (s)") : \
+    has(f, "usd") ? " (USD)" : has(f, "_kwh") ? " (kWh)" : has(f, "gpu_hours") ? " (GPU-hours)" : has(f, "slowdown") ? " (times)" : \
+    has(f, "gpu.count") ? " (cards)" : substr(f, 1, 4) eq "gpu." || has(f, "attainment") || has(f, ".busy") ? " (share, 0 to 1)" : \
+    substr(f, 1, 5) eq "jobs." ? " (jobs)" : ""

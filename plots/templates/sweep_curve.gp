@@ -13,7 +13,7 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a point without the figure is a gap
 set xlabel axis noenhanced
-set ylabel what noenhanced
+set ylabel what.figure_unit(what) noenhanced
 set xtics noenhanced
 set yrange [0:*]
 set offsets graph 0.03, graph 0.03, graph 0.08, 0

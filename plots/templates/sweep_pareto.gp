@@ -13,8 +13,8 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set logscale x
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
-set xlabel level noenhanced
-set ylabel cost noenhanced
+set xlabel level.figure_unit(level) noenhanced
+set ylabel cost.figure_unit(cost) noenhanced
 set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08
 type(b) = int(word(types, b))
 # the key has every policy, also one without figures: a point outside of the second axes

@@ -473,6 +473,27 @@ static void what_the_warmup_leaves_out(void **state)
     arena_destroy(a);
 }
 
+/* Cards without power figures: no table of zeros; without prices: no columns of n/a. */
+static void energy_that_is_known(void **state)
+{
+    struct policy_result x = { .name = "whole", .gpu.energy_kwh = 0, .window_s = 3600 };
+    struct result r = { .policy = &x, .n_policies = 1 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a };
+    (void)state;
+    page_energy(&p);
+    assert_contains(out.s, "no figures of power");
+    assert_null(strstr(out.s, "<table"));
+    strbuf_clear(&out);
+    x.gpu.energy_kwh = 2.5;
+    page_energy(&p);
+    assert_contains(out.s, "<td data-v=\"2.5\">2.500</td>");
+    assert_null(strstr(out.s, "carbon"));
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
 /* The command holds all that the figures depend on. */
 static void the_command_is_whole(void **state)
 {
@@ -512,6 +533,7 @@ int main(void)
         cmocka_unit_test(samples_are_spread_over_buckets),
         cmocka_unit_test(why_is_said_once),
         cmocka_unit_test(what_the_warmup_leaves_out),
+        cmocka_unit_test(energy_that_is_known),
         cmocka_unit_test(the_command_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

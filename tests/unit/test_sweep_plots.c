@@ -65,6 +65,12 @@ static void curves_and_front(void **state)
         "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
         "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
     free(t);
+    t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg"); /* units on the axes */
+    assert_contains(t, "jobs.wait_s.p95 (s)");
+    free(t);
+    t = plot_file(dir, "sweep_pareto.svg");
+    assert_contains(t, "tco.total_usd (USD)");
+    free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
     assert_string_equal(t, "level\tcost\tedge\tcolours\njobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\n"
                            "\n\na\tcost\tfront\tunserved\ttext\n"
