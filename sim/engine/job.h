@@ -115,7 +115,8 @@ struct job {
 } __attribute__((aligned(64)));
 
 enum { JOB_LINES = 5 }; /* that the end of a job needs */
-_Static_assert(offsetof(struct job, row) == 64 * (JOB_LINES - 1), "a field has moved a line down");
+_Static_assert(offsetof(struct job, row) == (size_t)64 * (JOB_LINES - 1),
+               "a field has moved a line down");
 
 /* Ask for those lines: one wait for memory instead of five. */
 static inline void job_fetch(const struct job *j)
