@@ -58,7 +58,7 @@ mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
     's/return 1\.0 \+ fmax\(0\.0, switch_ratio - t->spared\)/return 1.0/'
 mutant turns-forget-the-queue oracle/test_speeds sim/policy/timeshare.c \
     's/\(double\)m \* r\[k\]\.there/r[k].there/'
-mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALANCES = 2/BALANCES = 0/'
+mutant presence-without-balance oracle/test_speeds sim/policy/presence.c 's/BALANCES = 2/BALANCES = 1/; s/double off = balance\(c\)/double off = 1/'
 mutant presence-in-one-order oracle/test_speeds sim/policy/presence.c 's/came\[i\] \+= of_kind/came[i] = of_kind/'
 mutant presence-forgets-an-odd-neighbour oracle/test_speeds sim/policy/presence.c 's/x->back\[x->n\] = c->come\[k\] \* \(gone \+ 1\)/x->back[x->n] = c->come[k] * gone/'
 mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
@@ -143,7 +143,7 @@ mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
 mutant checkpoint-counts-too-early unit/test_checkpoint sim/engine/checkpoint.c 's/\(simtime\)cycles : all/(simtime)(cycles + 1) : all/'
 mutant crossing-domains-costs-nothing unit/test_gangs sim/engine/cluster_zone.c 's/speed = spec->cross_domain_speed/speed = 1/'
 mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : spread/? spread : pack/'
-mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
+mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/sim_later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
 mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
     's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
@@ -166,7 +166,7 @@ mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
 mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \
-    's/ready = later\(ready, services_start_up\(j\)\);/ready = later(ready, 0);/'
+    's/ready = sim_later\(ready, services_start_up\(j\)\);/ready = sim_later(ready, 0);/'
 mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuous.c \
     's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'
 mutant llm-blocks-by-the-round property/test_llm_steps sim/policy/serve_continuous.c \
