@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "plots/html.h"
+#include "plots/size_plots.h"
+#include "plots/sweep_plots.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -82,35 +84,43 @@ static void add(struct beside *b, const char *plots, const char *tsv_name)
     free(tsv);
 }
 
+typedef int plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e);
+
 /* Folder `dir` (`len` bytes of it) with `end`, if its `document` is of this scenario. */
 static void read_folder(struct beside *b, const char *dir, size_t len, const char *end,
-                        const char *document, const char *prefix, const struct result *r)
+                        const char *document, const char *prefix, const struct result *r,
+                        enum lang lang)
 {
+    plots_build *const build = strcmp(end, "size") == 0 ? size_plots_build : sweep_plots_build;
+    struct err unheard = { 0 };
+    size_t made;
     struct dirent **entry = NULL;
     char *folder = xasprintf("%.*s-%s", (int)len, dir, end);
-    char *path = xasprintf("%s/%s", folder, document), *plots = xasprintf("%s/plots", folder);
+    char *path = xasprintf("%s/%s", folder, document);
+    char *to = xasprintf("%.*s/plots", (int)len, dir);
     if (same_scenario(path, r)) {
         const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
         b->name = b->name ? arena_printf(b->a, "%s, %s", b->name, name) : arena_strdup(b->a, name);
-        const int n = scandir(plots, &entry, is_tsv, by_name);
+        build(folder, to, lang, &made, &unheard); /* what could not be drawn is not shown */
+        const int n = scandir(to, &entry, is_tsv, by_name);
         for (int i = 0; i < n; i++) {
-            if (str_starts(entry[i]->d_name, prefix)) add(b, plots, entry[i]->d_name);
+            if (str_starts(entry[i]->d_name, prefix)) add(b, to, entry[i]->d_name);
             free(entry[i]);
         }
         free(entry);
     }
     free(folder);
     free(path);
-    free(plots);
+    free(to);
 }
 
-void beside_read(struct beside *b, const char *dir, const struct result *r)
+void beside_read(struct beside *b, const char *dir, const struct result *r, enum lang lang)
 {
     size_t len = strlen(dir);
     *b = (struct beside){ .a = arena_create() };
     while (len > 1 && dir[len - 1] == '/') len--;
-    read_folder(b, dir, len, "size", "size.json", "size_curve_", r);
-    read_folder(b, dir, len, "sweep", "manifest.json", "sweep_curve_", r);
+    read_folder(b, dir, len, "size", "size.json", "size_curve_", r, lang);
+    read_folder(b, dir, len, "sweep", "manifest.json", "sweep_curve_", r, lang);
 }
 
 void beside_fini(struct beside *b)

@@ -2,14 +2,15 @@
  * against the number of cards, or against whatever was swept.
  *
  * For a run in DIR these are DIR-size (`gpusim size -o`) and DIR-sweep, where `gpusim sweep` puts it by default, each
- * when its size.json or manifest.json names the very scenario (file by its hash, --set, seed) and its curves are drawn
- * (`gpusim plot`). Ownership: beside_fini(). Threads: any. */
+ * when its size.json or manifest.json names the very scenario (file by its hash, --set, seed). Their curves are drawn into
+ * DIR/plots, in the language of the report. Ownership: beside_fini(). Threads: any. */
 #ifndef GPUSIM_PLOTS_BESIDE_H
 #define GPUSIM_PLOTS_BESIDE_H
 
 #include "base/arena.h"
 #include "base/str.h"
 #include "model/result.h"
+#include "plots/words.h"
 
 #include <stddef.h>
 
@@ -28,7 +29,7 @@ struct beside {
     size_t n;
 };
 
-void beside_read(struct beside *b, const char *dir, const struct result *r);
+void beside_read(struct beside *b, const char *dir, const struct result *r, enum lang lang);
 void beside_fini(struct beside *b); /* harmless on {0} */
 
 #endif

@@ -8,7 +8,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const struct opt opts[] = { { 0 } };
+struct plot_options {
+    int lang;
+};
+
+static const struct opt opts[] = {
+    { .name = "lang",
+      .type = OPT_CHOICE,
+      .offset = offsetof(struct plot_options, lang),
+      .arg = "LANG",
+      .help = "language of the pictures",
+      .choices = lang_names },
+    { 0 },
+};
 
 static bool has(const char *dir, const char *name)
 {
@@ -19,22 +31,21 @@ static bool has(const char *dir, const char *name)
 }
 
 /* A folder may hold both; one that holds neither is told what a sweep is. */
-static int draw(const char *dir, size_t *made, struct err *e)
+static int draw(const char *dir, enum lang lang, size_t *made, struct err *e)
 {
     const bool sizing = has(dir, "size.json");
     size_t of_sweep = 0;
     *made = 0;
-    int rc = sizing ? size_plots_build(dir, made, e) : 0;
-    if (rc == 0 && (!sizing || has(dir, "sweep.json"))) rc = sweep_plots_build(dir, &of_sweep, e);
+    int rc = sizing ? size_plots_build(dir, NULL, lang, made, e) : 0;
+    if (rc == 0 && (!sizing || has(dir, "sweep.json")))
+        rc = sweep_plots_build(dir, NULL, lang, &of_sweep, e);
     *made += of_sweep;
     return rc;
 }
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-    struct {
-        int none;
-    } o = { 0 };
+    struct plot_options o = { .lang = LANG_EN };
     char **operands;
     size_t made;
     int n, rc = opt_parse(self, argc, argv, &o, &operands, &n, e);
@@ -42,7 +53,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (n != 1) {
         rc = err_set(e, ERR_USAGE, NULL, "expected one folder, found %d", n);
     } else {
-        rc = draw(operands[0], &made, e);
+        rc = draw(operands[0], (enum lang)o.lang, &made, e);
         if (rc == 0) log_info("%zu pictures are in %s/plots", made, operands[0]);
     }
     opt_fini(self->opts, &o);

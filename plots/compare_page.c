@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "plots/figure_words.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
 #include "plots/page.h"
@@ -93,6 +94,27 @@ static void difference(struct grid *t, json_t *row, enum kind kind)
     strbuf_fini(&b);
 }
 
+/* No finer than the interval of the difference. */
+static void mean(struct grid *t, json_t *row, const char *key, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    page_within(&b, number(row, key), number(row, "low"), number(row, "high"), kind);
+    grid_html(t, b.s, number(row, key), kind);
+    strbuf_fini(&b);
+}
+
+/* Two digits of a p-value: more would say more than the approximation behind it. */
+static void chance(struct grid *t, double p)
+{
+    struct strbuf b = { 0 };
+    if (p < 0.001)
+        strbuf_addz(&b, "&lt;&nbsp;0.001");
+    else
+        html_number(&b, p, p < 0.01 ? 4 : p < 0.1 ? 3 : 2);
+    grid_html(t, b.s, p, FIGURE);
+    strbuf_fini(&b);
+}
+
 static void rows(struct page *p, const struct two *two)
 {
     struct grid t;
@@ -119,14 +141,27 @@ static void rows(struct page *p, const struct two *two)
         grid_policy(&t, policy);
         grid_text(&t, m ? page_word(p, m->words) : text(one, "metric"));
         grid_number(&t, number(one, "n"), FIGURE);
-        grid_number(&t, number(one, "first"), kind);
-        grid_number(&t, number(one, "second"), kind);
+        mean(&t, one, "first", kind);
+        mean(&t, one, "second", kind);
         difference(&t, one, kind);
-        grid_number(&t, number(one, "p"), FIGURE);
+        chance(&t, number(one, "p"));
         grid_text(&t,
                   page_word(p, json_is_true(json_object_get(one, "significant")) ? W_YES : W_NO));
     }
     grid_close(&t);
+}
+
+/* With its sign, and no finer than four digits of the larger figure. */
+static void total_difference(struct grid *t, json_t *row, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    const double x = number(row, "difference"),
+                 most = fmax(fabs(number(row, "first")), fabs(number(row, "second"))),
+                 half = most > 0 && x != floor(x) ? pow(10, floor(log10(most)) - 2) : NAN;
+    if (page_rounded(x, -half, half) > 0) strbuf_addc(&b, '+');
+    page_within(&b, x, -half, half, kind);
+    grid_html(t, b.s, x, kind);
+    strbuf_fini(&b);
 }
 
 static void totals(struct page *p, const struct two *two)
@@ -139,21 +174,26 @@ static void totals(struct page *p, const struct two *two)
     grid_open(&t, p, "totals-table", W_WHOLE_RUN);
     grid_column(&t, page_word(p, W_POLICY), NULL, true);
     grid_column(&t, page_word(p, W_FIGURE), NULL, true);
+    grid_column(&t, page_word(p, W_UNIT), NULL, true);
     grid_column(&t, page_word(p, W_FIRST_RUN), "", false);
     grid_column(&t, page_word(p, W_SECOND_RUN), "", false);
     grid_column(&t, page_word(p, W_DIFFERENCE), "", false);
     json_array_foreach(json_object_get(two->doc, "totals"), i, one)
     {
         const size_t policy = policy_of(two, text(one, "policy"));
+        const char *unit;
+        bool share;
         if (policy == two->r.n_policies ||
             (isnan(number(one, "first")) && isnan(number(one, "second"))))
             continue;
         grid_row(&t, false);
         grid_policy(&t, policy);
-        grid_text(&t, text(one, "metric"));
-        grid_number(&t, number(one, "first"), FIGURE);
-        grid_number(&t, number(one, "second"), FIGURE);
-        grid_number(&t, number(one, "difference"), FIGURE);
+        grid_text(&t, figure_words(p->lang, p->a, text(one, "metric"), &unit, &share));
+        grid_text(&t, share ? page_word(p, W_PERCENT) : unit);
+        const enum kind kind = share ? PERCENT : FIGURE;
+        grid_number(&t, number(one, "first"), kind);
+        grid_number(&t, number(one, "second"), kind);
+        total_difference(&t, one, kind);
     }
     grid_close(&t);
 }
@@ -246,7 +286,7 @@ static int draw(struct report_picture *x, const struct two *two, const char *dir
     if (rc > 0) {
         rc = 0;
         x->has_data = true;
-        if (data_style(&two->r, plots, drawing) == 0 &&
+        if (data_style(&two->r, plots, lang, drawing) == 0 &&
             gnuplot_template(plots, "two_runs.gp", lang, drawing) == 0 &&
             gnuplot_draw(plots, "two_runs", word(lang, x->heading), &fate, drawing) == 0)
             x->drawn = html_read_file(svg, &x->svg) == 0;

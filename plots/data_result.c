@@ -43,7 +43,7 @@ size_t data_place(const struct result *r, size_t i)
     return pictures_colour(json_object_get(r->scenario, "policies"), r->policy[i].name, i);
 }
 
-int data_style(const struct result *r, const char *dir, struct err *e)
+int data_style(const struct result *r, const char *dir, enum lang lang, struct err *e)
 {
     size_t *place = xcalloc(r->n_policies + 1, sizeof *place);
     bool some = false;
@@ -51,7 +51,7 @@ int data_style(const struct result *r, const char *dir, struct err *e)
         place[i] = data_place(r, i);
         some = some || place[i] != i + 1;
     }
-    const int rc = gnuplot_style(dir, place, some ? r->n_policies : 0, e);
+    const int rc = gnuplot_style(dir, place, some ? r->n_policies : 0, lang, e);
     free(place);
     return rc;
 }
@@ -269,7 +269,8 @@ int data_latency(const struct source *s, const char *path, struct err *e)
             if (!any) continue;
             if (panels++) strbuf_addz(&out, "\n\n");
             data_name(&out, r->policy[0].service[k].name);
-            strbuf_addf(&out, ": %s\ttarget", figure[f].name);
+            strbuf_addf(&out, ": %s\t%s", word_of(s->lang, figure[f].name),
+                        word(s->lang, W_TARGET));
             policy_heads(&out, r);
             strbuf_addc(&out, '\n');
             for (size_t q = 0; q < 4; q++) {
@@ -444,7 +445,8 @@ int data_payers(const struct source *s, const char *path, struct err *e)
     for (size_t i = 0; i < n; i++) {
         bool unnamed = !*payer[i] || strcmp(payer[i], "(none)") == 0;
         strbuf_addc(&out, '\t');
-        data_name(&out, unnamed ? word(s->lang, W_NO_USER) : payer[i]);
+        data_name(&out,
+                  unnamed ? word(s->lang, W_NO_USER) : word_of_payer(s->lang, s->d->a, payer[i]));
     }
     strbuf_addf(&out, "\t%s\t%s\t%s\n", word(s->lang, W_OTHERS), word(s->lang, W_C_IDLE),
                 word(s->lang, W_C_STRANDED_DOWN));

@@ -77,20 +77,22 @@ int gnuplot_template(const char *dir, const char *file, enum lang lang, struct e
     return rc;
 }
 
-int gnuplot_style(const char *dir, const size_t place[], size_t n, struct err *e)
+int gnuplot_style(const char *dir, const size_t place[], size_t n, enum lang lang, struct err *e)
 {
     static const char unset[] = "places = \"";
-    struct strbuf text = { 0 }, said = { 0 };
+    struct strbuf text = { 0 }, placed = { 0 }, said = { 0 };
     int rc = read_template("style.gp", &text, e);
     if (rc == 0) {
         const char *at = strstr(text.s ? text.s : "", unset);
         const size_t head = at ? (size_t)(at - text.s) + strlen(unset) : text.len;
-        strbuf_add(&said, text.s, head);
-        for (size_t i = 0; i < n; i++) strbuf_addf(&said, "%s%zu", i ? " " : "", place[i]);
-        strbuf_add(&said, text.s + head, text.len - head);
+        strbuf_add(&placed, text.s, head);
+        for (size_t i = 0; i < n; i++) strbuf_addf(&placed, "%s%zu", i ? " " : "", place[i]);
+        strbuf_add(&placed, text.s + head, text.len - head);
+        gnuplot_translate(placed.s, lang, &said);
         rc = write_in(dir, "style.gp", &said, e);
     }
     strbuf_fini(&said);
+    strbuf_fini(&placed);
     strbuf_fini(&text);
     return rc;
 }

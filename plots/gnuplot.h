@@ -22,7 +22,7 @@ int gnuplot_template(const char *dir, const char *file, enum lang lang, struct e
 
 /* The template style.gp into `dir`, with line type k looking as `place[k]`, from 1, of the scenario's policies. n 0:
  * line type k is policy k. 0 or ERR_IO. */
-int gnuplot_style(const char *dir, const size_t place[], size_t n, struct err *e);
+int gnuplot_style(const char *dir, const size_t place[], size_t n, enum lang lang, struct err *e);
 
 /* A script with its texts in another language. Pure. */
 void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out);

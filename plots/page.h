@@ -78,6 +78,8 @@ void grid_count(struct grid *t, uint64_t n);
 void grid_text(struct grid *t, const char *s);
 /* Several sentences in one cell, a line each; in the CSV with "; " between. */
 void grid_list(struct grid *t, const char *const *s, size_t n);
+/* Words of a data file in its own language, marked as English; the head of the column says that they are quoted. */
+void grid_quote(struct grid *t, const char *s);
 /* A cell of own making: its HTML, and its figure for sorting and CSV. */
 void grid_html(struct grid *t, const char *html, double value, enum kind kind);
 void grid_close(struct grid *t);       /* writes it all, frees */
@@ -107,8 +109,11 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
 void page_head(struct page *p); /* up to <main> */
 /* The recommendation for all work as one sentence, plain text; NULL: there is none. */
 const char *page_recommendation(struct page *p);
-const char *page_reason(struct page *p, const struct advice_reason *x); /* plain text */
-const char *page_flip(struct page *p, const struct advice_flip *x);     /* plain text */
+/* What the first line says, in any case: the recommendation, or that there is none. Plain text. */
+const char *page_first_line(struct page *p);
+/* The other sentences of the result, plain text: from page_findings_from() on. */
+size_t page_findings_from(struct page *p);
+const char *page_finding(struct page *p, size_t i);
 void page_script(struct page *p);    /* sorting, and values under the pointer */
 void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */

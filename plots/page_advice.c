@@ -28,23 +28,18 @@ static const char *choice_of(struct page *p, const struct decision *d)
 
 static const char *figure(struct page *p, double x)
 {
-    const bool large = fabs(x) >= 1e4 && fabs(x) < 1e9; /* no powers of ten in a sentence */
-    return arena_printf(p->a, large ? "%.0f" : "%.4g", x);
+    const bool large = fabs(x) >= 100 && fabs(x) < 1e9; /* no powers of ten in a sentence */
+    return arena_printf(p->a, large ? "%.0f" : "%.3g", x);
 }
 
 static const char *filled(struct page *p, enum word w, const char *const *arg, size_t n)
 {
-    struct strbuf b = { 0 }, *out = p->out;
-    p->out = &b;
-    page_say(p, w, arg, n);
-    p->out = out;
-    const char *s = arena_strdup(p->a, b.s ? b.s : "");
-    strbuf_fini(&b);
-    return s;
+    return word_filled(p->lang, p->a, w, arg, n);
 }
 
 /* The result holds sentences in English; other languages say the same figures in words of the table. */
-const char *page_reason(struct page *p, const struct advice_reason *x)
+static const char *reason_of(struct page *p, const struct decision *d,
+                             const struct advice_reason *x)
 {
     static const struct {
         const char *metric;
@@ -62,13 +57,14 @@ const char *page_reason(struct page *p, const struct advice_reason *x)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].metric, x->metric) != 0) continue;
         const char *const arg[] = { figure(p, known[i].scale * x->value), x->against,
-                                    figure(p, known[i].scale * x->other) };
-        return filled(p, known[i].words, arg, 3);
+                                    figure(p, known[i].scale * x->other),
+                                    d->cost_unit ? word_of(p->lang, d->cost_unit) : "" };
+        return filled(p, known[i].words, arg, 4);
     }
     return x->text;
 }
 
-const char *page_flip(struct page *p, const struct advice_flip *x)
+static const char *flip_of(struct page *p, const struct advice_flip *x)
 {
     static const struct {
         const char *input;
@@ -175,6 +171,31 @@ const char *page_recommendation(struct page *p)
     return arena_printf(p->a, "%s%s", said, filled(p, W_RECOMMEND_THOUGH, why, 3));
 }
 
+/* One policy leaves nothing to choose; one that was cut off is another matter, which the result says. */
+static bool is_alone(const struct result *r)
+{
+    return r->n_policies == 1 && !r->policy[0].interrupted;
+}
+
+const char *page_first_line(struct page *p)
+{
+    const char *choice = page_recommendation(p);
+    return choice               ? choice
+           : is_alone(p->r)     ? page_word(p, W_ONE_POLICY)
+           : p->r->n_advice > 0 ? page_finding(p, 0)
+                                : page_word(p, W_NO_ADVICE);
+}
+
+size_t page_findings_from(struct page *p)
+{
+    return !page_recommendation(p) && !is_alone(p->r) && p->r->n_advice > 0 ? 1 : 0;
+}
+
+const char *page_finding(struct page *p, size_t i)
+{
+    return word_of_sentence(p->lang, p->a, p->r->advice[i]);
+}
+
 /* Three digits; large ones whole. */
 static const char *rough(struct page *p, double x)
 {
@@ -194,7 +215,7 @@ static size_t sentences(struct page *p, const struct decision *d, const char **o
     for (size_t k = 0; k < d->n_reasons; k++) {
         const struct advice_reason *x = &d->reason[k];
         if (!is_slowdown(x)) {
-            out[n++] = page_reason(p, x);
+            out[n++] = reason_of(p, d, x);
             continue;
         }
         if (at == SIZE_MAX) at = n++;
@@ -226,7 +247,7 @@ static void decisions(struct page *p)
         const struct decision *d = &p->r->decision[i];
         const char **why = arena_array(p->a, d->n_reasons + 1, sizeof *why);
         const char **flips = arena_array(p->a, d->n_flips + 1, sizeof *flips);
-        for (size_t k = 0; k < d->n_flips; k++) flips[k] = page_flip(p, &d->flip[k]);
+        for (size_t k = 0; k < d->n_flips; k++) flips[k] = flip_of(p, &d->flip[k]);
         grid_row(&t, false);
         grid_name(&t,
                   d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,

@@ -185,19 +185,15 @@ static void range(struct page *p)
     }
 }
 
-/* The sentences of the result; in another language, why the recommended policy is. */
-static void findings(struct page *p, size_t first)
+/* The sentences of the result. */
+static void findings(struct page *p)
 {
-    const struct result *r = p->r;
-    const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
-    const bool own = p->lang == LANG_EN || !d;
-    const size_t n = own ? r->n_advice : d->n_reasons;
-    if (!own) first = 0;
-    if (n <= first) return;
+    const size_t first = page_findings_from(p);
+    if (p->r->n_advice <= first) return;
     strbuf_addz(p->out, "<ul>\n");
-    for (size_t i = first; i < n; i++) {
+    for (size_t i = first; i < p->r->n_advice; i++) {
         strbuf_addz(p->out, "<li>");
-        html_text(p->out, own ? word_of(p->lang, r->advice[i]) : page_reason(p, &d->reason[i]));
+        html_text(p->out, page_finding(p, i));
         strbuf_addz(p->out, "</li>\n");
     }
     strbuf_addz(p->out, "</ul>\n");
@@ -211,18 +207,13 @@ void page_answer(struct page *p)
     strbuf_addz(p->out, "</h1>\n<p class=\"soft\">");
     SAY(p, r->n_policies == 1 ? W_SAME_WORK_ONE : W_SAME_WORK, html_of_count(p, r->n_policies));
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
-    const char *choice = page_recommendation(p);
-    const bool said = !choice && r->n_policies > 1 && r->n_advice > 0;
-    html_text(p->out, choice              ? choice
-                      : said              ? word_of(p->lang, r->advice[0])
-                      : r->n_policies > 1 ? page_word(p, W_NO_ADVICE)
-                                          : page_word(p, W_ONE_POLICY));
+    html_text(p->out, page_first_line(p));
     strbuf_addz(p->out, "</p>\n");
     range(p);
     written_by(p);
     unfinished(p);
     not_compared(p);
-    findings(p, said ? 1 : 0);
+    findings(p);
     unstable(p);
     targets_missed(p);
     rejections(p);

@@ -70,7 +70,8 @@ static void charge_row(struct grid *t, const char *name, bool teams, double *sum
     const struct page *p = t->p;
     const enum word nobody = teams ? W_NO_GROUP : W_NO_USER;
     grid_row(t, false);
-    grid_name(t, page_unnamed(name) ? page_word(p, nobody) : word_of(p->lang, name), NULL);
+    grid_name(t, page_unnamed(name) ? page_word(p, nobody) : word_of_payer(p->lang, p->a, name),
+              NULL);
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const double usd = charged(&p->r->policy[i].tco, name, teams);
         sum[i] += usd;

@@ -1,6 +1,7 @@
 /* plots/page_compare.c - the policies side by side, and against the first. */
 #include "plots/page.h"
 
+#include "plots/figure_words.h"
 #include "plots/html.h"
 #include "plots/report_data.h"
 
@@ -96,8 +97,14 @@ static void difference_cell(struct grid *t, const struct comparison_row *c, enum
 static void difference_row(struct grid *t, const struct comparison_row *like)
 {
     const struct page *p = t->p;
-    const char *words = like->metric, *unit = like->unit;
-    enum kind kind = FIGURE;
+    const char *unit;
+    bool share;
+    const char *words = figure_words(p->lang, p->a, like->metric, &unit, &share); /* of a service */
+    enum kind kind = share ? PERCENT : FIGURE;
+    if (share)
+        unit = page_word(p, W_PERCENT);
+    else if (words == like->metric)
+        unit = word_of(p->lang, like->unit); /* not known here */
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
         if (strcmp(compared[i].metric, like->metric) != 0) continue;
         words = page_word(p, compared[i].words);

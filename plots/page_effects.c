@@ -121,7 +121,7 @@ void page_effects(struct page *p)
             grid_text(&t, mib ? "MiB" : word_of(p->lang, x->unit));
             grid_text(&t, word_of(p->lang, x->provenance));
             if (p->effects) effect(&t, x);
-            grid_text(&t, x->source);
+            grid_quote(&t, x->source);
         }
     grid_close(&t);
     page_picture(p, "effects");

@@ -165,15 +165,27 @@ void grid_count(struct grid *t, uint64_t n)
     strbuf_fini(&b);
 }
 
-void grid_text(struct grid *t, const char *s)
+static void text_cell(struct grid *t, const char *s, const char *open, const char *close)
 {
     const size_t len =
         s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
     cell(t, len > 60 ? "text long" : len > 22 ? "text" : "text short", NULL);
+    strbuf_addz(&t->body, open);
     html_text(&t->body, s);
-    strbuf_addz(&t->body, "</td>");
+    strbuf_addf(&t->body, "%s</td>", close);
     csv_next(t);
     csv_text(&t->csv, s);
+}
+
+void grid_text(struct grid *t, const char *s)
+{
+    text_cell(t, s, "", "");
+}
+
+void grid_quote(struct grid *t, const char *s)
+{
+    const bool foreign = t->p->lang != LANG_EN;
+    text_cell(t, s, foreign ? "<span lang=\"en\">" : "", foreign ? "</span>" : "");
 }
 
 void grid_list(struct grid *t, const char *const *s, size_t n)

@@ -2,6 +2,7 @@
 #include "plots/page.h"
 
 #include "plots/beside.h"
+#include "plots/figure_words.h"
 #include "plots/html.h"
 
 #include <math.h>
@@ -108,7 +109,8 @@ void page_sweep(struct page *p)
     for (size_t i = 0; i < b->n; i++) {
         const struct beside_curve *c = &b->curve[i];
         const char *svg = strstr(c->svg.s ? c->svg.s : "", "<svg");
-        const char *figure = html_of(p, c->figure), *axis = html_of(p, c->axis);
+        const char *figure = html_of(p, figure_label(p->lang, p->a, c->figure)),
+                   *axis = html_of(p, axis_words(p->lang, p->a, c->axis));
         strbuf_addz(p->out, "<div class=\"pic\">\n<figure>\n<figcaption>");
         SAY(p, W_OVER_AXIS, figure, axis);
         strbuf_addz(p->out, "</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "

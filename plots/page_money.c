@@ -40,8 +40,8 @@ static void item_row(struct grid *t, const struct cost_item_result *it)
         grid_number(t, same ? same->usd : x->priced ? 0 : NAN, MONEY);
     }
     grid_text(t, driver_words(p, it->driver));
-    grid_text(t, it->source);
-    grid_text(t, it->date);
+    grid_quote(t, it->source);
+    grid_text(t, word_of(p->lang, it->date));
     grid_text(t, word_of(p->lang, it->confidence));
 }
 

@@ -36,7 +36,7 @@ static void paybacks(struct page *p)
             const struct tco_result *x = &p->r->policy[i].tco;
             grid_row(&t, false);
             grid_policy(&t, i);
-            grid_text(&t, x->payback[k].rent);
+            grid_quote(&t, x->payback[k].rent);
             grid_number(&t, x->upfront_usd, MONEY);
             grid_number(&t, x->resale_usd, MONEY);
             grid_number(&t, x->payback[k].usd_per_year, MONEY);

@@ -59,7 +59,7 @@ static void targets(struct page *p, size_t k, const char *name)
         struct strbuf most = { 0 };
         strbuf_addf(&most, "%s ", page_word(p, W_AT_MOST));
         html_figure(&most, first->target[i].target_ms);
-        strbuf_addz(&most, " ms");
+        strbuf_addf(&most, " %s", page_word(p, W_MS));
         grid_column(&t, first->target[i].name, most.s, false);
         strbuf_fini(&most);
     }
@@ -71,7 +71,8 @@ static void targets(struct page *p, size_t k, const char *name)
         for (size_t c = 0; c < v->n_targets; c++) {
             struct strbuf b = { 0 };
             html_figure(&b, v->target[c].value_ms);
-            strbuf_addf(&b, " ms, %s", page_word(p, v->target[c].met ? W_MET : W_MISSED));
+            strbuf_addf(&b, " %s%s%s", page_word(p, W_MS), page_word(p, W_COMMA),
+                        page_word(p, v->target[c].met ? W_MET : W_MISSED));
             grid_html(&t, b.s, v->target[c].value_ms, FIGURE);
             strbuf_fini(&b);
         }

@@ -130,7 +130,7 @@ void page_data_quality(struct page *p)
         grid_number(&t, get(json_object_get(a, "peak"), "gpus"), FIGURE);
         grid_number(&t, get(a, "duplicate_ids"), FIGURE);
         reasons(&why, a);
-        grid_text(&t, why.s ? why.s : "");
+        grid_quote(&t, why.s ? why.s : "");
         strbuf_fini(&why);
     }
     grid_close(&t);
@@ -143,6 +143,18 @@ static void term(struct page *p, const char *name, const char *text)
     strbuf_addf(p->out, "<dt>%s</dt><dd><code>", name);
     html_text(p->out, text);
     strbuf_addz(p->out, "</code></dd>\n");
+}
+
+static void engine(struct page *p)
+{
+    strbuf_addf(p->out, "<dt>%s</dt><dd>", page_word(p, W_ENGINE));
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct policy_result *x = &p->r->policy[i];
+        if (i) page_put(p, W_SEPARATOR);
+        SAY(p, W_ENGINE_LINE, html_of(p, x->name), html_of_count(p, x->events),
+            html_of_count(p, x->trace_rows));
+    }
+    strbuf_addz(p->out, "</dd>\n");
 }
 
 void page_reproduce(struct page *p)
@@ -172,12 +184,7 @@ void page_reproduce(struct page *p)
         strbuf_addf(&text, "%s %s", r->input[i].name, r->input[i].sha256);
         term(p, word_of(p->lang, r->input[i].kind), text.s);
     }
-    strbuf_clear(&text);
-    for (size_t i = 0; i < r->n_policies; i++)
-        strbuf_addf(&text, "%s%s: %llu events, %llu trace rows", i ? "; " : "", r->policy[i].name,
-                    (unsigned long long)r->policy[i].events,
-                    (unsigned long long)r->policy[i].trace_rows);
-    if (text.s) term(p, page_word(p, W_ENGINE), text.s);
+    if (r->n_policies) engine(p);
     strbuf_addf(p->out, "</dl>\n<p>%s</p>\n", page_word(p, W_SAME_BYTES));
     if (r->scenario) {
         strbuf_clear(&text);

@@ -82,7 +82,8 @@ static void line(struct grid *to, const struct errors *t)
     struct page *p = to->p;
     const char *what = word_of(p->lang, copy(p, field(t, WHAT)));
     if (!csv_is(field(t, GROUP), "total"))
-        what = arena_printf(p->a, "%s: %s", what, copy(p, field(t, GROUP)));
+        what = arena_printf(p->a, "%s: %s", what,
+                            word_of_parts(p->lang, p->a, copy(p, field(t, GROUP))));
     grid_row(to, false);
     grid_name(to, what, NULL);
     grid_text(to, copy(p, field(t, POLICIES)));

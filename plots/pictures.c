@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-int pictures_begin(struct pictures *p, struct err *e)
+int pictures_begin(struct pictures *p, const char *dir, const char *to, struct err *e)
 {
+    p->dir = to ? to : arena_printf(p->a, "%s/plots", dir);
     const int rc = outfile_mkdirs(p->dir, e);
-    return rc ? rc : gnuplot_template(p->dir, "style.gp", LANG_EN, e);
+    return rc || to ? rc : gnuplot_template(p->dir, "style.gp", p->lang, e);
 }
 
 void pictures_unlink(const struct pictures *p, const char *name)
@@ -44,7 +45,7 @@ int pictures_make(struct pictures *p, const char *name, const char *kind, const 
         rc = outfile_write(arena_printf(p->a, "%s/%s.gp", p->dir, name), script, strlen(script), e);
         if (rc != 0) return rc;
     }
-    rc = gnuplot_template(p->dir, arena_printf(p->a, "%s.gp", kind), LANG_EN, e);
+    rc = gnuplot_template(p->dir, arena_printf(p->a, "%s.gp", kind), p->lang, e);
     if (rc != 0) return rc;
     p->n++;
     if (p->hopeless || gnuplot_draw(p->dir, name, alt, &fate, &p->failed) == 0) return 0;

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "plots/words.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,13 +16,15 @@
 struct pictures {
     struct arena *a;   /* borrowed */
     const char *dir;   /* where they lie; borrowed */
+    enum lang lang;    /* of what they say */
     size_t n;          /* made */
     struct err failed; /* first picture that could not be drawn */
     bool hopeless;     /* no use in trying gnuplot again */
 };
 
-/* The folder and the common style. 0 or ERR_IO. */
-int pictures_begin(struct pictures *p, struct err *e);
+/* Pictures from what lies in `dir`, into dir/plots with a style.gp of their own; or into `to`, the folder of a report
+ * that has one. 0 or ERR_IO. */
+int pictures_begin(struct pictures *p, const char *dir, const char *to, struct err *e);
 /* DIR/NAME.tsv, NAME.gp and NAME.svg. `alt` says in words what it shows. Frees `tsv`. 0 or ERR_IO. */
 int pictures_make(struct pictures *p, const char *name, const char *kind, const char *alt,
                   struct strbuf *tsv, struct err *e);

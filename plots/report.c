@@ -189,11 +189,11 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     if (rc == 0) rc = read_beside(&effects, dir, "sensitivity.json", e);
     src.risk = risk.root;
     src.effects = effects.root;
-    if (rc == 0) data_style(r, plots, &drawing);
+    if (rc == 0) data_style(r, plots, lang, &drawing);
     for (size_t i = 0; i < PICTURES && rc == 0; i++)
         rc = make_picture(&pictures[i], &pages[i], &src, plots, &hopeless, &drawing, e);
     if (rc == 0) {
-        beside_read(&beside, dir, r);
+        beside_read(&beside, dir, r, lang);
         const struct report_look look = { .lang = lang,
                                           .imports = imports.root,
                                           .risk = risk.root,

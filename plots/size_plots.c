@@ -1,6 +1,7 @@
 #include "plots/size_plots.h"
 
 #include "base/json.h"
+#include "plots/figure_words.h"
 #include "plots/pictures.h"
 #include "plots/report_data.h"
 
@@ -70,8 +71,10 @@ static double number(const json_t *v, const char *key)
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
-static void fleet_row(struct strbuf *out, const json_t *trial, const json_t *target)
+static void fleet_row(struct drawing *d, struct strbuf *out, const char *unit, const json_t *trial,
+                      const json_t *target)
 {
+    const enum lang lang = d->pictures.lang;
     const double mean = number(target, "value"), low = number(target, "low"),
                  high = number(target, "high");
     const double cards = number(trial, "cards"), nodes = number(trial, "nodes");
@@ -80,10 +83,12 @@ static void fleet_row(struct strbuf *out, const json_t *trial, const json_t *tar
     data_number(out, mean);
     data_number(out, isfinite(low) ? low : mean);
     data_number(out, isfinite(high) ? high : mean);
-    strbuf_addf(out, "\t%d\t%.9g cards, %.9g nodes: ", json_is_true(json_object_get(trial, "met")),
-                cards, nodes);
-    strbuf_addf(out, isfinite(mean) ? "%.4g, " : "n/a, ", mean);
-    data_name(out, text(target, "verdict"));
+    strbuf_addf(out, "\t%d\t", json_is_true(json_object_get(trial, "met")));
+    const char *const arg[] = { arena_printf(d->a, "%.9g", cards),
+                                arena_printf(d->a, "%.9g", nodes),
+                                figure_plain(d->a, mean, low, high), unit,
+                                word_of(lang, text(target, "verdict")) };
+    data_name(out, word_filled(lang, d->a, isfinite(mean) ? W_FLEET_TRIED : W_FLEET_NONE, arg, 5));
     strbuf_addc(out, '\n');
 }
 
@@ -101,7 +106,12 @@ static int curve(struct drawing *d, size_t q, struct err *e)
     char *name = arena_printf(d->a, "size_curve_%zu_%s", q + 1, figure);
     for (char *p = name; *p; p++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p)) *p = '_';
-    strbuf_addz(&out, "axis\tfigure\ttarget\tlimit\tcolours\tdashes\ncards\t");
+    const enum lang lang = d->pictures.lang;
+    const char *unit, *words = figure_words(lang, d->a, figure, &unit, NULL);
+    const char *const said[] = { words, word(lang, W_CARD_COUNT) };
+    strbuf_addz(&out,
+                "axis\tfigure\ttarget\tlimit\tcolours\tdashes\taxis in words\tfigure in words\n"
+                "cards\t");
     data_name(&out, figure);
     strbuf_addc(&out, '\t');
     data_name(&out, slo);
@@ -111,6 +121,8 @@ static int curve(struct drawing *d, size_t q, struct err *e)
     for (size_t k = 0; k < d->n_lines; k++) strbuf_addf(&out, " %zu", d->line[k].colour);
     strbuf_addc(&out, '\t');
     for (size_t k = 0; k < d->n_lines; k++) strbuf_addf(&out, " %zu", d->line[k].dash);
+    strbuf_addf(&out, "\t%s\t", word(lang, W_CARD_COUNT));
+    data_name(&out, figure_label(lang, d->a, figure));
     strbuf_addc(&out, '\n');
     for (size_t k = 0; k < d->n_lines; k++) {
         strbuf_addz(&out, "\n\n");
@@ -120,12 +132,12 @@ static int curve(struct drawing *d, size_t q, struct err *e)
         {
             const json_t *target = json_array_get(json_object_get(trial, "targets"), q);
             any = any || isfinite(number(target, "value"));
-            fleet_row(&out, trial, target);
+            fleet_row(d, &out, unit, trial, target);
         }
     }
     if (any)
         return pictures_make(&d->pictures, name, "size_curve",
-                             arena_printf(d->a, "%s against the number of cards", figure), &out, e);
+                             word_filled(lang, d->a, W_OVER_AXIS, said, 2), &out, e);
     pictures_unlink(&d->pictures, name);
     strbuf_fini(&out);
     return 0;
@@ -142,7 +154,7 @@ static bool all_texts(const json_t *list)
     return json_is_array(list);
 }
 
-int size_plots_build(const char *dir, size_t *n, struct err *e)
+int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e)
 {
     struct json_doc doc = { 0 };
     struct drawing d = { .a = arena_create() };
@@ -159,8 +171,8 @@ int size_plots_build(const char *dir, size_t *n, struct err *e)
         goto out;
     }
     read_lines(&d, policies, json_object_get(doc.root, "policy_order"));
-    d.pictures = (struct pictures){ .a = d.a, .dir = arena_printf(d.a, "%s/plots", dir) };
-    rc = pictures_begin(&d.pictures, e);
+    d.pictures = (struct pictures){ .a = d.a, .lang = lang };
+    rc = pictures_begin(&d.pictures, dir, to, e);
     for (size_t q = 0; q < json_array_size(d.slo) && rc == 0; q++) rc = curve(&d, q, e);
     *n = d.pictures.n;
     if (rc == 0) rc = pictures_end(&d.pictures, e);

@@ -10,13 +10,14 @@
 #define GPUSIM_PLOTS_SIZE_PLOTS_H
 
 #include "base/err.h"
+#include "plots/words.h"
 
 #include <stddef.h>
 
 enum { SIZE_PLOT_LINES = 24 };
 
-/* *n: pictures made. 0; ERR_IO for files and when gnuplot is absent or fails: data and scripts are there
+/* Into dir/plots, or into `to`, where a report's style.gp lies; said in `lang`. *n: pictures made. 0; ERR_IO for files and when gnuplot is absent or fails: data and scripts are there
  * then; ERR_INPUT for a size.json of another kind. */
-int size_plots_build(const char *dir, size_t *n, struct err *e);
+int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e);
 
 #endif

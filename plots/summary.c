@@ -131,17 +131,13 @@ void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out
     put_text(out, r->scenario_name);
     strbuf_addz(out, "\n\n**");
     struct page p = { .r = r, .lang = lang, .a = arena_create() };
-    const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
-    const bool own =
-        lang == LANG_EN || !d; /* else the reasons of the recommendation in its words */
-    const char *choice = page_recommendation(&p);
-    const size_t first = own && !choice, n = own ? r->n_advice : d->n_reasons;
-    put_text(out, choice ? choice : r->n_advice ? r->advice[0] : word(lang, W_NO_ADVICE));
+    const size_t first = page_findings_from(&p);
+    put_text(out, page_first_line(&p));
     strbuf_addz(out, "**\n");
-    if (n > first) strbuf_addc(out, '\n');
-    for (size_t i = first; i < n; i++) {
+    if (r->n_advice > first) strbuf_addc(out, '\n');
+    for (size_t i = first; i < r->n_advice; i++) {
         strbuf_addz(out, "- ");
-        put_text(out, own ? r->advice[i] : page_reason(&p, &d->reason[i]));
+        put_text(out, page_finding(&p, i));
         strbuf_addc(out, '\n');
     }
     arena_destroy(p.a);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "plots/figure_words.h"
 #include "plots/pictures.h"
 #include "plots/report_data.h"
 
@@ -16,7 +17,8 @@
 #define COST  "tco.total_usd"
 #define CARDS "gpu.count"
 
-#define MOST_BYTES ((size_t)1 << 30) /* of sweep.json: 100,000 rows */
+#define MOST_BYTES  ((size_t)1 << 30) /* of sweep.json: 100,000 rows */
+#define MOST_BESIDE ((size_t)1 << 26) /* of one that a report shows: it must not wait for it */
 
 struct axis {
     const char *path;
@@ -157,7 +159,6 @@ static void colours(struct strbuf *out, const struct drawing *d)
 {
     for (size_t p = 0; p < d->n_policies; p++)
         strbuf_addf(out, "%c%zu", p ? ' ' : '\t', d->colour[p]);
-    strbuf_addc(out, '\n');
 }
 
 /* ---- one axis ---- */
@@ -195,6 +196,23 @@ static int by_x(const void *a, const void *b)
     return (p->k > q->k) - (p->k < q->k);
 }
 
+static void curve_row(struct drawing *d, struct strbuf *out, const struct at *at, size_t p,
+                      const char *name, const char *unit)
+{
+    const json_t *policy = policy_of(at->point, d->policy[p]);
+    const double mean = figure(policy, name, "mean"), low = figure(policy, name, "low"),
+                 high = figure(policy, name, "high");
+    const char *value = d->axis[0].value[at->k];
+    strbuf_addf(out, "%.9g", at->x);
+    cell(out, value);
+    data_number(out, mean);
+    data_number(out, low);
+    data_number(out, high);
+    cell(out, arena_printf(d->arena, "%s: %s %s", value, figure_plain(d->arena, mean, low, high),
+                           isfinite(mean) ? unit : ""));
+    strbuf_addc(out, '\n');
+}
+
 static int curve(struct drawing *d, const char *name, struct err *e)
 {
     const struct axis *x = &d->axis[0];
@@ -207,29 +225,27 @@ static int curve(struct drawing *d, const char *name, struct err *e)
         at[i] = (struct at){ x->number && k < x->n ? x->number[k] : (double)k, k, point };
     }
     qsort(at, n, sizeof *at, by_x);
-    strbuf_addz(&out, "axis\tfigure\tscale\tcolours\n");
+    const enum lang lang = d->pictures.lang;
+    const char *unit, *const said[] = { figure_words(lang, d->arena, name, &unit, NULL),
+                                        axis_words(lang, d->arena, x->path) };
+    strbuf_addz(&out, "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\n");
     data_name(&out, x->path);
     cell(&out, name);
     strbuf_addf(&out, "\t%d", scale_of(x));
     colours(&out, d);
+    cell(&out, said[1]);
+    cell(&out, figure_label(lang, d->arena, name));
+    strbuf_addc(&out, '\n');
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
-        strbuf_addz(&out, "\tvalue\tmean\tlow\thigh\n");
-        for (size_t i = 0; i < n; i++) {
-            const json_t *policy = policy_of(at[i].point, d->policy[p]);
-            if (at[i].k >= x->n) continue;
-            strbuf_addf(&out, "%.9g", at[i].x);
-            cell(&out, x->value[at[i].k]);
-            data_number(&out, figure(policy, name, "mean"));
-            data_number(&out, figure(policy, name, "low"));
-            data_number(&out, figure(policy, name, "high"));
-            strbuf_addc(&out, '\n');
-        }
+        strbuf_addz(&out, "\tvalue\tmean\tlow\thigh\ttext\n");
+        for (size_t i = 0; i < n; i++)
+            if (at[i].k < x->n) curve_row(d, &out, &at[i], p, name, unit);
     }
-    return pictures_make(
-        &d->pictures, arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
-        "sweep_curve", arena_printf(d->arena, "%s over %s", name, x->path), &out, e);
+    return pictures_make(&d->pictures,
+                         arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
+                         "sweep_curve", word_filled(lang, d->arena, W_OVER_AXIS, said, 2), &out, e);
 }
 
 /* ---- two axes ---- */
@@ -240,12 +256,22 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
     struct strbuf out = { 0 };
     size_t i;
     json_t *point;
-    strbuf_addz(&out, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\n");
+    const enum lang lang = d->pictures.lang;
+    const char *const said[] = { figure_words(lang, d->arena, name, NULL, NULL),
+                                 axis_words(lang, d->arena, x->path),
+                                 axis_words(lang, d->arena, y->path), d->policy[p] };
+    strbuf_addz(
+        &out,
+        "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\tx in words\ty in words\tfigure in words\n");
     data_name(&out, x->path);
     cell(&out, y->path);
     cell(&out, name);
     cell(&out, d->policy[p]);
-    strbuf_addf(&out, "\t%zu\t%zu\n\n\nx\ty\tvalue x\tvalue y\tmean\n", x->n, y->n);
+    strbuf_addf(&out, "\t%zu\t%zu", x->n, y->n);
+    cell(&out, said[1]);
+    cell(&out, said[2]);
+    cell(&out, figure_label(lang, d->arena, name));
+    strbuf_addz(&out, "\n\n\nx\ty\tvalue x\tvalue y\tmean\ttext\n");
     json_array_foreach(d->points, i, point)
     {
         const size_t kx = index_of(x, point), ky = index_of(y, point);
@@ -253,15 +279,16 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
         strbuf_addf(&out, "%zu\t%zu", kx, ky);
         cell(&out, x->value[kx]);
         cell(&out, y->value[ky]);
-        data_number(&out, figure(policy_of(point, d->policy[p]), name, "mean"));
+        const json_t *policy = policy_of(point, d->policy[p]);
+        const double mean = figure(policy, name, "mean");
+        data_number(&out, mean);
+        cell(&out, figure_plain(d->arena, mean, figure(policy, name, "low"),
+                                figure(policy, name, "high")));
         strbuf_addc(&out, '\n');
     }
     return pictures_make(
         &d->pictures, arena_printf(d->arena, "sweep_heat_%s_%zu", short_of(d->arena, name), p + 1),
-        "sweep_heat",
-        arena_printf(d->arena, "%s over %s and %s, policy %s", name, x->path, y->path,
-                     d->policy[p]),
-        &out, e);
+        "sweep_heat", word_filled(lang, d->arena, W_OVER_AXES, said, 4), &out, e);
 }
 
 /* ---- cost against a service level ---- */
@@ -304,6 +331,17 @@ static void mark_front(struct dot *dot, size_t n, struct arena *a)
     }
 }
 
+/* "100 s", to what the replications support. */
+static const char *with_unit(struct drawing *d, const struct dot *x, const char *name)
+{
+    const json_t *policy = policy_of(x->point, d->policy[x->policy]);
+    const char *unit;
+    figure_words(d->pictures.lang, d->arena, name, &unit, NULL);
+    const char *s = figure_plain(d->arena, figure(policy, name, "mean"),
+                                 figure(policy, name, "low"), figure(policy, name, "high"));
+    return *unit ? arena_printf(d->arena, "%s %s", s, unit) : s;
+}
+
 static void dot_row(struct drawing *d, const struct dot *x, double edge, struct strbuf *out)
 {
     const char *key;
@@ -319,7 +357,7 @@ static void dot_row(struct drawing *d, const struct dot *x, double edge, struct 
         strbuf_addc(out, '=');
         data_name(out, json_string_value(value) ? json_string_value(value) : "");
     }
-    strbuf_addf(out, ": %.4g, %.6g\n", x->x, x->y);
+    strbuf_addf(out, ": %s, %s\n", with_unit(d, x, d->level), with_unit(d, x, d->cost));
 }
 
 static int pareto(struct drawing *d, struct err *e)
@@ -345,11 +383,17 @@ static int pareto(struct drawing *d, struct err *e)
     mark_front(dot, n, d->arena);
     const double edge =
         isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
-    strbuf_addf(&out, "level\tcost\tedge\tcolours\n");
+    const enum lang lang = d->pictures.lang;
+    const char *const said[] = { figure_words(lang, d->arena, d->cost, NULL, NULL),
+                                 figure_words(lang, d->arena, d->level, NULL, NULL) };
+    strbuf_addz(&out, "level\tcost\tedge\tcolours\tlevel in words\tcost in words\n");
     data_name(&out, d->level);
     cell(&out, d->cost);
     strbuf_addf(&out, "\t%.9g", edge);
     colours(&out, d);
+    cell(&out, figure_label(lang, d->arena, d->level));
+    cell(&out, figure_label(lang, d->arena, d->cost));
+    strbuf_addc(&out, '\n');
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
@@ -360,12 +404,12 @@ static int pareto(struct drawing *d, struct err *e)
         if (of_policy == 0) strbuf_addz(&out, "NaN\tNaN\t0\t0\t\n");
     }
     return pictures_make(&d->pictures, "sweep_pareto", "sweep_pareto",
-                         arena_printf(d->arena, "%s against %s", d->cost, d->level), &out, e);
+                         word_filled(lang, d->arena, W_AGAINST, said, 2), &out, e);
 }
 
 /* ---- all of them ---- */
 
-static int draw(struct drawing *d, struct err *e)
+static int draw(struct drawing *d, bool curves_only, struct err *e)
 {
     const char *figures[MOST_LATENCIES + 4];
     size_t n = find_latencies(d, figures);
@@ -375,23 +419,23 @@ static int draw(struct drawing *d, struct err *e)
     figures[n++] = d->cost;
     const bool crossed =
         d->n_axes == 2 && json_array_size(d->points) == d->axis[0].n * d->axis[1].n;
-    int rc = pareto(d, e);
+    int rc = curves_only ? 0 : pareto(d, e);
     for (size_t f = 0; f < n && rc == 0; f++) {
         if (!any_has(d, figures[f])) continue;
         if (d->n_axes == 1) rc = curve(d, figures[f], e);
-        for (size_t p = 0; p < d->n_policies && crossed && rc == 0; p++)
+        for (size_t p = 0; p < d->n_policies && crossed && !curves_only && rc == 0; p++)
             rc = heat(d, figures[f], p, e);
     }
     return rc;
 }
 
-int sweep_plots_build(const char *dir, size_t *n, struct err *e)
+int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e)
 {
     struct json_doc doc = { 0 };
     struct drawing d = { .arena = arena_create() };
     const char *path = arena_printf(d.arena, "%s/sweep.json", dir);
     *n = 0;
-    int rc = json_doc_load_up_to(&doc, path, MOST_BYTES, e);
+    int rc = json_doc_load_up_to(&doc, path, to ? MOST_BESIDE : MOST_BYTES, e);
     if (rc != 0) {
         err_hint(e,
                  "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
@@ -409,9 +453,9 @@ int sweep_plots_build(const char *dir, size_t *n, struct err *e)
     const char *latency[MOST_LATENCIES];
     d.level = find_latencies(&d, latency) > 0 ? latency[0] : WAIT;
     d.cost = any_has(&d, COST) ? COST : CARDS;
-    d.pictures = (struct pictures){ .a = d.arena, .dir = arena_printf(d.arena, "%s/plots", dir) };
-    rc = pictures_begin(&d.pictures, e);
-    if (rc == 0) rc = draw(&d, e);
+    d.pictures = (struct pictures){ .a = d.arena, .lang = lang };
+    rc = pictures_begin(&d.pictures, dir, to, e);
+    if (rc == 0) rc = draw(&d, to != NULL, e);
     *n = d.pictures.n;
     if (rc == 0) rc = pictures_end(&d.pictures, e);
 out:

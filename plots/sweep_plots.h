@@ -17,13 +17,15 @@
 #define GPUSIM_PLOTS_SWEEP_PLOTS_H
 
 #include "base/err.h"
+#include "plots/words.h"
 
 #include <stddef.h>
 
 enum { SWEEP_PLOT_POLICIES = 8 };
 
-/* *n: pictures made. 0; ERR_IO for files and when gnuplot is absent or fails: data and scripts are there
+/* Into dir/plots; or the curves over one axis alone into `to`, where a report's style.gp lies. Said in `lang`. *n: pictures
+ * made. 0; ERR_IO for files and when gnuplot is absent or fails: data and scripts are there
  * then; ERR_INPUT for a sweep.json of another kind. */
-int sweep_plots_build(const char *dir, size_t *n, struct err *e);
+int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e);
 
 #endif

@@ -2,11 +2,12 @@
 # replications; the target is the dotted line. Hollow: a fleet that misses some target. What lies far above the target is
 # beyond the upper edge.
 # By hand: gnuplot -e "data='x.tsv'; out='x.svg'" size_curve.gp
-# Data: first block: axis, figure, the target and its number, line types and dashes of the lines. Then one block a line,
+# Data: first block: axis, figure, the target and its number, line types and dashes of the lines, axis and figure in
+# words. Then one block a line,
 # two blank lines between; first row: its name; then cards, mean, low, high, 1 where all targets are met, text.
 set datafile separator "\t"
 set datafile columnheaders
-stats data index 0 using (axis = strcol(1), what = strcol(2), target = strcol(3), limit = strcol(4), types = strcol(5), dashes = strcol(6), 0) nooutput
+stats data index 0 using (axis = strcol(7), what = strcol(8), target = strcol(3), limit = strcol(4), types = strcol(5), dashes = strcol(6), 0) nooutput
 stats data using 1 nooutput
 blocks = STATS_blocks
 least = STATS_min

@@ -1,11 +1,11 @@
 # sweep_curve.gp - a figure over the one axis of a sweep: a line a policy, with bands of 95 % over replications.
 # By hand: gnuplot -e "data='x.tsv'; out='x.svg'" sweep_curve.gp
 # Data: first block: axis, figure, scale (0: values in order, 1: linear, 2: logarithmic), line types
-# of the policies. Then one block a policy,
-# two blank lines between; first row: its name; then x, the value as text, mean, low and high.
+# of the policies, axis and figure in words. Then one block a policy,
+# two blank lines between; first row: its name; then x, the value as text, mean, low, high, text.
 set datafile separator "\t"
 set datafile columnheaders
-stats data index 0 using (axis = strcol(1), what = strcol(2), scale = int($3), types = strcol(4), 0) nooutput
+stats data index 0 using (axis = strcol(5), what = strcol(6), scale = int($3), types = strcol(4), 0) nooutput
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 380
@@ -29,4 +29,4 @@ plot for [b = 1:blocks - 1] data index b every ::0::0 using (2):(2) axes x2y2 wi
      for [b = 1:blocks - 1] data index b using 1:4:5 with filledcurves linetype type(b) notitle, \
      for [b = 1:blocks - 1] data index b using 1:3 with linespoints linetype type(b) pointtype 7 pointsize 0.6 notitle, \
      for [b = 1:(scale == 0 ? 1 : 0)] data index b using 1:(0):xtic(2) with points pointtype 0 linecolor rgb "#FF000000" notitle, \
-     for [b = 1:blocks - 1] data index b using 1:(strcol(3) eq "NaN" ? 0 : $3):(strcol(2).": ".(strcol(3) eq "NaN" ? "n/a" : sprintf("%.4g", $3))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
+     for [b = 1:blocks - 1] data index b using 1:(strcol(3) eq "NaN" ? 0 : $3):(strcol(6)) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle

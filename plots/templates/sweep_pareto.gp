@@ -1,11 +1,11 @@
 # sweep_pareto.gp - every point and policy of a sweep, cost against service level: down and left is better. Those
 # that no other beats in both are joined; hollow: more than one job in a hundred was not served.
 # By hand: gnuplot -e "data='x.tsv'; out='x.svg'" sweep_pareto.gp
-# Data: first block: service level, cost, where nothing stands on the axis, line types. Then one block a policy; first row: its
+# Data: first block: service level, cost, where nothing stands on the axis, line types, level and cost in words. Then one block a policy; first row: its
 # name; then level, cost, 1 on the front, 1 for hollow, what it is in words.
 set datafile separator "\t"
 set datafile columnheaders
-stats data index 0 using (level = strcol(1), cost = strcol(2), edge = $3, types = strcol(4), 0) nooutput
+stats data index 0 using (level = strcol(5), cost = strcol(6), edge = $3, types = strcol(4), 0) nooutput
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 400

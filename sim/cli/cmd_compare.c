@@ -122,48 +122,101 @@ static void print_csv(const struct comparison *c)
 
 enum { MOST_TIMES = 10000 }; /* beyond it a difference is none for all that matters */
 
-static void put_number(double v, int width)
+enum { NUMBER = 40 };
+
+/* To two digits of half the interval; four without one. No powers of ten: columns line up by their points. */
+static const char *number(char out[NUMBER], double v, double half)
 {
-    if (isfinite(v))
-        printf("  %*.5g", width, v);
+    const double size = fabs(v);
+    if (!isfinite(v)) {
+        snprintf(out, NUMBER, "n/a");
+        return out;
+    }
+    int digit = size > 0 ? (int)floor(log10(size)) - 3 : 0;
+    if (isfinite(half) && half > 0) digit = (int)floor(log10(half)) - 1;
+    if (!(half > 0) && v == floor(v)) digit = 0;
+    const double step = pow(10, digit), rounded = digit > 0 ? round(v / step) * step : v;
+    snprintf(out, NUMBER, "%.*f", digit >= 0 ? 0 : digit < -6 ? 6 : -digit, rounded + 0.0);
+    if (strspn(out, "-0.") == strlen(out) && out[0] == '-') memmove(out, out + 1, strlen(out));
+    return out;
+}
+
+static void put_number(double v, double half)
+{
+    char text[NUMBER];
+    printf("  %11s", number(text, v, half));
+}
+
+static void put_times_longer(double times)
+{
+    if (isfinite(times) && times < MOST_TIMES)
+        printf(times < 10 ? " (it would take runs %.1f times as long)"
+                          : " (it would take runs %.0f times as long)",
+               fmax(times, 1.1));
+}
+
+static void print_row(const struct compare_row *r, int width, int figure)
+{
+    const struct interval *d = &r->difference;
+    char low[NUMBER], high[NUMBER], interval[2 * NUMBER + 5] = "n/a";
+    if (isfinite(d->half))
+        snprintf(interval, sizeof interval, "%s to %s", number(low, d->mean - d->half, d->half),
+                 number(high, d->mean + d->half, d->half));
+    printf("%-*s  %-*s  %9llu", width, r->policy, figure, r->metric, (unsigned long long)r->n);
+    if (isfinite(r->effective_n))
+        printf("  %9.0f", r->effective_n);
     else
-        printf("  %*s", width, "n/a");
+        printf("  %9s", "n/a");
+    put_number(r->first, d->half);
+    put_number(r->second, d->half);
+    put_number(d->mean, d->half);
+    printf("  %-23s  %s", interval, r->significant ? "yes" : "no");
+    put_times_longer(r->times_longer);
+    putchar('\n');
+}
+
+static bool has_none(const struct compare_total *t)
+{
+    return isnan(t->first) && isnan(t->second);
+}
+
+/* As if an interval gave the larger of both four digits, and their difference no finer ones; NAN: whole numbers. */
+static double half_of(const struct compare_total *t)
+{
+    const double most = fmax(fabs(t->first), fabs(t->second));
+    if (!(most > 0) || (t->first == floor(t->first) && t->second == floor(t->second))) return NAN;
+    return pow(10, floor(log10(most)) - 2);
+}
+
+/* Of the first two columns. */
+static void widths(const struct comparison *c, int *policy, int *figure)
+{
+    *policy = *figure = (int)strlen("policy");
+    for (size_t i = 0; i < c->n_rows + c->n_totals; i++) {
+        const struct compare_total *t = i < c->n_rows ? NULL : &c->total[i - c->n_rows];
+        const int p = (int)strlen(t ? t->policy : c->row[i].policy),
+                  f = (int)strlen(t ? t->metric : c->row[i].metric);
+        if (t && has_none(t)) continue;
+        if (p > *policy) *policy = p;
+        if (f > *figure) *figure = f;
+    }
 }
 
 static void print_table(const struct comparison *c)
 {
-    int width = 6;
-    for (size_t i = 0; i < c->n_rows; i++)
-        if ((int)strlen(c->row[i].policy) > width) width = (int)strlen(c->row[i].policy);
-    printf("%-*s  %-27s  %9s  %9s  %11s  %11s  %11s  %-25s  %s\n", width, "policy", "metric",
+    int width, figure;
+    widths(c, &width, &figure);
+    printf("%-*s  %-*s  %9s  %9s  %11s  %11s  %11s  %-23s  %s\n", width, "policy", figure, "metric",
            "jobs", "effective", "first", "second", "difference", "95 % interval", "significant");
-    for (size_t i = 0; i < c->n_rows; i++) {
-        const struct compare_row *r = &c->row[i];
-        const struct interval *d = &r->difference;
-        char interval[60] = "n/a";
-        if (isfinite(d->half))
-            snprintf(interval, sizeof interval, "%.5g to %.5g", d->mean - d->half,
-                     d->mean + d->half);
-        printf("%-*s  %-27s  %9llu", width, r->policy, r->metric, (unsigned long long)r->n);
-        if (isfinite(r->effective_n))
-            printf("  %9.0f", r->effective_n);
-        else
-            printf("  %9s", "n/a");
-        put_number(r->first, 11);
-        put_number(r->second, 11);
-        put_number(d->mean, 11);
-        printf("  %-25s  %s", interval, r->significant ? "yes" : "no");
-        if (isfinite(r->times_longer) && r->times_longer < MOST_TIMES)
-            printf(" (it would take runs %.2g times as long)", fmax(r->times_longer, 1.1));
-        putchar('\n');
-    }
+    for (size_t i = 0; i < c->n_rows; i++) print_row(&c->row[i], width, figure);
     for (size_t i = 0; i < c->n_totals; i++) {
         const struct compare_total *t = &c->total[i];
-        if (isnan(t->first) && isnan(t->second)) continue;
-        printf("%-*s  %-27s  %9s  %9s", width, t->policy, t->metric, "", "");
-        put_number(t->first, 11);
-        put_number(t->second, 11);
-        put_number(t->second - t->first, 11);
+        if (has_none(t)) continue;
+        printf("%-*s  %-*s  %9s  %9s", width, t->policy, figure, t->metric, "", "");
+        const double half = half_of(t);
+        put_number(t->first, half);
+        put_number(t->second, half);
+        put_number(t->second - t->first, half);
         printf("  one figure a run\n");
     }
     printf(

@@ -181,32 +181,45 @@ void table_csv(const struct result *r, struct strbuf *out)
 struct service_column {
     enum column_kind kind;
     const char *head, *unit;
-    size_t offset; /* into struct service_result */
+    size_t offset;  /* into struct service_result */
+    bool where_any; /* left out where all are 0 */
 };
 #define IN_SERVICE(member) offsetof(struct service_result, member)
 
 static const struct service_column service_columns[] = {
-    { TEXT, "service", "", IN_SERVICE(name) },
-    { COUNT, "requests", "", IN_SERVICE(requests) },
-    { COUNT, "done", "", IN_SERVICE(completed) },
-    { COUNT, "dropped", "", IN_SERVICE(dropped) },
-    { RATIO, "wait", "p99 ms", IN_SERVICE(wait_ms.p99) },
-    { RATIO, "latency", "mean ms", IN_SERVICE(latency_ms.mean) },
-    { RATIO, "latency", "p99 ms", IN_SERVICE(latency_ms.p99) },
-    { RATIO, "ttft", "p99 ms", IN_SERVICE(ttft_ms.p99) },
-    { RATIO, "tpot", "p99 ms", IN_SERVICE(tpot_ms.p99) },
-    { PERCENT, "in SLO", "%", IN_SERVICE(attainment) },
-    { RATIO, "replicas", "mean", IN_SERVICE(replicas_mean) },
-    { PERCENT, "busy", "%", IN_SERVICE(busy) },
-    { RATIO, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests) },
-    { YES_NO, "stable", "", IN_SERVICE(stable) },
+    { TEXT, "service", "", IN_SERVICE(name), false },
+    { COUNT, "requests", "", IN_SERVICE(requests), false },
+    { COUNT, "done", "", IN_SERVICE(completed), false },
+    { COUNT, "dropped", "", IN_SERVICE(dropped), false },
+    { COUNT, "unserv-", "able", IN_SERVICE(unservable), true },
+    { RATIO, "wait", "p99 ms", IN_SERVICE(wait_ms.p99), false },
+    { RATIO, "latency", "mean ms", IN_SERVICE(latency_ms.mean), false },
+    { RATIO, "latency", "p99 ms", IN_SERVICE(latency_ms.p99), false },
+    { RATIO, "ttft", "p99 ms", IN_SERVICE(ttft_ms.p99), false },
+    { RATIO, "tpot", "p99 ms", IN_SERVICE(tpot_ms.p99), false },
+    { PERCENT, "in SLO", "%", IN_SERVICE(attainment), false },
+    { RATIO, "replicas", "mean", IN_SERVICE(replicas_mean), false },
+    { PERCENT, "busy", "%", IN_SERVICE(busy), false },
+    { RATIO, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests), false },
+    { YES_NO, "stable", "", IN_SERVICE(stable), false },
 };
 enum {
     SERVICE_COLUMNS = sizeof service_columns / sizeof *service_columns,
     SERVICE_NAME = 16 /* longer names of policies and services are cut */
 };
 
-/* Column 0 is the policy. */
+/* Whether column c, of which 0 is the policy, is there. */
+static bool service_has(const struct result *r, int c)
+{
+    if (c == 0 || !service_columns[c - 1].where_any) return true;
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_services; k++) {
+            const char *v = (const char *)&r->policy[i].service[k];
+            if (*(const uint64_t *)(const void *)(v + service_columns[c - 1].offset)) return true;
+        }
+    return false;
+}
+
 static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v,
                          int c)
 {
@@ -249,6 +262,7 @@ void table_services_text(const struct result *r, struct strbuf *out)
     strbuf_addc(out, '\n');
     for (int line = 0; line < 2; line++)
         for (int c = 0; c <= SERVICE_COLUMNS; c++) {
+            if (!service_has(r, c)) continue;
             const struct service_column *x = c ? &service_columns[c - 1] : NULL;
             add_cell(out,
                      !x     ? line ? "" : "policy"
@@ -259,6 +273,7 @@ void table_services_text(const struct result *r, struct strbuf *out)
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_services; k++)
             for (int c = 0; c <= SERVICE_COLUMNS; c++) {
+                if (!service_has(r, c)) continue;
                 service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
                 cut(cell, width[c]);
                 add_cell(out, cell, width[c], c < 2, c == SERVICE_COLUMNS);

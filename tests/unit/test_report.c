@@ -796,7 +796,10 @@ static void two_runs(void **state)
         "\"only_first\": [\"<old>\"], \"only_second\": [], \"first\": \"a&b\", \"second\": \"c\", \"rows\": ["
         "{\"policy\": \"p\", \"metric\": \"wait_s\", \"n\": 1500, \"first\": 100, \"second\": 75, \"difference\": -25, "
         "\"low\": -40, \"high\": -10, \"p\": 0.002, \"significant\": true}], \"totals\": [{\"policy\": \"p\", "
-        "\"metric\": \"energy_kwh\", \"first\": 5, \"second\": 4, \"difference\": -1}]}";
+        "\"metric\": \"gpu.energy_kwh\", \"first\": 5, \"second\": 4, \"difference\": -1}, {\"policy\": \"p\", "
+        "\"metric\": \"services.chat.attainment\", \"first\": 0.9, \"second\": 0.951234, \"difference\": 0.051234}, "
+        "{\"policy\": \"p\", \"metric\": \"tco.total_usd\", \"first\": 8213.31, \"second\": 8213.92, "
+        "\"difference\": 0.61}]}";
     const char *dir = temp_dir();
     struct err e = { 0 };
     if (!have_gnuplot()) skip_without("gnuplot");
@@ -813,6 +816,12 @@ static void two_runs(void **state)
     assert_contains(
         page,
         "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
+    assert_contains(page, "energy at the board</td><td class=\"text short\">kWh</td>");
+    assert_contains(page, "chat: within all targets</td>");
+    assert_contains(page, "%</td><td data-v=\"90\">90.0</td><td data-v=\"95.1234\">95.1</td>"
+                          "<td data-v=\"5.1234\">+5.1</td>");
+    assert_contains(page, "<td data-v=\"0.61\">+1</td>"); /* 8,213 and 8,214 */
+    assert_contains(page, "<td data-v=\"0.002\">0.0020</td>");
     assert_contains(page, "<svg role=\"img\"");
     assert_contains(tsv, "0\twait, mean\t1\t-0.25\t-0.4\t-0.1\n");
     free(page);

@@ -1,6 +1,7 @@
 /* test_report_parts.c - sections of the page one by one, from results made up for each. */
 #include "support/support.h"
 
+#include "base/outfile.h"
 #include "plots/beside.h"
 #include "plots/page.h"
 #include "plots/report.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char *page_of(const struct result *r, enum lang lang, json_t *effects)
 {
@@ -241,6 +243,15 @@ static void put(const char *dir, const char *name, const char *text)
     fclose(f);
 }
 
+static const char sweep_table[] =
+    "{\"format\": \"gpusim-sweep/1\", \"vary\": [{\"path\": \"fleet.a.nodes\", \"values\": [\"1\", \"2\"]}], "
+    "\"points\": [{\"set\": {\"fleet.a.nodes\": \"1\"}, \"policies\": [{\"name\": \"p\", \"metrics\": "
+    "{\"jobs.wait_s.p95\": {\"mean\": 5.4321, \"low\": 5.2, \"high\": 5.6642}}}]}]}";
+static const char sizing[] =
+    "{\"format\": \"gpusim-size/1\", \"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"], "
+    "\"slo\": [\"services.chat.ttft_ms.p99<=9\"], \"policies\": [{\"name\": \"p\", \"tried\": [{\"cards\": 4, "
+    "\"nodes\": 2, \"met\": true, \"targets\": [{\"value\": 8.25, \"verdict\": \"met\"}]}]}]}";
+
 /* DIR-sweep counts when it is of this very scenario. */
 static void a_sweep_beside_the_run(void **state)
 {
@@ -249,37 +260,36 @@ static void a_sweep_beside_the_run(void **state)
     struct arena *a = arena_create();
     struct result r;
     (void)state;
+    if (system("command -v gnuplot >/dev/null 2>&1") != 0) skip_without("gnuplot");
     snprintf(run, sizeof run, "%s/run/", temp_dir());
     snprintf(sweep, sizeof sweep, "%.*s-sweep", (int)strlen(run) - 1, run);
-    snprintf(plots, sizeof plots, "%s/plots", sweep);
     fake_result(&r, a);
     r.scenario_sha256 = "abc";
     r.seed = 1;
-    beside_read(&b, run, &r);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* there is none */
     beside_fini(&b);
     assert_int_equal(mkdir(sweep, 0777), 0);
-    assert_int_equal(mkdir(plots, 0777), 0);
     put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
     static const char *const one[] = { "seed=1", "a=1" }, *const other[] = { "a=2" };
     r.set = other;
     r.n_set = 1;
-    beside_read(&b, run, &r);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* changed in another way */
     beside_fini(&b);
     r.set = one;
     r.n_set = 2;
     r.seed = 2;
-    beside_read(&b, run, &r);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* another seed */
     beside_fini(&b);
     r.seed = 1;
     r.scenario_sha256 = "abd";
-    beside_read(&b, run, &r);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* another file */
     beside_fini(&b);
     r.scenario_sha256 = "abc";
-    beside_read(&b, run, &r);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_string_equal(b.name, "run-sweep");
     assert_int_equal(b.n, 0);
     const struct report_look look = { .lang = LANG_EN, .beside = &b };
@@ -289,33 +299,36 @@ static void a_sweep_beside_the_run(void **state)
     assert_contains(out.s, "gpusim run SCENARIO --seed 1 --set &#39;a=1&#39;");
     strbuf_fini(&out);
     beside_fini(&b);
-    put(plots, "sweep_curve_z.tsv", "axis\tfigure\tscale\nfleet.a.nodes\tjobs.wait_s.p95\t1\n");
-    put(plots, "sweep_curve_z.svg", "<?xml?><svg id=\"curve\"></svg>");
-    put(plots, "sweep_curve_a.tsv",
-        "axis\tfigure\tscale\nfleet.a.nodes\tgpu.count\t1\n"); /* not drawn */
-    beside_read(&b, run, &r);
+    struct err e = { 0 };
+    snprintf(plots, sizeof plots, "%splots", run);
+    assert_int_equal(outfile_mkdirs(plots, &e), 0);
+    assert_int_equal(data_style(&r, plots, LANG_EN, &e), 0);
+    put(sweep, "sweep.json", sweep_table); /* drawn for the page, in its language and its folder */
+    beside_read(&b, run, &r, LANG_ZH);
     assert_int_equal(b.n, 1);
     assert_string_equal(b.curve[0].figure, "jobs.wait_s.p95");
     assert_string_equal(b.curve[0].axis, "fleet.a.nodes");
+    assert_contains(b.curve[0].svg.s, "a 的节点数");
+    assert_contains(b.curve[0].svg.s, "等待，p95（秒）");
+    assert_contains(b.curve[0].svg.s, "1: 5.43 秒"); /* what the interval supports */
+    const struct report_look chinese = { .lang = LANG_ZH, .beside = &b };
     out = (struct strbuf){ 0 };
-    report_page(&r, NULL, 0, &look, &out);
-    assert_contains(out.s, "jobs.wait_s.p95 over fleet.a.nodes");
-    assert_contains(out.s, "<svg id=\"curve\">");
-    assert_null(strstr(out.s, "<?xml?>"));
+    report_page(&r, NULL, 0, &chinese, &out);
+    assert_contains(out.s, "等待，p95（秒） 随 a 的节点数 的变化");
+    assert_null(strstr(out.s, "<?xml"));
     strbuf_fini(&out);
     beside_fini(&b);
+    snprintf(plots, sizeof plots, "%splots/sweep_curve_jobs_wait_s_p95.svg", run);
+    assert_int_equal(access(plots, F_OK), 0);
     /* a sizing of it comes first */
     snprintf(sweep, sizeof sweep, "%.*s-size", (int)strlen(run) - 1, run);
-    snprintf(plots, sizeof plots, "%s/plots", sweep);
     assert_int_equal(mkdir(sweep, 0777), 0);
-    assert_int_equal(mkdir(plots, 0777), 0);
-    put(sweep, "size.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
-    put(plots, "size_curve_1_y.tsv", "axis\tfigure\ttarget\ncards\tjobs.slowdown.p95\tx\n");
-    put(plots, "size_curve_1_y.svg", "<?xml?><svg id=\"of_size\"></svg>");
-    beside_read(&b, run, &r);
+    put(sweep, "size.json", sizing);
+    beside_read(&b, run, &r, LANG_ZH);
     assert_string_equal(b.name, "run-size, run-sweep");
     assert_int_equal(b.n, 2);
     assert_string_equal(b.curve[0].axis, "cards");
+    assert_contains(b.curve[0].svg.s, "4 张卡，2 个节点：8.25 毫秒，达成");
     assert_string_equal(b.curve[1].axis, "fleet.a.nodes");
     beside_fini(&b);
     fake_result_fini(&r);

@@ -45,24 +45,26 @@ static void a_target_over_cards(void **state)
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir = sizing(two_policies);
     err = (struct err){ 0 };
-    if (size_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    if (size_plots_build(dir, NULL, LANG_EN, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
     assert_int_equal(n, 1); /* nobody has the second figure */
     char *t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.tsv");
-    assert_string_equal(t, "axis\tfigure\ttarget\tlimit\tcolours\tdashes\n"
-                           "cards\tjobs.wait_s.p95\tjobs.wait_s.p95<=600\t600\t 1 1 2\t 1 2 2\n"
-                           "\n\nwhole, fleet.a.gpu=l4\tmean\tlow\thigh\tmet\ttext\n"
-                           "4\tNaN\tNaN\tNaN\t0\t4 cards, 1 nodes: n/a, missed\n"
-                           "8\t900\t700\t1100\t0\t8 cards, 2 nodes: 900, missed\n"
-                           "12\t30\t30\t30\t1\t12 cards, 3 nodes: 30, met\n"
-                           "\n\nwhole, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
-                           "8\t60\t50\t70\t1\t8 cards, 2 nodes: 60, met\n"
-                           "\n\nmig, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
-                           "8\t5\t4\t6\t1\t8 cards, 2 nodes: 5, met\n");
+    assert_string_equal(
+        t,
+        "axis\tfigure\ttarget\tlimit\tcolours\tdashes\taxis in words\tfigure in words\n"
+        "cards\tjobs.wait_s.p95\tjobs.wait_s.p95<=600\t600\t 1 1 2\t 1 2 2\tnumber of cards\twait, p95 (s)\n"
+        "\n\nwhole, fleet.a.gpu=l4\tmean\tlow\thigh\tmet\ttext\n"
+        "4\tNaN\tNaN\tNaN\t0\t4 cards, 1 nodes: n/a, missed\n"
+        "8\t900\t700\t1100\t0\t8 cards, 2 nodes: 900 s, missed\n"
+        "12\t30\t30\t30\t1\t12 cards, 3 nodes: 30 s, met\n"
+        "\n\nwhole, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+        "8\t60\t50\t70\t1\t8 cards, 2 nodes: 60 s, met\n"
+        "\n\nmig, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+        "8\t5\t4\t6\t1\t8 cards, 2 nodes: 5.0 s, met\n");
     free(t);
     t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
     assert_contains(t, "jobs.wait_s.p95&lt;=600"); /* the target, in the key */
     assert_contains(t, ">whole, fleet.a.gpu=a100<");
-    assert_contains(t, "12 cards, 3 nodes: 30, met"); /* under the pointer */
+    assert_contains(t, "12 cards, 3 nodes: 30 s, met"); /* under the pointer */
     free(t);
     assert_false(plot_exists(dir, "size_curve_2_services_0_attainment.tsv"));
 }
@@ -79,9 +81,9 @@ static void colours_and_key(void **state)
             "1", "4", "true", TARGET("30", "30", "30", "met"),
             NONE) "]}, {'name': 'lost', 'tried': [" FLEET("1", "4", "false", NONE, NONE) "]}]}");
     err = (struct err){ 0 };
-    if (size_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    if (size_plots_build(dir, NULL, LANG_EN, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
     char *t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.tsv");
-    assert_contains(t, "\t600\t 2 4\t 1 1\n");
+    assert_contains(t, "\t600\t 2 4\t 1 1\tnumber of cards\t");
     free(t);
     t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
     assert_contains(t, "rgb(181, 136,  25)"); /* the second of style.gp */
@@ -103,10 +105,10 @@ static void mistakes(void **state)
     size_t n;
     (void)state;
     err = (struct err){ 0 };
-    assert_int_equal(size_plots_build(temp_dir(), &n, &err), ERR_IO);
+    assert_int_equal(size_plots_build(temp_dir(), NULL, LANG_EN, &n, &err), ERR_IO);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err = (struct err){ 0 };
-        assert_int_equal(size_plots_build(sizing(bad[i]), &n, &err), ERR_INPUT);
+        assert_int_equal(size_plots_build(sizing(bad[i]), NULL, LANG_EN, &n, &err), ERR_INPUT);
         assert_int_equal(n, 0);
     }
 }
@@ -120,7 +122,7 @@ static void wrong_kinds(void **state)
                              "[1, {'name': 2, 'over': [1], 'tried': [1, {}, {'cards': 'x'}, "
                              "{'cards': 3, 'targets': [{'value': 'a'}]}]}, {'tried': {}}]}");
     err = (struct err){ 0 };
-    assert_int_equal(size_plots_build(dir, &n, &err), 0);
+    assert_int_equal(size_plots_build(dir, NULL, LANG_EN, &n, &err), 0);
     assert_int_equal(n, 0);
 }
 

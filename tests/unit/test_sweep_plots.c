@@ -21,7 +21,8 @@ static size_t build(const char *dir)
 {
     size_t n;
     err = (struct err){ 0 };
-    if (sweep_plots_build(dir, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    if (sweep_plots_build(dir, NULL, LANG_EN, &n, &err) != 0)
+        fail_msg("%s: %s", err.where, err.msg);
     return n;
 }
 
@@ -61,9 +62,12 @@ static void curves_and_front(void **state)
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
     assert_string_equal(
         t,
-        "axis\tfigure\tscale\tcolours\nfleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\n"
-        "\n\na\tvalue\tmean\tlow\thigh\n2\t2\t10\t10\t10\n4\t4\tNaN\tNaN\tNaN\n10\t10\t100\t100\t100\n"
-        "\n\nb\tvalue\tmean\tlow\thigh\n2\t2\t5\t5\t5\n4\t4\t10\t10\t10\n10\t10\t200\t200\t200\n");
+        "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\n"
+        "fleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\tnodes of pool\twait, p95 (s)\n"
+        "\n\na\tvalue\tmean\tlow\thigh\ttext\n2\t2\t10\t10\t10\t2: 10 s\n4\t4\tNaN\tNaN\tNaN\t4: n/a \n"
+        "10\t10\t100\t100\t100\t10: 100 s\n"
+        "\n\nb\tvalue\tmean\tlow\thigh\ttext\n2\t2\t5\t5\t5\t2: 5 s\n4\t4\t10\t10\t10\t4: 10 s\n"
+        "10\t10\t200\t200\t200\t10: 200 s\n");
     free(t);
     t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg"); /* units on the axes */
     assert_contains(t, "jobs.wait_s.p95 (s)");
@@ -72,18 +76,20 @@ static void curves_and_front(void **state)
     assert_contains(t, "tco.total_usd (USD)");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
-    assert_string_equal(t, "level\tcost\tedge\tcolours\njobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\n"
-                           "\n\na\tcost\tfront\tunserved\ttext\n"
-                           "100\t50\t1\t0\ta, fleet.pool.nodes=10: 100, 50\n"
-                           "10\t60\t1\t0\ta, fleet.pool.nodes=2: 10, 60\n"
-                           "\n\nb\tcost\tfront\tunserved\ttext\n"
-                           "200\t55\t0\t0\tb, fleet.pool.nodes=10: 200, 55\n"
-                           "5\t40\t0\t1\tb, fleet.pool.nodes=2: 5, 40\n"
-                           "10\t80\t0\t0\tb, fleet.pool.nodes=4: 10, 80\n");
+    assert_string_equal(
+        t, "level\tcost\tedge\tcolours\tlevel in words\tcost in words\n"
+           "jobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\twait, p95 (s)\tcost of the run (USD)\n"
+           "\n\na\tcost\tfront\tunserved\ttext\n"
+           "100\t50\t1\t0\ta, fleet.pool.nodes=10: 100 s, 50 USD\n"
+           "10\t60\t1\t0\ta, fleet.pool.nodes=2: 10 s, 60 USD\n"
+           "\n\nb\tcost\tfront\tunserved\ttext\n"
+           "200\t55\t0\t0\tb, fleet.pool.nodes=10: 200 s, 55 USD\n"
+           "5\t40\t0\t1\tb, fleet.pool.nodes=2: 5 s, 40 USD\n"
+           "10\t80\t0\t0\tb, fleet.pool.nodes=4: 10 s, 80 USD\n");
     free(t);
     t = plot_file(dir, "sweep_pareto.svg");
     assert_contains(t, "<svg role=\"img\"");
-    assert_contains(t, "a, fleet.pool.nodes=2: 10, 60"); /* under the pointer */
+    assert_contains(t, "a, fleet.pool.nodes=2: 10 s, 60 USD"); /* under the pointer */
     char *again = NULL;
     assert_int_equal(build(dir), 3);
     again = plot_file(dir, "sweep_pareto.svg");
@@ -111,9 +117,11 @@ static void heat(void **state)
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.tsv");
     assert_string_equal(
-        t, "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\nx\ty\tjobs.wait_s.p95\ta\t2\t2\n"
-           "\n\nx\ty\tvalue x\tvalue y\tmean\n0\t0\tfifo\t1 h\t1\n0\t1\tfifo\t2 h\t2\n"
-           "1\t0\tsjf\t1 h\tNaN\n1\t1\tsjf\t2 h\t4\n");
+        t,
+        "axis x\taxis y\tfigure\tpolicy\tcolumns\trows\tx in words\ty in words\tfigure in words\n"
+        "x\ty\tjobs.wait_s.p95\ta\t2\t2\tx\ty\twait, p95 (s)\n"
+        "\n\nx\ty\tvalue x\tvalue y\tmean\ttext\n0\t0\tfifo\t1 h\t1\t1\n0\t1\tfifo\t2 h\t2\t2\n"
+        "1\t0\tsjf\t1 h\tNaN\tn/a\n1\t1\tsjf\t2 h\t4\t4\n");
     free(t);
     t = plot_file(dir, "sweep_heat_jobs_wait_s_p95_1.svg");
     assert_contains(t, ">sjf<");
@@ -133,8 +141,9 @@ static void scales(void **state)
     static const struct {
         const char *first, *second, *row;
     } way[] = {
-        { "fifo", "sjf", "x\tjobs.wait_s.p95\t0\t1\n\n\na\tvalue\tmean\tlow\thigh\n0\tfifo\t1" },
-        { "1", "100", "x\tjobs.wait_s.p95\t2\t1\n\n\na\tvalue\tmean\tlow\thigh\n1\t1\t1" },
+        { "fifo", "sjf",
+          "0\t1\tx\twait, p95 (s)\n\n\na\tvalue\tmean\tlow\thigh\ttext\n0\tfifo\t1" },
+        { "1", "100", "2\t1\tx\twait, p95 (s)\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t1" },
     };
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
@@ -167,10 +176,10 @@ static void colours_and_key(void **state)
                   "lost", "null", "5", "0") "]}]}");
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
-    assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 4\n");
+    assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 4\t");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
-    assert_contains(t, "\t2 4\n");
+    assert_contains(t, "\t2 4\t");
     free(t);
     static const char *const drawn[] = { "sweep_curve_jobs_wait_s_p95.svg", "sweep_pareto.svg" };
     for (size_t i = 0; i < 2; i++) {
@@ -190,11 +199,11 @@ static void mistakes(void **state)
     size_t n;
     (void)state;
     err = (struct err){ 0 };
-    assert_int_equal(sweep_plots_build(temp_dir(), &n, &err), ERR_IO);
+    assert_int_equal(sweep_plots_build(temp_dir(), NULL, LANG_EN, &n, &err), ERR_IO);
     assert_contains(err.hint, "gpusim sweep");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         err = (struct err){ 0 };
-        assert_int_equal(sweep_plots_build(sweep(bad[i]), &n, &err), ERR_INPUT);
+        assert_int_equal(sweep_plots_build(sweep(bad[i]), NULL, LANG_EN, &n, &err), ERR_INPUT);
         assert_int_equal(n, 0);
     }
 }
@@ -208,7 +217,7 @@ static void without_gnuplot(void **state)
     char *path = strdup(getenv("PATH") ? getenv("PATH") : "");
     setenv("PATH", "/nowhere", 1);
     err = (struct err){ 0 };
-    assert_int_equal(sweep_plots_build(dir, &n, &err), ERR_IO);
+    assert_int_equal(sweep_plots_build(dir, NULL, LANG_EN, &n, &err), ERR_IO);
     setenv("PATH", path, 1);
     free(path);
     assert_contains(err.msg, "gnuplot is not installed");

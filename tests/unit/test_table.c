@@ -78,6 +78,16 @@ static void services_line_up(void **state)
     assert_int_equal(lines, 2 + r.n_policies);
     assert_contains(out.s, "5231 5100");
     assert_contains(out.s, " 40.5 ");
+    assert_contains(out.s, " unserv- "); /* some could not be served */
+    strbuf_clear(&out);
+    for (size_t i = 0; i < r.n_policies; i++)
+        for (size_t k = 0; k < r.policy[i].n_services; k++)
+            ((struct service_result *)r.policy[i].service)[k].unservable = 0;
+    table_services_text(&r, &out);
+    assert_null(strstr(out.s, "unserv"));
+    const char *first = strchr(out.s + 1, '\n');
+    for (const char *at = out.s + 1; *at; at = strchr(at, '\n') + 1)
+        assert_int_equal(strcspn(at, "\n"), first - (out.s + 1));
     strbuf_clear(&out);
     r.n_policies = 0;
     table_services_text(&r, &out);
