@@ -101,9 +101,13 @@ S
     mkdir "$tmp/d/mnt"
     unshare -rm sh "$tmp/d/go" "$tmp/d/mnt" true 2>/dev/null || { skip='no user namespaces to mount a file system in'; return; }
     local c
-    for c in "import native $tmp/large.csv -o $tmp/d/mnt/t.csv" "run $tmp/small.json -q -o $tmp/d/mnt/run"; do
+    "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/a" >/dev/null
+    for c in "import native $tmp/large.csv -o $tmp/d/mnt/t.csv" "run $tmp/small.json -q -o $tmp/d/mnt/run" \
+        "generate $GPUSIM_DATA/workloads/generate-philly.json -o $tmp/d/mnt/t.csv" "compare $tmp/d/a $tmp/d/a -o $tmp/d/mnt" \
+        "sweep $tmp/small.json --vary fleet.pool.nodes=2..9 --replications 9 -q -o $tmp/d/mnt/sweep"; do
         # shellcheck disable=SC2086
         ends 4 unshare -rm sh -c "$(cat "$tmp/d/go"); rc=\$?; find $tmp/d/mnt -name '*.json' -size 0 -o -name '*.tmp*' -o -name t.csv | sed s/^/left:/ >&2; exit \$rc" sh "$tmp/d/mnt" "$gpusim" $c
+        says 'No space left on device'
         ! grep -q ^left: "$tmp/err" || wrong "$(grep ^left: "$tmp/err")"
     done
 }

@@ -92,13 +92,22 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
     return rc;
 }
 
+/* An earlier write failed and its reason is gone: the next one, to a file that will not stay, says it again. */
+static int why_it_failed(const struct outfile *o)
+{
+    static const char block[4096];
+    if (!o->nameless && !o->tmp) return EIO;
+    const bool bad = write(fileno(o->f), block, sizeof block) < 0;
+    return bad && errno ? errno : EIO;
+}
+
 int outfile_commit(struct outfile *o, struct err *e)
 {
     int rc = 0;
 
     errno = 0;
     bool bad = fflush(o->f) != 0 || ferror(o->f);
-    if (bad && errno == 0) errno = EIO; /* an earlier write failed and its reason is gone */
+    if (bad && errno == 0) errno = why_it_failed(o);
     if (bad) rc = io_error(e, o->path, "cannot write");
     if (!rc && o->nameless && name_beside(o->path, fileno(o->f), &o->tmp) < 0)
         rc = io_error(e, o->path, "cannot create");

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "base/spool.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "cli/command.h"
@@ -268,7 +269,7 @@ static int sum_files(struct runner *r, const char *dir, struct err *e)
     r->result.n_files = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
         const char *path = in_dir(r, dir, names[i]);
-        if (access(path, F_OK) != 0) continue;
+        if (access(path, F_OK) != 0 || spool_kind(path)) continue; /* a link to a device, say */
         file[r->result.n_files].name = names[i];
         rc = filesum_of(path, &file[r->result.n_files++].sum, e);
     }
@@ -278,10 +279,15 @@ static int sum_files(struct runner *r, const char *dir, struct err *e)
 /* `asked` NULL: without the study of the parameters. */
 static int write_result(struct runner *r, const struct asked *asked, const char *dir, struct err *e)
 {
-    static const char *const perhaps[] = { "jobs.csv", "services.csv", "slots.csv",
-                                           "timeline.json" };
+    const struct {
+        const char *name;
+        bool written;
+    } perhaps[] = { { "jobs.csv", r->jobs },
+                    { "services.csv", r->services },
+                    { "slots.csv", r->slots },
+                    { "timeline.json", r->timeline } };
     for (size_t i = 0; i < sizeof perhaps / sizeof *perhaps; i++)
-        unlink(in_dir(r, dir, perhaps[i])); /* of an earlier run that wrote one */
+        if (!perhaps[i].written) unlink(in_dir(r, dir, perhaps[i].name)); /* of an earlier run */
     int rc = write_json(in_dir(r, dir, "scenario.resolved.json"), r->resolved, e);
     if (rc == 0 && r->jobs)
         rc = write_rows(in_dir(r, dir, "jobs.csv"), jobs_csv_header, r->jobs, r->n, NULL, e);
