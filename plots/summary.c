@@ -12,7 +12,7 @@
 static void put_text(struct strbuf *out, const char *s)
 {
     for (; s && *s; s++) {
-        if (strchr("\\`*_[]<>|#&", *s)) strbuf_addc(out, '\\');
+        if (strchr("\\`*_[]<>|#&~$", *s)) strbuf_addc(out, '\\');
         strbuf_addc(out, *s == '\n' || *s == '\r' ? ' ' : *s);
     }
 }
@@ -105,9 +105,14 @@ static void services(struct strbuf *out, const struct result *r, enum lang lang)
         { W_LATENCY_P99, W_MS },
         { W_WITHIN_ALL, W_PERCENT },
         { W_PER_MILLION_REQUESTS, W_USD },
+        { W_UNSERVABLE, W_NONE },
     };
     if (r->n_policies == 0 || r->policy[0].n_services == 0) return;
-    heads(out, lang, names, sizeof names / sizeof *names, 2);
+    bool any = false; /* that could not be served */
+    for (size_t i = 0; i < r->n_policies; i++)
+        for (size_t k = 0; k < r->policy[i].n_services; k++)
+            any = any || r->policy[i].service[k].unservable > 0;
+    heads(out, lang, names, sizeof names / sizeof *names - !any, 2);
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_services; k++) {
             const struct service_result *v = &r->policy[i].service[k];
@@ -121,6 +126,7 @@ static void services(struct strbuf *out, const struct result *r, enum lang lang)
             cell(out, v->latency_ms.p99, NUMBER);
             cell(out, v->attainment, SHARE);
             cell(out, v->usd_per_million_requests, AMOUNT);
+            if (any) cell(out, (double)v->unservable, COUNTED);
             strbuf_addc(out, '\n');
         }
 }
@@ -143,6 +149,7 @@ void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out
     arena_destroy(p.a);
     jobs(out, r, lang);
     services(out, r, lang);
-    strbuf_addf(out, "\ngpusim %s, %s %llu, %s `%.12s`\n", r->version, word(lang, W_SEED),
-                (unsigned long long)r->seed, word(lang, W_SCENARIO_SHA), r->scenario_sha256);
+    strbuf_addf(out, "\ngpusim %s%s%s %llu%s%s `%.12s`\n", r->version, word(lang, W_COMMA),
+                word(lang, W_SEED), (unsigned long long)r->seed, word(lang, W_COMMA),
+                word(lang, W_SCENARIO_SHA), r->scenario_sha256);
 }

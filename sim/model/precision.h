@@ -10,8 +10,8 @@
     X(fp64, false)                                                                                 \
     X(fp64_tensor, false)                                                                          \
     X(fp32, false)                                                                                 \
-    X(tf32, false)                                                                                 \
-    X(fp16, false) X(bf16, false) X(fp8, false) X(fp4, false) X(int8, true) X(int4, true)
+    X(tf32, false) X(fp16, false) X(bf16, false) X(fp8, false) X(fp4, false) X(int8, true)         \
+        X(int4, true)
 
 enum precision {
 #define X(name, integer) PREC_##name,

@@ -697,6 +697,15 @@ static void answer_for_pasting(void **state)
         if (*line == '|') assert_int_equal(bars, want);
         line = end + 1;
     }
+    assert_contains(out.s, "| per million requests (USD) | unservable |\n");
+    for (size_t i = 0; i < r.n_policies; i++)
+        for (size_t k = 0; k < r.policy[i].n_services; k++)
+            ((struct service_result *)r.policy[i].service)[k].unservable = 0;
+    ((struct policy_result *)r.policy)[0].name = "a|b ~~c~~ $d$";
+    strbuf_clear(&out);
+    summary_markdown(&r, LANG_EN, &out);
+    assert_null(strstr(out.s, "unservable"));
+    assert_contains(out.s, "\n| a\\|b \\~\\~c\\~\\~ \\$d\\$ | 850 |");
     strbuf_clear(&out);
     summary_markdown(&r, LANG_ZH, &out);
     assert_contains(out.s, "| 策略 | 完成 |");
