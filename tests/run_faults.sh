@@ -302,6 +302,16 @@ endless_copy() { # what is no file is copied, but not for ever
     within 600000 3 'larger than 64 MiB' "$gpusim" generate /dev/zero
     within 300000 3 'found a device' "$gpusim" run "$tmp/small.json" --set work.w.trace=/dev/zero -q
 }
+file_size() { # the shell's limit, in KiB: an error, not a signal; nothing is left
+    local c f
+    for c in "import native $tmp/large.csv -o $tmp/d/t.csv" "generate $GPUSIM_DATA/workloads/generate-philly.json -o $tmp/d/t.csv" \
+        "run $tmp/small.json -q --no-report -o $tmp/d/run"; do
+        # shellcheck disable=SC2086
+        ends 4 bash -c 'ulimit -f 8; exec "$@"' sh "$gpusim" $c >/dev/null
+        says 'File too large'
+        absent "$tmp/d/t.csv" "$tmp/d/t.csv.account.json" "$tmp/d/t.csv.quarantine.csv" "$tmp/d/run/result.json"; no_litter "$tmp/d"
+    done
+}
 half_of_the_disk() { # of 1 MiB
     cat >"$tmp/d/go" <<'S'
 mount -t tmpfs -o size=1m none "$1" || exit 99
@@ -375,6 +385,7 @@ fault 'standard output is closed' closed_stdout
 fault 'the reader of the pipe is gone' closed_pipe
 fault 'an output file is on a full disk' full_file
 fault 'the output folder is on a full disk' full_folder
+fault 'files may not grow' file_size
 fault 'input cannot be read' unreadable
 fault 'input is no file' no_file
 fault 'the trace vanishes' vanishes

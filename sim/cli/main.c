@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,7 @@ int main(int argc, char **argv)
     struct err e = { 0 };
 
     open_standard_streams();
+    signal(SIGXFSZ, SIG_IGN);            /* a limit on file sizes is an error of the write */
     gsl_set_error_handler_off();         /* the default handler aborts */
     json_set_alloc_funcs(xmalloc, free); /* out of memory ends the program, as everywhere */
     if (argc < 2) {
