@@ -81,7 +81,7 @@ void sim_set_up_services(struct run *r)
  * services can be in their way, and those whose requests are through go. True: some went. */
 bool sim_services_make_way(struct run *r)
 {
-    if (!r->services || sim_horizon(r) != SIM_NEVER || r->more || !services_may_leave(r->services))
+    if (!r->services || sim_horizon(r) != SIM_NEVER || !services_may_leave(r->services))
         return false;
     const uint64_t waiting = sched_waiting(r->sched);
     if (waiting == 0 || r->present - waiting > services_placed(r->services)) return false;

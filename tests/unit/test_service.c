@@ -471,6 +471,20 @@ static void makes_way(void **state)
     }
 }
 
+/* It does not wait for jobs that come later. */
+static void makes_way_at_once(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'replicas': { 'min': 1 }",
+        ", { 'name': 'jobs', 'kind': 'jobs', 'trace': 'trace.csv' },"
+        "  { 'name': 'later', 'kind': 'jobs', 'trace': 'trace.csv', 'load': 0.01 }",
+        FOUR);
+    assert_int_equal(t.p.jobs.completed, 2);
+    assert_close(t.p.stats.wait_s.max, 6, 1e-9);
+    fini(&t);
+}
+
 /* Likewise for another service, whose replica waits with the requests that came: the run ended as a bug. */
 static void makes_way_for_another(void **state)
 {
@@ -501,6 +515,7 @@ int main(void)
         cmocka_unit_test(repeats),
         cmocka_unit_test(makes_way),
         cmocka_unit_test(makes_way_for_another),
+        cmocka_unit_test(makes_way_at_once),
         cmocka_unit_test(last_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
