@@ -547,8 +547,8 @@ static int dispatch(char **path, size_t n, const struct options *o, struct err *
     result_path(file, sizeof file, path[0]);
     int rc = load(&doc, file, o, e);
     if (rc != 0) return rc;
-    const json_t *format =
-        json_is_object(doc.root) ? json_object_get(doc.root, "format") : doc.root;
+    const bool plain = json_is_object(doc.root);
+    const json_t *format = plain ? json_object_get(doc.root, "format") : doc.root;
     const char *word = json_is_string(format) ? json_string_value(format) : "";
     if (o->curves && strncmp(word, "gpusim-", 7) == 0 && strcmp(word, PLAIN_FORMAT) != 0) {
         rc = err_set(e, ERR_USAGE, NULL, "--curves goes with %s files only", PLAIN_FORMAT);
@@ -564,10 +564,9 @@ static int dispatch(char **path, size_t n, const struct options *o, struct err *
     } else if (strcmp(word, "gpusim-scenario/1") == 0) {
         rc = tco_scenario(file, o, e);
     } else {
-        char found[64];
         rc = err_set(e, ERR_INPUT, &(struct loc){ .file = file, .path = "/format" },
                      "expected %s, gpusim-result/1 or gpusim-scenario/1, found %s", PLAIN_FORMAT,
-                     json_found(found, sizeof found, format));
+                     json_found((char[64]){ 0 }, 64, format));
     }
     json_doc_fini(&doc);
     return rc;
