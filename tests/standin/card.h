@@ -33,6 +33,8 @@
     X(context_MiB, 300)                                                                            \
     X(mem_GBps, 250)                                                                               \
     X(l2_GBps, 1000)                                                                               \
+    X(read_memory_p, 0) /* part of the time of reads that shrinks with SMs, of more than the cache */  \
+    X(read_cache_p, 0)  /* and of what fits into it */                                             \
     X(h2d_GBps, 2)                                                                                 \
     X(paged_GBps, 0.8) /* either way, of memory that is not pinned */                              \
     X(d2h_GBps, 2.5)                                                                               \

@@ -458,6 +458,16 @@ static double compute_ns(unsigned grid, unsigned block, uint64_t iters)
     return 1e3 * (double)iters * fmax(4, per_sm) / card_plan()->clock_MHz;
 }
 
+/* Pieces of 16 bytes, again and again; a block on an SM of its own while there are any. */
+static double read_ns(unsigned grid, uint64_t pieces, uint64_t reps)
+{
+    const struct card_plan *p = card_plan();
+    const double bytes = 16 * (double)pieces, wide = fmin(grid, usable_sms()) / p->sms;
+    const bool cached = bytes <= p->l2_MiB * (1 << 20);
+    const double part = cached ? p->read_cache_p : p->read_memory_p;
+    return bytes * (double)reps / (cached ? p->l2_GBps : p->mem_GBps) * (1 - part + part / wide);
+}
+
 /* Of a kernel that never ends: longer than any test. */
 #define FOR_EVER_NS 1e18
 
@@ -501,7 +511,7 @@ static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **a
     }
     case SPIN: ns = (double)u64(args, 0); break;
     case COMPUTE: ns = compute_ns(grid, block, u64(args, 1)); break;
-    case READ: ns = 16 * (double)u64(args, 1) * (double)u64(args, 2) / p->l2_GBps; break;
+    case READ: ns = read_ns(grid, u64(args, 1), u64(args, 2)); break;
     case LOG:
         settle();
         pending =

@@ -94,6 +94,13 @@ static void gaps_and_sums(void **state)
     expect(o, "gaps", "failed", "(kept_gap_1ms_2, the farthest off)");
     expect(o, "sums", "not made", "not measured");
     profile_out_destroy(o);
+    /* Turns longer than the kernels: a change for each kernel, 1.1 / 1.4 kept at the least. */
+    o = card(2000, 400, 0);
+    put(o, "timeslice", "kept_gap_100us_2", true, 0.79, 0.79);
+    expect(o, "gaps", "passed", "kept 0.7900");
+    put(o, "timeslice", "kept_gap_300us_2", true, 0.79, 0.79); /* 1.3 / 1.4 less 0.1 */
+    expect(o, "gaps", "failed", "(kept_gap_300us_2, the farthest off)");
+    profile_out_destroy(o);
 }
 
 static void rerun(void **state)

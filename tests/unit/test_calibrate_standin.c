@@ -79,7 +79,7 @@ static void second_card(void **state)
     done(&m);
 }
 
-/* Two cards that take turns differently. The throughput kept is that of q / (q + c) within the few turns by which
+/* Cards that take turns differently. The throughput kept is that of q / (q + c) within the few turns by which
  * a window of 0.2 s may begin or end off; quantum and switch are on the card's timer and exact. */
 static void turns(void **state)
 {
@@ -87,10 +87,11 @@ static void turns(void **state)
         const char *plan;
         double q, c;
     } card[] = { { "quantum_us=1024;switch_us=227", 1024, 227 },
-                 { "quantum_us=2100;switch_us=95", 2100, 95 } };
+                 { "quantum_us=2100;switch_us=95", 2100, 95 },
+                 { "quantum_us=2345;switch_us=451", 2345, 451 } };
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof card / sizeof *card; i++) {
         struct measured m = measure(card[i].plan, "--only launch,timeslice");
         const double kept = card[i].q / (card[i].q + card[i].c);
         expect(&m, "timeslice.quantum_us", card[i].q, 0.001, 0);
@@ -191,6 +192,31 @@ static void throttled(void **state)
     done(&m);
 }
 
+/* Three kernels on few and many SMs: what is planted is the part of their time that shrinks with the number of SMs. */
+static void widths(void **state)
+{
+    static const struct {
+        const char *plan;
+        double memory, cache;
+    } card[] = { { "sms=58;read_memory_p=0.31;read_cache_p=0.83;context_ms=1", 0.31, 0.83 },
+                 { "sms=13;read_memory_p=0;read_cache_p=1;noise=0.04;context_ms=1", 0, 1 } };
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    for (size_t i = 0; i < 2; i++) {
+        struct measured m = measure(card[i].plan, "--only width");
+        expect(&m, "base.width_p", 1, 0.002, 0);
+        expect(&m, "base.width_memory_p", card[i].memory, 0.002, 0.001);
+        expect(&m, "base.width_cache_p", card[i].cache, 0.002, 0);
+        const json_t *memory = json_object_get(json_object_get(m.samples.root, "parameters"),
+                                               "base.width_memory_curve");
+        const json_t *first = json_array_get(json_object_get(memory, "points"), 0);
+        const double share = json_number_value(json_array_get(first, 0)), p = card[i].memory;
+        assert_true(fabs(json_number_value(json_array_get(first, 1)) - 1 / (1 - p + p / share)) <
+                    0.01);
+        done(&m);
+    }
+}
+
 /* A timer that ticks every 50 us would make a turn of each tick. */
 static void slow_timer(void **state)
 {
@@ -208,7 +234,7 @@ int main(void)
         cmocka_unit_test(first_card),     cmocka_unit_test(second_card),
         cmocka_unit_test(turns),          cmocka_unit_test(many_processes),
         cmocka_unit_test(large_contexts), cmocka_unit_test(throttled),
-        cmocka_unit_test(slow_timer),
+        cmocka_unit_test(slow_timer),     cmocka_unit_test(widths),
     };
     return cmocka_run_group_tests_name("calibrate on a stand-in card", tests, set_up, NULL);
 }
