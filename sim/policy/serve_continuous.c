@@ -1,6 +1,5 @@
 /* policy/serve_continuous.c - continuous batching of a language model, iteration by iteration (reference llm,
  * section 4, after vLLM's scheduler):
- *
  * 1. Each decoding sequence takes one token of the step's budget, and a new block of KV cache when its
  *    cached length is a multiple of the block. Where blocks run out, sequences are evicted from the tail of
  *    the running list (blocks freed, to the head of the waiting list, prompt and answer so far computed
@@ -65,17 +64,14 @@ static const struct cfg_field fields[] = {
               "blocks of prompts (\"hash_ids\" of the trace) are kept and found again"),
     CFG_FIELD(struct continuous, host, CFG_TIME, NULL, 0, 10,
               "time of the engine per step; default of the card's constants"),
-    CFG_FIELD(
-        struct continuous, mixed_kv, CFG_REAL, NULL, 1, 10,
-        "cost of reading KV in a step with a prompt, as a multiple; default of the card's constants"),
-    CFG_FIELD(
-        struct continuous, history_ns, CFG_REAL, NULL, 0, 1e6,
-        "per layer and token that stands before a prompt's chunk, ns; default of the card's constants"),
+    CFG_FIELD(struct continuous, mixed_kv, CFG_REAL, NULL, 1, 10,
+              "cost of reading KV beside a prompt, as a multiple; default by card"),
+    CFG_FIELD(struct continuous, history_ns, CFG_REAL, NULL, 0, 1e6,
+              "per layer and token before a prompt's chunk, ns; default by card"),
     CFG_ONE_OF(struct continuous, graphs, graph_names, "piecewise",
                "CUDA graphs, for what interception costs per launch: none, piecewise, full"),
-    CFG_FIELD(
-        struct continuous, aggregate, CFG_BOOL, "true", 0, 0,
-        "steps between changes of the batch are one stretch; false walks through each, to the same end"),
+    CFG_FIELD(struct continuous, aggregate, CFG_BOOL, "true", 0, 0,
+              "steps between changes of the batch are one stretch; false: each, to the same end"),
 };
 
 static const char *check(const void *params)
@@ -98,9 +94,9 @@ static double kv_tokens(const void *params, const struct llm_shape *m, double by
                         int tp)
 {
     const struct continuous *p = params;
+    const double share = stated ? 1.0 : p->memory_share;
     if (p->kv_blocks != CFG_NO_INT) return (double)(p->kv_blocks * p->block);
-    const double tokens =
-        llm_kv_tokens(m, bytes, stated ? 1.0 : p->memory_share, (double)p->reserve, tp);
+    const double tokens = llm_kv_tokens(m, bytes, share, (double)p->reserve, tp);
     return floor(tokens / (double)p->block) * (double)p->block;
 }
 

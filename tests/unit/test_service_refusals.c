@@ -83,6 +83,13 @@ static void refusals(void **state)
         if (!strstr(said, bad[i].expected))
             fail_msg("%s: no '%s' in: %s", bad[i].service, bad[i].expected, said);
     }
+    free(model);
+}
+
+static void no_end(void **state)
+{
+    char text[1000], said[600];
+    (void)state;
     snprintf(
         text, sizeof text,
         "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'generic' } ],"
@@ -91,7 +98,6 @@ static void refusals(void **state)
     assert_true(sim_problems(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", NULL, said,
                              sizeof said) > 0);
     assert_non_null(strstr(said, "requests without an end"));
-    free(model);
 }
 
 /* Users who ask again at once, and whose requests take no time, would hold the clock for ever. */
@@ -159,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals),
+        cmocka_unit_test(no_end),
         cmocka_unit_test(bad_requests),
         cmocka_unit_test(no_time_passes),
     };
