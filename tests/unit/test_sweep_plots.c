@@ -70,10 +70,10 @@ static void curves_and_front(void **state)
         "10\t10\t200\t200\t200\t10: 200 s\n");
     free(t);
     t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg"); /* units on the axes */
-    assert_contains(t, "jobs.wait_s.p95 (s)");
+    assert_contains(t, "wait, p95 (s)");
     free(t);
     t = plot_file(dir, "sweep_pareto.svg");
-    assert_contains(t, "tco.total_usd (USD)");
+    assert_contains(t, "cost of the run (USD)");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
     assert_string_equal(
