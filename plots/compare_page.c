@@ -81,15 +81,8 @@ static void difference(struct grid *t, json_t *row, enum kind kind)
     struct strbuf b = { 0 };
     const double d = number(row, "difference"), low = number(row, "low"),
                  high = number(row, "high");
-    if (page_rounded(d, low, high) > 0) strbuf_addc(&b, '+');
-    page_within(&b, d, low, high, kind);
-    if (isfinite(low)) {
-        strbuf_addz(&b, "<br><span class=\"soft\">");
-        page_within(&b, low, low, high, kind);
-        strbuf_addf(&b, " %s ", page_word(t->p, W_TO));
-        page_within(&b, high, low, high, kind);
-        strbuf_addz(&b, "</span>");
-    }
+    page_signed(&b, d, low, high, kind);
+    if (isfinite(low)) page_interval(t->p, &b, low, high, kind);
     grid_html(t, b.s, d, kind);
     strbuf_fini(&b);
 }
@@ -158,8 +151,7 @@ static void total_difference(struct grid *t, json_t *row, enum kind kind)
     const double x = number(row, "difference"),
                  most = fmax(fabs(number(row, "first")), fabs(number(row, "second"))),
                  half = most > 0 && x != floor(x) ? pow(10, floor(log10(most)) - 2) : NAN;
-    if (page_rounded(x, -half, half) > 0) strbuf_addc(&b, '+');
-    page_within(&b, x, -half, half, kind);
+    page_signed(&b, x, -half, half, kind);
     grid_html(t, b.s, x, kind);
     strbuf_fini(&b);
 }

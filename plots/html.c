@@ -83,26 +83,45 @@ static void short_number(struct strbuf *out, double x)
     grouped(out, buf);
 }
 
+/* A unit serves from two of it up, so that 90 min stays 90 min. */
+struct time_unit {
+    const char *unit;
+    double seconds, least;
+};
+
+static const struct time_unit *time_unit(double seconds)
+{
+    static const struct time_unit units[] = { { "d", 86400, 2 * 86400.0 },
+                                              { "h", 3600, 2 * 3600.0 },
+                                              { "min", 60, 120 },
+                                              { "s", 1, 1 },
+                                              { "ms", 1e-3, 0 } };
+    size_t i = 0;
+    while (fabs(seconds) < units[i].least) i++;
+    return &units[seconds == 0 ? 3 : i];
+}
+
 void html_duration(struct strbuf *out, double seconds)
 {
-    /* A unit serves from two of it up, so that 90 min stays 90 min. */
-    static const struct {
-        const char *unit;
-        double seconds, least;
-    } units[] = { { "d", 86400, 2 * 86400.0 },
-                  { "h", 3600, 2 * 3600.0 },
-                  { "min", 60, 120 },
-                  { "s", 1, 1 },
-                  { "ms", 1e-3, 0 } };
-    size_t i = 0;
     if (!isfinite(seconds)) {
         strbuf_addz(out, "n/a");
         return;
     }
-    while (fabs(seconds) < units[i].least) i++;
-    if (seconds == 0) i = 3;
-    short_number(out, seconds / units[i].seconds);
-    strbuf_addf(out, "&nbsp;%s", units[i].unit);
+    const struct time_unit *u = time_unit(seconds);
+    short_number(out, seconds / u->seconds);
+    strbuf_addf(out, "&nbsp;%s", u->unit);
+}
+
+void html_duration_within(struct strbuf *out, double seconds, double low, double high)
+{
+    const struct time_unit *u = time_unit(fmax(fabs(seconds), fmax(fabs(low), fabs(high))));
+    const int digit = (int)floor(log10(0.5 * (high - low) / u->seconds)) - 1;
+    const double step = pow(10, digit);
+    html_number(out, round(seconds / u->seconds / step) * step,
+                digit < -6  ? 6
+                : digit < 0 ? -digit
+                            : 0);
+    strbuf_addf(out, "&nbsp;%s", u->unit);
 }
 
 void html_money(struct strbuf *out, double amount)

@@ -21,6 +21,8 @@ void html_figure(struct strbuf *out, double x);
 /* A duration in the unit that suits it, three significant digits: 0 s, 12 s, 4.81 h, 2.5 d. A
  * no-break space keeps number and unit together. */
 void html_duration(struct strbuf *out, double seconds);
+/* The same to two digits of half its interval, all in the unit of the largest of the three; low < high, all finite. */
+void html_duration_within(struct strbuf *out, double seconds, double low, double high);
 /* An amount: no cents from 10,000 up. */
 void html_money(struct strbuf *out, double amount);
 

@@ -92,6 +92,11 @@ double page_rounded(double x, double low, double high);
 /* That, with no more decimals than it has. */
 void page_within(struct strbuf *out, double x, double low, double high, enum kind kind);
 
+/* The same with a plus where it is above 0 as written. */
+void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind);
+/* "low to high" on a line below. */
+void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind);
+
 /* A column of a table with one row a policy. */
 struct column {
     enum word group, head, unit; /* unit W_NONE: each cell says its own */

@@ -53,6 +53,10 @@ static const char *reason_of(struct page *p, const struct decision *d,
                   { "wait_p95_s", W_Z_WAIT, 1 },
                   { "p_cheapest", W_Z_CHEAPEST, 100 } };
     if (p->lang == LANG_EN || !x->metric) return x->text;
+    if (!x->against && strcmp(x->metric, "missed") == 0) {
+        const char *const arg[] = { figure(p, x->value), figure(p, x->other) };
+        return filled(p, W_Z_MISSED, arg, 2);
+    }
     if (!x->against) return page_word(p, W_Z_ONLY);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].metric, x->metric) != 0) continue;
@@ -135,6 +139,18 @@ static const char *amount(struct page *p, double x, const struct decision_option
     return s;
 }
 
+/* That the recommended policy misses targets, where it does, in a sentence that follows; "". */
+static const char *missed(struct page *p, const struct decision *d)
+{
+    for (size_t k = 0; k < d->n_reasons; k++) {
+        const struct advice_reason *x = &d->reason[k];
+        if (!x->metric || strcmp(x->metric, "missed") != 0) continue;
+        const char *const arg[] = { figure(p, x->value), figure(p, x->other) };
+        return filled(p, W_RECOMMEND_MISSES, arg, 2);
+    }
+    return "";
+}
+
 /* "between 4.2 and 5.3 USD per useful GPU-hour in 80 of 100 draws of the prices" and how often it is the
  * cheapest; with the recommendation, one sentence. */
 const char *page_recommendation(struct page *p)
@@ -146,7 +162,7 @@ const char *page_recommendation(struct page *p)
     const double c = chance(d);
     if (!d->by_median || !o || !isfinite(o->cost_p10) || !isfinite(c)) {
         const char *const arg[] = { choice_of(p, d), fleet_of(p, d) };
-        return filled(p, W_RECOMMEND, arg, 2);
+        return arena_printf(p->a, "%s%s", filled(p, W_RECOMMEND, arg, 2), missed(p, d));
     }
     const char *const arg[] = { choice_of(p, d),
                                 fleet_of(p, d),
@@ -165,6 +181,7 @@ const char *page_recommendation(struct page *p)
                               : d->n_ties > 0 ? W_RECOMMEND_SURE_TIE
                                               : W_RECOMMEND_SURE,
                               arg, 10);
+    said = arena_printf(p->a, "%s%s", said, missed(p, d));
     if (!cheaper) return said;
     const char *const why[] = { cheaper->policy, amount(p, cheaper->cost_p50, cheaper),
                                 arena_printf(p->a, "%.0f", 100 * cheaper->p_cheapest) };

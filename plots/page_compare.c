@@ -81,15 +81,8 @@ static const struct compared *of_service(const char *metric)
 static void difference_cell(struct grid *t, const struct comparison_row *c, enum kind kind)
 {
     struct strbuf b = { 0 };
-    if (c && page_rounded(c->difference, c->low, c->high) > 0) strbuf_addc(&b, '+');
-    page_within(&b, c ? c->difference : NAN, c ? c->low : NAN, c ? c->high : NAN, kind);
-    if (c && isfinite(c->low)) {
-        strbuf_addz(&b, "<br><span class=\"soft\">");
-        page_within(&b, c->low, c->low, c->high, kind);
-        strbuf_addf(&b, " %s ", page_word(t->p, W_TO));
-        page_within(&b, c->high, c->low, c->high, kind);
-        strbuf_addz(&b, "</span>");
-    }
+    page_signed(&b, c ? c->difference : NAN, c ? c->low : NAN, c ? c->high : NAN, kind);
+    if (c && isfinite(c->low)) page_interval(t->p, &b, c->low, c->high, kind);
     grid_html(t, b.s, c ? c->difference : NAN, kind);
     strbuf_fini(&b);
 }

@@ -111,10 +111,30 @@ void page_within(struct strbuf *out, double x, double low, double high, enum kin
 {
     const int digit = last_digit(low, high);
     const double r = page_rounded(x, low, high);
-    if (digit == INT_MIN || digit < -6 || (kind != FIGURE && kind != PRICE))
+    if (kind == SECONDS && digit != INT_MIN && isfinite(x))
+        html_duration_within(out, x, low, high);
+    else if (digit == INT_MIN || digit < -6 || (kind != FIGURE && kind != PRICE))
         page_number(out, r, kind);
     else
         html_number(out, r, digit < 0 ? -digit : 0);
+}
+
+void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    page_within(&b, x, low, high, kind);
+    if (x > 0 && strpbrk(b.s, "123456789")) strbuf_addc(out, '+');
+    strbuf_addz(out, b.s);
+    strbuf_fini(&b);
+}
+
+void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind)
+{
+    strbuf_addz(out, "<br><span class=\"soft\">");
+    page_within(out, low, low, high, kind);
+    strbuf_addf(out, " %s ", page_word(p, W_TO));
+    page_within(out, high, low, high, kind);
+    strbuf_addz(out, "</span>");
 }
 
 void page_number(struct strbuf *out, double x, enum kind kind)

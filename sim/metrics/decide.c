@@ -16,6 +16,7 @@ struct view {
     double stated;     /* the same at the stated prices */
     double year_cost;  /* of a class */
     double attainment; /* of a service; NAN: it has no target */
+    size_t targets, missed;
     bool there, stable;
     bool endless; /* all jobs run at the end of the window, none has ended */
 };
@@ -46,16 +47,21 @@ static void see_counts(struct view *v, const struct job_counts *n, const struct 
     v->stable = v->p->stable;
 }
 
+static void see_targets(struct view *v, const struct service_result *s)
+{
+    if (!isnan(s->attainment))
+        v->attainment = fmin(isnan(v->attainment) ? 1 : v->attainment, s->attainment);
+    v->targets += s->n_targets;
+    for (size_t i = 0; i < s->n_targets; i++) v->missed += !s->target[i].met;
+}
+
 static void see_all(struct view *v)
 {
     const struct policy_result *p = v->p;
     see_counts(v, &p->jobs, &p->stats, p->useful_gpu_hours);
     if (p->tco.priced)
         v->cost = p->n_services ? p->tco.usd_per_year : p->tco.usd_per_useful_gpu_hour;
-    for (size_t k = 0; k < p->n_services; k++)
-        if (!isnan(p->service[k].attainment))
-            v->attainment =
-                fmin(isnan(v->attainment) ? 1 : v->attainment, p->service[k].attainment);
+    for (size_t k = 0; k < p->n_services; k++) see_targets(v, &p->service[k]);
 }
 
 static void see_class(struct view *v, const char *name)
@@ -94,7 +100,7 @@ static void see_service(struct view *v, const char *name)
         v->lost = (double)(s->dropped + s->unservable);
         v->slowdown = NAN;
         v->wait_s = s->wait_ms.p95 / 1000;
-        v->attainment = s->attainment;
+        see_targets(v, s);
         v->cost = s->usd_per_million_requests;
         v->stable = s->stable;
     }
@@ -102,21 +108,38 @@ static void see_service(struct view *v, const char *name)
 
 /* ---- the rule ---- */
 
+static bool meets_all(const struct view *v)
+{
+    return v->targets > 0 && v->missed == 0;
+}
+
+/* Fit but for its targets. */
+static bool sound(const struct question *q, const struct view *v)
+{
+    if (!v->there || !v->stable) return false;
+    return (q->service && !isnan(v->attainment)) || v->lost <= MOST_LOST * v->submitted;
+}
+
+static bool any_meets_all(const struct question *q)
+{
+    for (size_t i = 0; i < q->r->n_policies; i++)
+        if (sound(q, &q->view[i]) && meets_all(&q->view[i])) return true;
+    return false;
+}
+
 static double best_attainment(const struct question *q)
 {
     double best = NAN;
     for (size_t i = 0; i < q->r->n_policies; i++)
-        if (q->view[i].there && !isnan(q->view[i].attainment))
-            best = fmax(isnan(best) ? 0 : best, q->view[i].attainment);
+        if (sound(q, &q->view[i])) best = fmax(best, q->view[i].attainment);
     return best;
 }
 
 static bool fit(const struct question *q, const struct view *v)
 {
     const double best = best_attainment(q);
-    if (!v->there || !v->stable) return false;
-    if (!isnan(best) && !(v->attainment >= best - NEAR_BEST)) return false;
-    return q->service && !isnan(best) ? true : v->lost <= MOST_LOST * v->submitted;
+    if (!sound(q, v) || isnan(best)) return sound(q, v);
+    return any_meets_all(q) ? meets_all(v) : v->attainment >= best - NEAR_BEST;
 }
 
 static double least_slowdown(const struct question *q)
@@ -216,22 +239,12 @@ static void against(struct question *q, struct decision *d, const struct view *b
 {
     const char *name = v->p->name;
     struct arena *a = q->a;
-    const double least = least_slowdown(q), top = best_attainment(q);
+    const double least = least_slowdown(q);
     if (!v->there) return;
     if (!v->stable) {
         reason(q, d, "stable", 1, name, 0,
                arena_printf(a, "%s is unstable: its waits grow to the end of the run", name));
-    } else if (!isnan(top) && !(v->attainment >= top - NEAR_BEST)) {
-        reason(q, d, "attainment", best->attainment, name, v->attainment,
-               arena_printf(a, "%.4g %% within all targets; %s %.4g %%", 100 * best->attainment,
-                            name, 100 * v->attainment));
-        if (v->cost < best->cost * (1 - TIE))
-            flip(d, "attainment", v->attainment, name,
-                 arena_printf(
-                     a, "if %.4g %% within all targets are enough, %s is cheaper: %s against %s %s",
-                     100 * v->attainment, name, money(v->cost, a), money(best->cost, a),
-                     unit_of(q)));
-    } else if (!fit(q, v)) {
+    } else if (!sound(q, v)) {
         reason(q, d, "lost", best->lost, name, v->lost,
                arena_printf(a, "%s loses %.0f of %.0f jobs%s%s", name, v->lost, v->submitted,
                             v->p->rejected_reason ? ", mostly: " : "",
@@ -242,6 +255,19 @@ static void against(struct question *q, struct decision *d, const struct view *b
                      a,
                      "if losing %.3g %% of the jobs is acceptable, %s is cheaper: %s against %s %s",
                      100 * v->lost / v->submitted, name, money(v->cost, a), money(best->cost, a),
+                     unit_of(q)));
+    } else if (!fit(q, v)) {
+        reason(q, d, "attainment", best->attainment, name, v->attainment,
+               meets_all(best)
+                   ? arena_printf(a, "meets all targets; %s misses %zu of %zu (%.4g %% within all)",
+                                  name, v->missed, v->targets, 100 * v->attainment)
+                   : arena_printf(a, "%.4g %% within all targets; %s %.4g %%",
+                                  100 * best->attainment, name, 100 * v->attainment));
+        if (v->cost < best->cost * (1 - TIE))
+            flip(d, "attainment", v->attainment, name,
+                 arena_printf(
+                     a, "if %.4g %% within all targets are enough, %s is cheaper: %s against %s %s",
+                     100 * v->attainment, name, money(v->cost, a), money(best->cost, a),
                      unit_of(q)));
     } else if (!fast_enough(v, least)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
@@ -360,7 +386,7 @@ static void answer(struct question *q, struct decision *d)
     const char **tie = arena_array(q->a, n, sizeof *tie);
     *d = (struct decision){ .about = q->about,
                             .service = q->service,
-                            .reason = arena_array(q->a, n + 1, sizeof *d->reason),
+                            .reason = arena_array(q->a, n + 2, sizeof *d->reason),
                             .flip = arena_array(q->a, n + 3, sizeof *d->flip),
                             .tie = tie };
     set_options(q, d);
@@ -373,6 +399,11 @@ static void answer(struct question *q, struct decision *d)
     d->policy = best->p->name;
     d->kind = best->p->kind;
     set_fleet(d, best->p, q->a);
+    if (best->missed > 0)
+        reason(q, d, "missed", (double)best->missed, NULL, (double)best->targets,
+               arena_printf(q->a,
+                            "misses %zu of %zu targets; no policy that is otherwise fit meets all",
+                            best->missed, best->targets));
     if (n == 1) reason(q, d, "cost", best->cost, NULL, NAN, "the only policy of the scenario");
     for (size_t i = 0; i < n; i++) {
         const struct view *v = &q->view[i];

@@ -2,7 +2,8 @@
  *
  * The rule, the same for the whole, each class and each service; nothing in it knows a policy by name:
  *     1. fit are the policies that lose at most 1 in 100 of the jobs (failed, killed, rejected) and are
- *        stable; of a service, those within 2 points of the best attainment of its targets;
+ *        stable; where there are targets of services, of these those that meet all of them, and where
+ *        none does, those within 2 points of the best attainment;
  *     2. of these, those whose 95 % slowdown (turnaround over time alone) is at most four times the best, or
  *        four where the best is below 1;
  *     3. of these, the least cost per useful GPU-hour (of a service: per million requests within target; of

@@ -154,6 +154,51 @@ static void classes_and_services(void **state)
     arena_destroy(a);
 }
 
+/* A target that is missed by a hair is missed: where another policy meets all of them, the cheaper one that does not is
+ * no choice. Where none does, those near the best are; the answer says so. */
+static void missed_by_a_hair(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    const struct figures f[] = { { "turns", "timeslice", 0, 1, 300, true },
+                                 { "slices", "mig", 0, 1, 200, true } };
+    struct policy_result p[] = { policy(&f[0]), policy(&f[1]) };
+    struct target_result target[] = { { "ttft_p99", 1000, 835, 0.994, true },
+                                      { "ttft_p99", 1000, 1108, 0.987, false } };
+    struct service_result chat[2];
+    for (int i = 0; i < 2; i++) {
+        chat[i] = (struct service_result){ .name = "chat",
+                                           .requests = 9,
+                                           .stable = true,
+                                           .target = &target[i],
+                                           .n_targets = 1,
+                                           .attainment = target[i].attainment,
+                                           .usd_per_million_requests = i ? 10 : 50 };
+        p[i].service = &chat[i];
+        p[i].n_services = 1;
+        p[i].tco.usd_per_year = i ? 1000 : 5000;
+    }
+    struct result r = { .policy = p, .n_policies = 2 };
+    decide_policies(&r, a);
+    for (size_t i = 0; i < r.n_decisions; i++) {
+        const struct decision *d = &r.decision[i];
+        assert_string_equal(d->policy, "turns");
+        assert_false(d->option[1].eligible);
+        assert_string_equal(d->reason[0].text,
+                            "meets all targets; slices misses 1 of 1 (98.7 % within all)");
+        assert_string_equal(flip_on(d, "attainment")->to, "slices");
+    }
+    target[0].met = false;
+    r = (struct result){ .policy = p, .n_policies = 2 };
+    decide_policies(&r, a);
+    for (size_t i = 0; i < r.n_decisions; i++) {
+        assert_string_equal(r.decision[i].policy, "slices");
+        assert_string_equal(r.decision[i].reason[0].text,
+                            "misses 1 of 1 targets; no policy that is otherwise fit meets all");
+    }
+    arena_destroy(a);
+}
+
 /* Cameras run all week: none ends within the window under one policy, all do under the other, and what they cost is
  * compared by the year. 24 of 100 USD of 876 hours, and 60 of 300. */
 static void endless_work(void **state)
@@ -248,6 +293,7 @@ int main(void)
         cmocka_unit_test(the_cheapest_that_is_fit_and_fast),
         cmocka_unit_test(equal_costs_and_ties),
         cmocka_unit_test(classes_and_services),
+        cmocka_unit_test(missed_by_a_hair),
         cmocka_unit_test(endless_work),
         cmocka_unit_test(what_losing_jobs_would_save),
         cmocka_unit_test(qualities),

@@ -138,7 +138,7 @@ static void room_for_a_slice(void **state)
     assert_int_equal(sim_policy(&s, "p")->migrations.moves, 1);
     int paused = 0;
     for (int i = 0; i < 7; i += 2) {
-        char id[4];
+        char id[16];
         snprintf(id, sizeof id, "s%d", i);
         const double extra = sim_job_of(&s, "p", id)->end_s - sim_job_of(&s, "p", "s0")->end_s;
         paused += fabs(fabs(extra) - 10) < 1e-6;

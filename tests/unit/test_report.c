@@ -635,6 +635,19 @@ static void numbers_for_people(void **state)
     strbuf_addc(&within, ' ');
     page_within(&within, 12.345, NAN, NAN, FIGURE);
     assert_string_equal(within.s, "0.0 &minus;72 12.35");
+    /* durations in the unit of the interval, as far as it goes in that unit: 57 min, not 3,400 s; 2.3 h */
+    strbuf_clear(&within);
+    page_signed(&within, 942, -2500, 4400, SECONDS);
+    page_interval(&(struct page){ .lang = LANG_EN }, &within, -2500, 4400, SECONDS);
+    strbuf_addc(&within, ' ');
+    page_within(&within, 5000, -2500, 4400, SECONDS);
+    strbuf_addc(&within, ' ');
+    page_signed(&within, 120, -7600, 9200, SECONDS);
+    strbuf_addc(&within, ' ');
+    page_signed(&within, 0, 0, 0, SECONDS);
+    assert_string_equal(
+        within.s, "+16&nbsp;min<br><span class=\"soft\">&minus;42&nbsp;min to 73&nbsp;min</span> "
+                  "83&nbsp;min 0.0&nbsp;h 0&nbsp;s");
     strbuf_fini(&within);
     struct strbuf money = { 0 };
     html_money(&money, 9999.991);

@@ -191,6 +191,15 @@ static void how_sure_the_answer_is(void **state)
     assert_contains(text, "0.420 美元/有效 GPU 小时");
     assert_contains(text, "100 次抽样有 94 次成本最低");
     free(text);
+    const struct advice_reason hair = { "x", "missed", NULL, 1, 2 };
+    d.reason = &hair;
+    d.n_reasons = 1;
+    text = answer_of(&r, LANG_EN);
+    assert_contains(
+        text,
+        "draws. It misses 1 of 2 targets of services, and no other fit policy meets all of them.");
+    free(text);
+    d.n_reasons = 0;
     o[0].eligible = false;
     text = answer_of(&r, LANG_EN);
     assert_contains(text, "the only one of 3 policies that is fit and fast enough");
