@@ -173,7 +173,7 @@ struct fake_config {
     double gemm_ops[GEMM_KINDS]; /* 0: the library refuses */
     double warm_gain; /* products that find operands in the cache: so many times faster */
     double clock_Hz;  /* a dependent multiply-add takes 4 cycles */
-    double idle_W, context_W;
+    double idle_W, context_W, busy_W;
     struct context_cost context;
     double primary_ms;       /* create_ms of the primary one; NAN: the driver has none */
     double noise;            /* relative, uniform in [1, 1 + noise], seeded, same each time */

@@ -73,7 +73,8 @@ static void sensors(struct device *d, struct device_sensors *out)
 {
     struct fake *f = of(d);
     *out = f->c.sensors;
-    out->power_W = (f->context ? f->c.context_W : f->c.idle_W) * jitter(f);
+    const bool busy = f->done_s > f->host_s;
+    out->power_W = (busy ? f->c.busy_W : f->context ? f->c.context_W : f->c.idle_W) * jitter(f);
     f->readings++;
     if (f->c.throttle_every)
         out->throttled = f->readings % f->c.throttle_every == 0 ? TRI_YES : TRI_NO;
@@ -262,8 +263,12 @@ static int event_record(struct device *d, int event, struct err *e)
 static int event_ms(struct device *d, int from, int to, double *ms, struct err *e)
 {
     struct fake *f = of(d);
+    (void)e;
     *ms = 1e3 * (f->event_s[to] - f->event_s[from]);
-    return sync_stream(d, e);
+    f->cold = false;
+    f->host_s = fmax(f->host_s, f->event_s[to]);
+    host_works(f, f->c.sync_us);
+    return 0;
 }
 
 static int graph_open(struct device *d, unsigned nodes, struct err *e)
@@ -397,6 +402,7 @@ void fake_config_default(struct fake_config *c)
         .paged_Bps = 7.3e9,
         .idle_W = 43.7,
         .context_W = 71.3,
+        .busy_W = 287.9,
         .primary_ms = 93.1,
         .context = { .init_ms = 131, .create_ms = 87.3, .first_launch_ms = 5.9, .bytes = 433e6 },
         .noise = 0.01,

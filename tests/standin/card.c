@@ -359,6 +359,16 @@ bool card_beside(int ctx, int kind, int other)
     return found;
 }
 
+bool card_busy(int *kind)
+{
+    take_lock();
+    advance(card_now_ns());
+    const int k = next_with_work(-1);
+    if (k >= 0) *kind = card->ctx[k].kind;
+    drop_lock();
+    return k >= 0;
+}
+
 uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least, bool full)
 {
     return add(

@@ -49,6 +49,8 @@
     X(switch_us, 150)                                                                              \
     X(switch_full_us, 0) /* to a kernel with blocks for every SM; 0: the same */                   \
     X(power_W, 61)                                                                                 \
+    X(busy_W, 0)   /* of the board under a kernel or product; 0: power_W */                        \
+    X(memory_W, 0) /* under the triad; 0: as under others */                                       \
     X(tick_us, 0) /* of the timer; 0: none that is seen */                                         \
     X(devices, 1)                                                                                  \
     X(hang, 0)      /* kernels of that number (1: cal_empty, 2: cal_fill ..) never end */          \
@@ -100,6 +102,7 @@ uint64_t card_add_full(int ctx, double ns); /* with threads on every SM */
 /* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */
 /* This context's work is of that kind from now on; whether another context with work is of kind `other`. */
 bool card_beside(int ctx, int kind, int other);
+bool card_busy(int *kind); /* is there work, of anybody? The kind of the context that has it */
 uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least, bool full);
 uint64_t card_last(int ctx); /* number of the last item; 0: none yet */
 /* Waits until it is done; when that was [ns]. */

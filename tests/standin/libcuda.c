@@ -65,9 +65,20 @@ bool standin_is_followed(void)
     return dlsym(RTLD_NEXT, "standin_is_followed") != NULL;
 }
 
+/* For the stand-in of NVML. */
+EXPORT double standin_power_W(void);
+double standin_power_W(void)
+{
+    const struct card_plan *p = card_plan();
+    int kind = KERNELS;
+    if (!card_busy(&kind) || p->busy_W <= 0) return p->power_W;
+    return kind == TRIAD && p->memory_W > 0 ? p->memory_W : p->busy_W;
+}
+
 void standin_queue(double seconds)
 {
     card_spin_us(card_plan()->launch_us);
+    card_beside(context, KERNELS, KERNELS); /* a product is of no kernel's kind */
     card_add(context, 1e9 * seconds);
 }
 
@@ -522,7 +533,8 @@ static CUresult run_kernel(CUfunction f, unsigned grid, unsigned block, void **a
     case KERNELS: break;
     }
     const int kind = (int)(uintptr_t)f - 1;
-    if (attached() && card_beside(context, kind, COMPUTE) && kind == TRIAD) ns *= p->beside_compute;
+    const bool beside = card_beside(context, kind, COMPUTE);
+    if (attached() && beside && kind == TRIAD) ns *= p->beside_compute;
     if (grid >= p->sms)
         card_add_full(context, ns);
     else

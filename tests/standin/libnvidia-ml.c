@@ -2,6 +2,7 @@
  * name. The instances are processes on one card that take turns: only the way through the probe is tested. */
 #include "tests/standin/card.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,12 @@ int nvmlDeviceGetPowerUsage(device d, unsigned *mW)
 {
     (void)d;
     while ((int)planted("hang_call", 0) == HANG_SENSORS) pause();
-    *mW = (unsigned)(1e3 * planted("power_W", 61));
+    double (*power_W)(void) = NULL;
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *p = driver ? dlsym(driver, "standin_power_W") : NULL;
+    memcpy(&power_W, &p, sizeof power_W);
+    *mW = (unsigned)(1e3 * (power_W ? power_W() : planted("power_W", 61)));
+    if (driver) dlclose(driver);
     return 0;
 }
 

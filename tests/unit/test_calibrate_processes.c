@@ -190,6 +190,22 @@ static void power(void **state)
     struct measured m = measure("context_ms=5;power_W=83", "--only power");
     expect(&m, "power.idle_W", 83, 0, 0.01);
     expect(&m, "power.context_W", 83, 0, 0.01);
+    expect(&m, "power.busy_W", 83, 0, 0.01);
+    done(&m);
+    m = measure("context_ms=5;power_W=83;busy_W=277;memory_W=215", "--only power");
+    expect(&m, "power.idle_W", 83, 0, 0.01);
+    expect(&m, "power.context_W", 83, 0, 0.01);
+    expect(&m, "power.busy_W", 277, 0, 0.01);
+    done(&m);
+    m = measure("context_ms=5;power_W=83;busy_W=277;memory_W=291;mem_GBps=4000;gemm_fp16_T=0",
+                "--only power");
+    expect(&m, "power.busy_W", 291, 0, 0.01);
+    done(&m);
+    m = measure("context_ms=5;busy_W=331", "--only power"); /* the cap is 300 W */
+    assert_contains(m.said, "busy_W                 implausible: 331 W is above the power cap and");
+    done(&m);
+    m = measure("context_ms=5;gemm_fp16_T=0;gemm_fp32_T=0", "--only power");
+    assert_contains(m.said, "busy_W                 not measured: cuBLASLt has no such product");
     done(&m);
 }
 
