@@ -17,11 +17,16 @@
 extern char **environ;
 
 enum { KINDS = 5, REPEATS = 6 }; /* of neighbours, in the order of kind_loop() */
+/* Clients without caps: kinds as in kind_loop(), and how many at once. */
+enum { TOGETHER = 4, COUNTS = 3, CLIENTS_MAX = 8 };
+static const int together[TOGETHER] = { 0, 1, 3, 5 };
+static const size_t clients[COUNTS] = { 2, 4, CLIENTS_MAX };
 enum {
     OVERHEAD,
     INTERFERENCE,
     AGGREGATE,
-    CAP,
+    LEAST = AGGREGATE + TOGETHER * COUNTS,
+    CAP = LEAST + TOGETHER * COUNTS,
     SMS = CAP + 3,
     LAUNCH = SMS + 3,
     BESIDE, /* row: whose speed; column: beside whom */
@@ -35,12 +40,23 @@ enum {
 #define BESIDE_ALL(a)                                                                              \
     BESIDE_ONE(a, "compute"), BESIDE_ONE(a, "memory"), BESIDE_ONE(a, "cache"),                     \
         BESIDE_ONE(a, "small"), BESIDE_ONE(a, "copy")
+#define TOGETHER_ONE(what, kind, n, help)                                                          \
+    {                                                                                              \
+        "mps", what "_" kind "_" n, "ratio", help " of " n " clients without caps over one alone", \
+            0, 16, true                                                                            \
+    }
+#define TOGETHER_3(what, kind, help)                                                               \
+    TOGETHER_ONE(what, kind, "2", help), TOGETHER_ONE(what, kind, "4", help),                      \
+        TOGETHER_ONE(what, kind, "8", help)
+#define TOGETHER_ALL(what, help)                                                                   \
+    TOGETHER_3(what, "compute", help), TOGETHER_3(what, "memory", help),                           \
+        TOGETHER_3(what, "small", help), TOGETHER_3(what, "gap_300us", help)
 static const struct param_def keys[KEYS] = {
     { "mps", "overhead", "ratio", "share of speed that a lone client loses", -0.5, 0.9, false },
     { "mps", "interference", "ratio", "slowdown by a card's worth of neighbours below saturation",
       -0.5, 1, false },
-    { "mps", "aggregate_2", "ratio", "throughput of two clients that each fill the card over one",
-      0, 2, true },
+    TOGETHER_ALL("aggregate", "throughput in all"),
+    TOGETHER_ALL("least", "the slowest's"),
     { "mps", "cap_25", "ratio", "speed of a client with 25 % of the threads over one with all", 0,
       1.2, true },
     { "mps", "cap_50", "ratio", "the same, 50 %", 0, 1.2, true },
@@ -189,8 +205,45 @@ static struct loop kind_loop(const struct device *d, int kind)
     case 2: return (struct loop){ .kind = LOOP_CACHE, .size = l2 / 16, .depth = DEV_EVENTS };
     case 3: return loop_of(1);
     case 4: return (struct loop){ .kind = LOOP_COPY, .size = 4 << 20, .depth = 4 };
+    case 5: { /* a millisecond of the card, then the host's gap */
+        struct loop l = loop_of(whole(d));
+        l.gap_us = 300;
+        l.depth = 1;
+        return l;
+    }
     default: return loop_of(whole(d));
     }
+}
+
+static int no_kernel(struct err *e)
+{
+    return err_set(e, ERR_IO, NULL, "no kernel ended within a window");
+}
+
+/* n clients without caps: so many of them at once, of each kind. */
+static int measure_together(const struct probe_ctx *c, struct worker *w[], size_t n, double seconds,
+                            struct sampler s[KEYS], struct err *e)
+{
+    struct loop same[CLIENTS_MAX];
+    struct loop_result alone, r[CLIENTS_MAX];
+    int rc = 0;
+    for (int k = 0; !rc && k < TOGETHER; k++) {
+        for (size_t i = 0; i < n; i++) same[i] = kind_loop(c->dev, together[k]);
+        rc = loops_run(w, same, 1, seconds, &alone, e);
+        if (!rc && !(alone.rate > 0)) rc = no_kernel(e);
+        for (int m = 0; !rc && m < COUNTS && clients[m] <= n; m++) {
+            double sum = 0, least = INFINITY;
+            rc = loops_run(w, same, clients[m], seconds, r, e);
+            for (size_t i = 0; !rc && i < clients[m]; i++) {
+                sum += r[i].rate;
+                least = fmin(least, r[i].rate);
+            }
+            if (rc) break;
+            probe_sample(c, &s[AGGREGATE + k * COUNTS + m], sum / alone.rate);
+            probe_sample(c, &s[LEAST + k * COUNTS + m], least / alone.rate);
+        }
+    }
+    return rc;
 }
 
 /* Every kind beside every kind, in two clients with equal halves. */
@@ -205,8 +258,7 @@ static int measure_pairs(const struct probe_ctx *c, const struct daemon *m, doub
     for (int k = 0; !rc && k < KINDS; k++) {
         l[k] = kind_loop(c->dev, k);
         rc = loops_run(w, &l[k], 1, seconds, &alone[k], e);
-        if (!rc && !(alone[k].rate > 0))
-            rc = err_set(e, ERR_IO, NULL, "no kernel ended within a window");
+        if (!rc && !(alone[k].rate > 0)) rc = no_kernel(e);
     }
     for (int a = 0; !rc && a < KINDS; a++)
         for (int b = a; !rc && b < KINDS; b++) {
@@ -225,38 +277,38 @@ static int measure_pairs(const struct probe_ctx *c, const struct daemon *m, doub
     return rc;
 }
 
-/* One round: native, one client, two clients, two small clients, capped clients, pairs of all kinds. */
+/* One round: native, one client, several clients, two small clients, capped clients, pairs of all kinds. */
 static int measure_round(const struct probe_ctx *c, const struct daemon *m, struct sampler s[KEYS],
                          struct err *e)
 {
     static const int caps[3] = { 25, 50, 75 };
     const double seconds = c->quick ? 0.3 : 1;
     const unsigned quarter = (unsigned)(c->dev->info.sms > 3 ? c->dev->info.sms / 4 : 1);
-    const struct loop full[2] = { loop_of(whole(c->dev)), loop_of(whole(c->dev)) };
+    const size_t n = c->quick ? 2 : CLIENTS_MAX;
+    const struct loop full = loop_of(whole(c->dev));
     const struct loop small[2] = { loop_of(quarter), loop_of(quarter) };
     struct loop_result native = { 0 }, alone = { 0 }, little = { 0 }, r[2];
-    struct worker *w[2] = { NULL, NULL }, *outside = NULL;
+    struct worker *w[CLIENTS_MAX] = { NULL }, *outside = NULL;
     int sms = 0;
 
     int rc = workers_start(c->dev, NULL, &outside, 1, e);
-    if (!rc) rc = loops_run(&outside, full, 1, seconds, &native, e);
-    if (!rc) rc = clients_start(c, m, 0, w, 2, &sms, e);
+    if (!rc) rc = loops_run(&outside, &full, 1, seconds, &native, e);
+    if (!rc) rc = clients_start(c, m, 0, w, n, &sms, e);
     if (!rc) rc = measure_launch(c, outside, w[0], &s[LAUNCH], e);
     workers_stop(&outside,
                  1); /* before anything else is timed: it would take turns with the server */
-    if (!rc) rc = loops_run(w, full, 1, seconds, &alone, e);
+    if (!rc) rc = loops_run(w, &full, 1, seconds, &alone, e);
     if (!rc) probe_sample(c, &s[OVERHEAD], 1 - alone.rate / native.rate);
-    if (!rc) rc = loops_run(w, full, 2, seconds, r, e);
-    if (!rc) probe_sample(c, &s[AGGREGATE], (r[0].rate + r[1].rate) / alone.rate);
+    if (!rc) rc = measure_together(c, w, n, seconds, s, e);
     if (!rc) rc = loops_run(w, small, 1, seconds, &little, e);
     if (!rc) rc = loops_run(w, small, 2, seconds, r, e);
     /* a quarter of the card beside a quarter of the card: the slowdown of a whole card's worth is four times that */
     if (!rc) probe_sample(c, &s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
-    workers_stop(w, 2);
+    workers_stop(w, n);
     for (int k = 0; !rc && k < 3; k++) {
         rc = clients_start(c, m, caps[k], w, 1, &sms, e);
         if (!rc) sampler_add(&s[SMS + k], sms);
-        if (!rc) rc = loops_run(w, full, 1, seconds, r, e);
+        if (!rc) rc = loops_run(w, &full, 1, seconds, r, e);
         if (!rc) probe_sample(c, &s[CAP + k], r[0].rate / alone.rate);
         workers_stop(w, 1);
     }
@@ -268,7 +320,9 @@ static void put(const struct probe_ctx *c, int k, const struct sampler *s)
     const struct estimate est = sampler_estimate(s);
     const char *how =
         "closed loops in clients of a daemon of our own, attachment proven, rounds in turn";
-    if ((k <= INTERFERENCE || k == LAUNCH) && s->n && !(est.low > 0))
+    if (c->quick && k >= AGGREGATE && k < CAP && clients[(k - AGGREGATE) % COUNTS] > 2)
+        profile_out_missing(c->out, &keys[k], "not with --quick");
+    else if ((k <= INTERFERENCE || k == LAUNCH) && s->n && !(est.low > 0))
         profile_out_missing(c->out, &keys[k], "within the noise: %.4g [%.4g, %.4g], n %zu",
                             est.median, est.low, est.high, est.n);
     else

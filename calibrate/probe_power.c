@@ -92,8 +92,7 @@ static int load_open(struct device *d, struct load *l, bool product, struct err 
     double ms = NAN;
     *l = (struct load){ .batch = 1 };
     int rc = d->ops->mem_info(d, &free_bytes, &total, e);
-    if (!rc)
-        rc = product ? load_product(d, l, free_bytes, e) : load_arrays(d, l, free_bytes, e);
+    if (!rc) rc = product ? load_product(d, l, free_bytes, e) : load_arrays(d, l, free_bytes, e);
     for (int i = 0; !rc && i < 5; i++) {
         rc = load_batch(d, l, e);
         if (!rc) rc = load_once(d, l, e);

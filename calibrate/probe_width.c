@@ -126,8 +126,7 @@ static int measure(const struct probe_ctx *c, struct work *w, struct curve *v, s
             rc = err_set(e, ERR_IO, NULL, "all %zu samples were taken while the card was throttled",
                          v->s[k].discarded);
     for (size_t k = 0; !rc && k < v->n; k++)
-        v->speed[k] =
-            sampler_estimate(&v->s[k]).median / sampler_estimate(&v->s[v->n - 1]).median;
+        v->speed[k] = sampler_estimate(&v->s[k]).median / sampler_estimate(&v->s[v->n - 1]).median;
     return rc;
 }
 

@@ -33,8 +33,9 @@
     X(context_MiB, 300)                                                                            \
     X(mem_GBps, 250)                                                                               \
     X(l2_GBps, 1000)                                                                               \
-    X(read_memory_p, 0) /* part of the time of reads that shrinks with SMs, of more than the cache */  \
-    X(read_cache_p, 0)  /* and of what fits into it */                                             \
+    X(read_memory_p,                                                                               \
+      0) /* part of the time of reads that shrinks with SMs, of more than the cache */             \
+    X(read_cache_p, 0) /* and of what fits into it */                                              \
     X(h2d_GBps, 2)                                                                                 \
     X(paged_GBps, 0.8) /* either way, of memory that is not pinned */                              \
     X(d2h_GBps, 2.5)                                                                               \
@@ -51,7 +52,7 @@
     X(power_W, 61)                                                                                 \
     X(busy_W, 0)   /* of the board under a kernel or product; 0: power_W */                        \
     X(memory_W, 0) /* under the triad; 0: as under others */                                       \
-    X(tick_us, 0) /* of the timer; 0: none that is seen */                                         \
+    X(tick_us, 0)  /* of the timer; 0: none that is seen */                                        \
     X(devices, 1)                                                                                  \
     X(hang, 0)      /* kernels of that number (1: cal_empty, 2: cal_fill ..) never end */          \
     X(wedge, 0)     /* 1: once one of them was launched, no kernel of anybody ends */              \

@@ -44,13 +44,34 @@ static void mps(void **state)
 
     install_daemon("[ \"$1\" = -d ] && touch \"$CUDA_MPS_PIPE_DIRECTORY/attached\" || true");
     m = measure("context_ms=5;quantum_us=1200;switch_us=150;sms=40", "--only launch,mps");
-    expect(&m, "mps.aggregate_2", 1200.0 / 1350, 0.02, 0);
+    expect(&m, "mps.aggregate_compute_2", 1200.0 / 1350, 0.02, 0);
+    expect(&m, "mps.aggregate_memory_2", 1200.0 / 1350, 0.02, 0);
+    expect(&m, "mps.aggregate_small_2", 1200.0 / 1350, 0.02, 0);
+    expect(&m, "mps.least_memory_2", 0.5 * 1200 / 1350, 0.03, 0);
+    /* 1.07 ms of the card and 0.3 ms of the host: at most 1.37 / 1.07 less the switch of each */
+    assert_true(measured_value(&m, "mps.aggregate_gap_300us_2") > 1.05);
+    assert_true(measured_value(&m, "mps.aggregate_gap_300us_2") < 1.37 / 1.07);
+    assert_contains(m.said, "aggregate_compute_4    not measured: not with --quick");
     expect(&m, "mps.cap_25", 0.25, 0.02,
            0); /* 320 blocks on 10, 20, 30 of 40 SMs: 32, 16, 11 rounds */
     expect(&m, "mps.cap_25_sms", 10, 0, 0);
     assert_contains(m.said, "launch_ns              not measured: within the noise");
     expect(&m, "mps.cap_50", 0.5, 0.02, 0);
     expect(&m, "mps.cap_75", 8.0 / 11, 0.02, 0);
+    done(&m);
+
+    effort = "";
+    m = measure("context_ms=5;quantum_us=1200;switch_us=150;sms=40", "--only launch,mps");
+    effort = "--quick";
+    for (int n = 2; n <= 8; n *= 2) {
+        char *all = xasprintf("mps.aggregate_small_%d", n),
+             *one = xasprintf("mps.least_small_%d", n);
+        expect(&m, all, 1200.0 / 1350, 0.02, 0);
+        expect(&m, one, 1200.0 / 1350 / n, 0.03, 0);
+        free(all);
+        free(one);
+    }
+    expect(&m, "mps.aggregate_compute_8", 1200.0 / 1350, 0.02, 0);
     done(&m);
 
     /* every kind beside every kind gets its turns; what is planted meets one cell alone */
