@@ -194,7 +194,7 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 #define LAUNCH_EX(symbol)                                                                          \
     result symbol(const launch_config *c, function f, void **args, void **extra)                   \
     {                                                                                              \
-        METER(symbol, c->hStream, (c, f, args, extra));                                            \
+        METER(symbol, c ? c->hStream : NULL, (c, f, args, extra));                                 \
     }
 LAUNCH_EX(cuLaunchKernelEx)
 LAUNCH_EX(cuLaunchKernelEx_ptsz)

@@ -3,8 +3,10 @@
 #include "calibrate/shim/shim.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -129,16 +131,33 @@ const struct shim_limit *shim_limit(void)
     return &limit;
 }
 
-static uint64_t bytes_of(const char *text)
+/* A quota that is not understood must not look like one that holds. */
+static void no_quota(const char *name, const char *expected, const char *text)
+{
+    fprintf(stderr, "gpusim intercept: %s: expected %s, found \"%s\"; there is no quota\n", name,
+            expected, text);
+}
+
+static uint64_t bytes_of(const char *name, const char *text)
+{
+    static const char units[] = "kmg";
+    char *end;
+    errno = 0;
+    const uint64_t n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*text >= '0' && *text <= '9' && !errno && !end[unit != NULL] && n <= UINT64_MAX >> shift)
+        return n << shift;
+    no_quota(name, "bytes, or with k, m, g", text);
+    return 0;
+}
+
+static double share_of(const char *name, const char *text)
 {
     char *end;
-    const uint64_t n = strtoull(text, &end, 10);
-    switch (*end) {
-    case 'k': return n << 10;
-    case 'm': return n << 20;
-    case 'g': return n << 30;
-    }
-    return n;
+    const double percent = strtod(text, &end);
+    if (end == text || *end || !(percent >= 0)) no_quota(name, "a percentage", text);
+    return end != text && !*end && percent > 0 && percent < 100 ? percent / 100 : 0;
 }
 
 uint64_t shim_now_ns(void)
@@ -253,9 +272,8 @@ __attribute__((constructor)) static void start(void)
     const char *memory = getenv("GPUSIM_MEMORY_LIMIT"), *core = getenv("GPUSIM_CORE_LIMIT");
     const char *delay = getenv("GPUSIM_INTERCEPT_DELAY_NS");
     const char *burst = getenv("GPUSIM_INTERCEPT_BURST_MS");
-    const double percent = core ? strtod(core, NULL) : 0;
-    limit.memory = memory ? bytes_of(memory) : 0;
-    limit.core = percent > 0 && percent < 100 ? percent / 100 : 0;
+    limit.memory = memory && *memory ? bytes_of("GPUSIM_MEMORY_LIMIT", memory) : 0;
+    limit.core = core && *core ? share_of("GPUSIM_CORE_LIMIT", core) : 0;
     limit.burst_ns = burst ? 1e6 * strtod(burst, NULL) : 100e6;
     limit.delay_ns = delay ? strtoull(delay, NULL, 10) : 0;
     if (lock && start_ns) slow_start(lock, strtoull(start_ns, NULL, 10));

@@ -204,6 +204,7 @@ static size_t at_least_1(size_t n)
 /* Packed, without what the driver adds to align a row. Each level halves the one before, layers and faces excepted. */
 static uint64_t array_bytes(const array_3d *d, unsigned levels)
 {
+    if (!d) return 0; /* the driver says what it thinks of that */
     const bool layers = d->Flags & (LAYERED | CUBEMAP);
     size_t x = at_least_1(d->Width), y = at_least_1(d->Height), z = at_least_1(d->Depth);
     uint64_t bits = 0;
@@ -226,10 +227,14 @@ static uint64_t place_of(const void *handle)
 result cuArrayCreate_v2(array_handle *out, const array_2d *d)
 {
     __typeof__(&cuArrayCreate_v2) f = REAL(cuArrayCreate_v2);
-    const array_3d flat = {
-        .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels
-    };
-    struct holding h = { .bytes = array_bytes(&flat, 1),
+    array_3d flat = { .Width = 0 };
+    if (d) {
+        flat.Width = d->Width;
+        flat.Height = d->Height;
+        flat.Format = d->Format;
+        flat.NumChannels = d->NumChannels;
+    }
+    struct holding h = { .bytes = array_bytes(d ? &flat : NULL, 1),
                          .book = BOOK_ARRAY,
                          .context = shim_context() };
     if (!f) return NOT_FOUND;
@@ -337,9 +342,9 @@ result cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
     const uint64_t limit = shim_limit()->memory, used = books_used();
     shim_count(HOOK_cuMemGetInfo_v2);
     const result r = f ? f(free_bytes, total) : NOT_FOUND;
-    if (r != OK || !limit || limit >= *total) return r;
+    if (r != OK || !limit || !total || limit >= *total) return r;
     const uint64_t left = used < limit ? limit - used : 0;
-    if (left < *free_bytes) *free_bytes = left;
+    if (free_bytes && left < *free_bytes) *free_bytes = left;
     *total = limit;
     return r;
 }

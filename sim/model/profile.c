@@ -290,9 +290,18 @@ static void read_not_measured(struct reader *r, const struct gpu_profile *p)
 /* "device": {"self_checks": [{"check": .., "status": "failed", "detail": ..}]}, as calibrate writes it. */
 static void read_self_checks(struct reader *r, struct gpu_profile *out)
 {
-    json_t *list = json_object_get(json_object_get(r->doc->root, "device"), "self_checks"), *one;
+    json_t *device = json_object_get(r->doc->root, "device"), *one;
+    json_t *list = json_object_get(device, "self_checks");
     struct strbuf names = { 0 }, details = { 0 };
+    char found[80];
     size_t i;
+    if (device && !json_is_object(device))
+        json_problem(r->d, r->doc, "/device", "expected an object about the card, found %s",
+                     json_found(found, sizeof found, device));
+    if (list && !json_is_array(list))
+        json_problem(r->d, r->doc, "/device/self_checks",
+                     "expected [{\"check\": .., \"status\": ..}], found %s",
+                     json_found(found, sizeof found, list));
     json_array_foreach(list, i, one)
     {
         const char *status = json_string_value(json_object_get(one, "status"));

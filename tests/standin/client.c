@@ -285,6 +285,21 @@ static void gapped(void)
     printf("rate %.5f each\n", (now_s() - begun) / 100);
 }
 
+/* Arguments that are not there: the driver says so, a library before it must not look at them. */
+static void nothing(void)
+{
+    CUarray array;
+    CUmipmappedArray mipmap;
+    size_t bytes;
+    printf("refused");
+    printf(" %d", cuArrayCreate_v2(&array, NULL) == CUDA_ERROR_INVALID_VALUE);
+    printf(" %d", cuArray3DCreate_v2(&array, NULL) == CUDA_ERROR_INVALID_VALUE);
+    printf(" %d", cuMipmappedArrayCreate(&mipmap, NULL, 1) == CUDA_ERROR_INVALID_VALUE);
+    printf(" %d", cuLaunchKernelEx(NULL, empty, NULL, NULL) == CUDA_ERROR_INVALID_VALUE);
+    printf(" %d", cuMemGetInfo_v2(NULL, &bytes) == CUDA_ERROR_INVALID_VALUE);
+    printf(" %d\n", cuMemGetInfo_v2(&bytes, NULL) == CUDA_ERROR_INVALID_VALUE);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -299,6 +314,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "memory-threads") == 0) memory_threads();
     if (strcmp(what, "threads") == 0) threads();
     if (strcmp(what, "fork") == 0) forks();
+    if (strcmp(what, "nothing") == 0) nothing();
     if (strcmp(what, "rate-gapped") == 0) gapped();
     if (strcmp(what, "rate") == 0 && argc > 2) rate(strtod(argv[2], NULL));
     return 0;

@@ -291,6 +291,7 @@ EXPORT CUresult cuCtxGetCurrent(CUcontext *out)
 
 EXPORT CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
+    if (!free_bytes || !total) return CUDA_ERROR_INVALID_VALUE;
     *free_bytes = card_free_bytes();
     return cuDeviceTotalMem_v2(total, 0);
 }
@@ -572,6 +573,7 @@ EXPORT CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **args, void **extra)
 {
     (void)extra;
+    if (!c) return CUDA_ERROR_INVALID_VALUE;
     return timed_launch(f, c->gridDimX * c->gridDimY * c->gridDimZ,
                         c->blockDimX * c->blockDimY * c->blockDimZ, args);
 }

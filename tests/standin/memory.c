@@ -128,11 +128,13 @@ static CUresult block_for(size_t width, size_t height, size_t depth, void *out)
 
 EXPORT CUresult cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *d)
 {
+    if (!d) return CUDA_ERROR_INVALID_VALUE;
     return block_for(d->Width, d->Height, 1, out);
 }
 
 EXPORT CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
+    if (!d) return CUDA_ERROR_INVALID_VALUE;
     return block_for(d->Width, d->Height, d->Depth, out);
 }
 
@@ -145,6 +147,7 @@ EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D
                                        unsigned levels)
 {
     (void)levels;
+    if (!d) return CUDA_ERROR_INVALID_VALUE;
     return block_for(d->Width, d->Height, d->Depth, out);
 }
 

@@ -79,6 +79,23 @@ static void memory_quota(void **state)
 }
 
 /* With per-thread default streams: 1 + 2 + 3 + 4 kernels, and one of each other kind by each of four ways. */
+/* What is no quota is told and is none; arguments that are not there are the driver's to refuse. */
+static void odd_settings_and_arguments(void **state)
+{
+    static const char *const odd[] = { "4.5g", "-1", "lots", "64q", "64mb", "99999999999g" };
+    (void)state;
+    NEED_STANDIN;
+    expect("GPUSIM_MEMORY_LIMIT=64M", "quota", "units 32 ");
+    expect("GPUSIM_MEMORY_LIMIT=65536K", "quota", "units 32 ");
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        char *env = xasprintf("2>&1 GPUSIM_MEMORY_LIMIT=%s", odd[i]);
+        expect(env, "nothing", "GPUSIM_MEMORY_LIMIT: expected bytes, or with k, m, g, found \"");
+        free(env);
+    }
+    expect("2>&1 GPUSIM_CORE_LIMIT=half", "nothing", "GPUSIM_CORE_LIMIT: expected a percentage");
+    expect("GPUSIM_MEMORY_LIMIT=64m GPUSIM_CORE_LIMIT=50", "nothing", "refused 1 1 1 1 1 1\n");
+}
+
 static void per_thread_streams(void **state)
 {
     (void)state;
@@ -219,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_path),
         cmocka_unit_test(per_thread_streams),
+        cmocka_unit_test(odd_settings_and_arguments),
         cmocka_unit_test(memory_quota),
         cmocka_unit_test(every_allocation),
         cmocka_unit_test(handles_arrays_contexts),

@@ -170,6 +170,8 @@ static void every_mistake(void **state)
         { "\"mps.overhead\"", "\"base.width_curve\"", "/not_measured/base.width_curve" },
         { "\"mps.overhead\"", "\"base.mem_Bps\"", "found one that the file has a value of" },
         { "{ \"mps.overhead\": \"no daemon\" }", "[\"mps.overhead\"]", "expected {\"group.key\"" },
+        { "{ \"uuid\": \"GPU-1\", \"anything\": [1] }", "5", "an object about the card, found 5" },
+        { "\"anything\": [1]", "\"self_checks\": {}", "expected [{\"check\"" },
         { "[[0.5, 0.6], [1, 1]]", "[]", "expected 1 to 64 points" },
         { "[[0.5, 0.6], [1, 1]]", "3", "expected 1 to 64 points" },
         { "[[0.5, 0.6], [1, 1]]", "[[0.5, 0.6], [0.4, 1]]", "shares ascending" },
