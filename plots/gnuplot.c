@@ -52,7 +52,7 @@ static int read_template(const char *file, struct strbuf *text, struct err *e)
         datadir_path(from, sizeof from, name);
         if (html_read_file(from, text) == 0) return 0;
     }
-    return err_set(e, ERR_IO, &(struct loc){ .file = from }, "cannot read the plot template: %s",
+    return err_set(e, err_of_errno(errno), &(struct loc){ .file = from }, "cannot read the plot template: %s",
                    strerror(errno));
 }
 

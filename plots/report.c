@@ -123,7 +123,7 @@ static int make_picture(struct report_picture *p, const struct page_spec *page,
     } else if (html_read_file(svg, &p->svg) == 0)
         p->drawn = true;
     else
-        rc = err_set(e, ERR_IO, &(struct loc){ .file = svg }, "cannot read: %s", strerror(errno));
+        rc = err_set(e, err_of_errno(errno), &(struct loc){ .file = svg }, "cannot read: %s", strerror(errno));
 out:
     free(tsv);
     free(gp);

@@ -235,7 +235,7 @@ no_memory_at_all() { # each command with a little more each time: status 5 and n
             0) ;;
             5) five=$((five + 1)); says 'out of memory'
                for f in "$tmp"/d/out/*.csv "$tmp"/d/out/*.html; do [ ! -e "$f" ] || wrong "$name with $kib KiB left ${f##*/}"; done ;;
-            4) grep -qE 'thread|process|Cannot allocate memory' "$tmp/err" || wrong "$name with $kib KiB: status 4" ;;
+            4) grep -qE 'thread|process' "$tmp/err" || wrong "$name with $kib KiB: status 4" ;;
             127) ;; # the loader
             *) wrong "$name with $kib KiB: status $rc" ;;
             esac
@@ -255,6 +255,73 @@ compare compare $tmp/d/a $tmp/d/a --unpaired
 check check $tmp/small.json
 validate validate --set mig_scaling
 L
+}
+
+any_allocation() { # the n-th allocation fails, and all after it: in our own code, in libraries, in the C library
+    [ -z "$sanitized" ] || { skip='sanitizers have an allocator of their own'; return; }
+    local cc name line at rc ends
+    cc=$(command -v cc || command -v gcc) || { skip='no compiler'; return; }
+    cat >"$tmp/alloc.c" <<'C'
+#include <errno.h>
+#include <stdlib.h>
+void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+static long calls, fail_at = -1;
+static int fails(void)
+{
+    if (fail_at < 0) { const char *s = getenv("FAIL_AT"); fail_at = s ? atol(s) : 0; }
+    if (__sync_add_and_fetch(&calls, 1) < fail_at) return 0;
+    errno = ENOMEM;
+    return 1;
+}
+void *malloc(size_t n) { return fails() ? 0 : __libc_malloc(n); }
+void *calloc(size_t a, size_t b) { return fails() ? 0 : __libc_calloc(a, b); }
+void *realloc(void *p, size_t n) { return fails() ? 0 : __libc_realloc(p, n); }
+C
+    "$cc" -shared -fPIC -o "$tmp/alloc.so" "$tmp/alloc.c" 2>"$tmp/err" || { skip='not the C library of GNU'; return; }
+    LD_PRELOAD=$tmp/alloc.so FAIL_AT=2 "$gpusim" list gpus >/dev/null 2>&1
+    [ $? = 5 ] || wrong 'the second allocation did not fail'
+    "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/a" >/dev/null
+    gzip -c "$tmp/small.csv" >"$tmp/d/t.csv.gz"
+    if command -v xz >/dev/null; then xz -c "$tmp/small.csv" >"$tmp/d/t.csv.xz"; else cp "$tmp/small.csv" "$tmp/d/t.csv.xz"; fi
+    while read -r name line; do
+        ends=0
+        for at in $(seq 1 3 130) $(seq 131 41 900) $(seq 901 379 12000); do
+            rc=0
+            # shellcheck disable=SC2086
+            ( ulimit -c 0; LD_PRELOAD=$tmp/alloc.so FAIL_AT=$at exec timeout 60 "$gpusim" $line ) >/dev/null 2>"$tmp/err" || rc=$?
+            case $rc in
+            5) ends=$((ends + 1)); says 'out of memory' ;;
+            0) break ;; # it needs no more
+            *) wrong "$name, allocation $at: status $rc: $(head -n 1 "$tmp/err")" ;;
+            esac
+        done
+        [ $ends -gt 3 ] || wrong "$name: it failed $ends times"
+    done <<L
+gpu gpu t4
+import import native $tmp/small.csv
+gzip import native $tmp/d/t.csv.gz
+xz import native $tmp/d/t.csv.xz
+yaml import kubernetes traces/samples/kubernetes/pods.yaml
+xml import nvidia-smi traces/samples/nvidia-smi/twice.xml
+generate generate $GPUSIM_DATA/workloads/notebooks.json -o $tmp/d/g.csv
+check check $tmp/small.json
+run run $tmp/small.json -q --no-report -o $tmp/d/run
+report report $tmp/d/a
+compare compare $tmp/d/a $tmp/d/a --unpaired
+tco tco $GPUSIM_DATA/tco-l40s.json --monte-carlo 100
+sobol sweep $tmp/small.json --vary fleet.pool.nodes=2..3 --design sobol:2 -q -o $tmp/d/s
+fit validate --set lucid
+L
+}
+small_stack() {
+    [ -z "$sanitized" ] || { skip='sanitizers need more of it'; return; }
+    ends 5 bash -c 'ulimit -s 128; exec "$@"' sh "$gpusim" run "$tmp/small.json" -q --no-report -o "$tmp/d/run"
+    says 'limited to 128 KiB, expected at least 1024 KiB'; absent "$tmp/d/run"
+    ends 0 bash -c 'ulimit -S -s 128; exec "$@"' sh "$gpusim" run "$tmp/small.json" -q --no-report --jobs 2 -o "$tmp/d/run" >/dev/null
+    ends 0 bash -c 'ulimit -s 1024; exec "$@"' sh "$gpusim" run "$GPUSIM_DATA/mixed.json" -q --no-report -o "$tmp/d/run" >/dev/null
+    ends 0 bash -c 'ulimit -s 1024; exec "$@"' sh "$gpusim" validate >/dev/null
+    { printf '{"format": "gpusim-scenario/1", "fleet": '; head -c 2040 /dev/zero | tr '\000' '['; head -c 2040 /dev/zero | tr '\000' ']'; printf '}'; } >"$tmp/d/deep.json"
+    ends 1 bash -c 'ulimit -s 1024; exec "$@"' sh "$gpusim" check "$tmp/d/deep.json" >/dev/null
 }
 
 # ---- input without end ----
@@ -395,6 +462,8 @@ fault 'asked to end' interrupted TERM 143
 fault 'killed' signal KILL 137
 fault 'memory runs out' no_memory
 fault 'memory runs out, whatever the command' no_memory_at_all
+fault 'memory runs out at any allocation' any_allocation
+fault 'the stack is small' small_stack
 fault 'a line without end' endless_line
 fault 'JSON without end' endless_json
 fault 'a pipe or a device without end' endless_copy

@@ -24,6 +24,13 @@ static const struct import_reason bad_value = {
 
 enum { PATH = 256, TEXT = 256 };
 
+static void *resize(void *p, size_t bytes)
+{
+    return xreallocarray(p, bytes, 1);
+}
+
+static const XML_Memory_Handling_Suite suite = { xmalloc, resize, free }; /* which do not fail */
+
 /* Paths below <gpu>, or below <mig_device> (mig). */
 static const struct element {
     const char *path, *unit, *field;
@@ -293,8 +300,7 @@ static int read_file(struct smi *s, const char *path, int file, struct err *e)
         for (; at < len && strchr(" \t\r\n", text[at]) && text[at]; at++)
             s->line_before += text[at] == '\n';
         if (at == len && used > 0) break;
-        s->parser = XML_ParserCreate(NULL);
-        if (!s->parser) BUG("expat has no memory");
+        s->parser = XML_ParserCreate_MM(NULL, &suite, NULL);
         rc = parse_one(s, path, text + at, len - at, &used, e);
         XML_ParserFree(s->parser);
         for (size_t i = 0; rc == 0 && i < used; i++) s->line_before += text[at + i] == '\n';

@@ -2,6 +2,8 @@
 
 #include "traces/wholefile.h"
 
+#include "base/mem.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <yaml.h>
@@ -152,6 +154,7 @@ static void complain(struct builder *b, size_t line, const char *what, const cha
 static bool next_event(struct builder *b, yaml_event_t *ev)
 {
     if (yaml_parser_parse(&b->parser, ev)) return true;
+    if (b->parser.error == YAML_MEMORY_ERROR) out_of_memory();
     const char *why = b->parser.problem;
     complain(b, b->parser.problem_mark.line, "this is not YAML: ", why ? why : "damaged text");
     return false;
@@ -276,7 +279,7 @@ static int build_yaml(struct k8s_objects *o, struct err *e)
     size_t at = 0, line = 0;
     bool end = false;
     if (!yaml_parser_initialize(&b.parser))
-        return err_set(e, ERR_LIMIT, NULL, "out of memory in the YAML reader");
+        out_of_memory();
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)o->text, o->len);
     while (!end && !b.failed) {
         yaml_event_t ev;

@@ -73,7 +73,7 @@ void pai_instances_add(struct pai_instances *s, uint64_t task, uint64_t worker, 
 
 static int io_error(struct err *e)
 {
-    return err_set(e, ERR_IO, NULL, "cannot use a temporary file: %s", strerror(errno));
+    return err_set(e, err_of_errno(errno), NULL, "cannot use a temporary file: %s", strerror(errno));
 }
 
 /* Does b, which comes later, count and not a? */

@@ -161,7 +161,7 @@ static uint32_t len_of(const unsigned char *row)
 
 static int io_error(struct err *e, int why)
 {
-    return err_set(e, ERR_IO, NULL, "a temporary file for rows: %s", strerror(why));
+    return err_set(e, err_of_errno(why), NULL, "a temporary file for rows: %s", strerror(why));
 }
 
 /* The run's rows by (when, place in it). */

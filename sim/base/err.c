@@ -1,6 +1,9 @@
 #include "base/err.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +137,12 @@ void err_print(const struct err *e, const char *program, FILE *to)
         print_clean(e->hint, to);
         fputc('\n', to);
     }
+}
+
+enum err_code err_of_errno(int why)
+{
+    if (why == ENOMEM) out_of_memory();
+    return ERR_IO;
 }
 
 int err_status(enum err_code code)

@@ -116,7 +116,7 @@ static void sort_run(struct extsort *s)
 
 static int io_error(struct err *e, int why)
 {
-    return err_set(e, ERR_IO, NULL, "a temporary file for sorting: %s", strerror(why));
+    return err_set(e, err_of_errno(why), NULL, "a temporary file for sorting: %s", strerror(why));
 }
 
 static void put_run(struct extsort *s)

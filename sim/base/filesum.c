@@ -13,7 +13,7 @@ int filesum_of(const char *path, struct filesum *out, struct err *e)
     size_t n;
     FILE *f = fopen(path, "rb");
     if (!f)
-        return err_set(e, ERR_IO, &(struct loc){ .file = path }, "cannot read: %s",
+        return err_set(e, err_of_errno(errno), &(struct loc){ .file = path }, "cannot read: %s",
                        strerror(errno));
     while ((n = fread(buf, 1, most, f)) > 0) {
         sum.bytes += n;
@@ -22,7 +22,7 @@ int filesum_of(const char *path, struct filesum *out, struct err *e)
     const int failed = ferror(f) ? errno : 0;
     fclose(f);
     if (failed)
-        return err_set(e, ERR_IO, &(struct loc){ .file = path }, "cannot read: %s",
+        return err_set(e, err_of_errno(failed), &(struct loc){ .file = path }, "cannot read: %s",
                        strerror(failed));
     *out = sum;
     return 0;

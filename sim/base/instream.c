@@ -12,11 +12,12 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum kind { PLAIN, GZIP, XZ, ZSTD };
 static const char *const kind_names[] = { "plain", "gzip", "xz", "zstd" };
 
-enum { IN_BYTES = 1 << 17 };
+enum { IN_BYTES = 1 << 17, XZ_OWN_BYTES = 1 << 20 /* liblzma takes less than 100 KiB */ };
 
 struct instream {
     char *path; /* as the user named it */
@@ -46,7 +47,7 @@ static ssize_t read_file(struct instream *s, void *buf, size_t size, struct err 
         }
         if (errno == EINTR) continue;
         const struct loc at = { .file = s->path };
-        return s->failed = err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
+        return s->failed = err_set(e, err_of_errno(errno), &at, "cannot read: %s", strerror(errno));
     }
 }
 
@@ -77,19 +78,20 @@ static int sniff(struct instream *s, struct err *e)
     if (starts(s, "\x1f\x8b", 2)) {
         s->kind = GZIP;
         /* 15 + 16: largest window, gzip wrapper only */
-        if (inflateInit2(&s->z, 15 + 16) != Z_OK)
-            return s->failed = err_set(e, ERR_LIMIT, NULL, "out of memory in zlib");
+        if (inflateInit2(&s->z, 15 + 16) != Z_OK) out_of_memory();
     } else if (starts(s,
                       "\xfd"
                       "7zXZ\0",
                       6)) {
         s->kind = XZ;
-        if (lzma_stream_decoder(&s->xz, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK)
-            return s->failed = err_set(e, ERR_LIMIT, NULL, "out of memory in liblzma");
+        if (lzma_stream_decoder(&s->xz, (uint64_t)INSTREAM_WINDOW_BYTES + XZ_OWN_BYTES,
+                                LZMA_CONCATENATED) != LZMA_OK)
+            out_of_memory();
     } else if (starts(s, "\x28\xb5\x2f\xfd", 4)) {
         s->kind = ZSTD;
         s->zstd = ZSTD_createDStream();
-        if (!s->zstd) return s->failed = err_set(e, ERR_LIMIT, NULL, "out of memory in libzstd");
+        if (!s->zstd) out_of_memory();
+        ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, INSTREAM_WINDOW_LOG);
     }
     return 0;
 }
@@ -100,7 +102,7 @@ int instream_open(struct instream **out, const char *path, struct err *e)
     struct stat st;
     *out = NULL;
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return err_set(e, ERR_IO, &at, "cannot open: %s", strerror(errno));
+    if (fd < 0) return err_set(e, err_of_errno(errno), &at, "cannot open: %s", strerror(errno));
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         if (fd != STDIN_FILENO) close(fd);
         return err_set(e, ERR_IO, &at, "is a folder, expected a file");
@@ -136,6 +138,15 @@ static int damaged(struct instream *s, const char *why, struct err *e)
     const struct loc at = { .file = s->path };
     s->failed = err_set(e, ERR_INPUT, &at, "damaged %s data: %s", kind_names[s->kind], why);
     err_hint(e, "is the download complete? `%s -t` tests a file", kind_names[s->kind]);
+    return s->failed;
+}
+
+static int too_large(struct instream *s, struct err *e)
+{
+    const struct loc at = { .file = s->path };
+    s->failed = err_set(e, ERR_LIMIT, &at, "unpacking it takes a window of more than %d MiB",
+                        INSTREAM_WINDOW_BYTES >> 20);
+    err_hint(e, "unpack it first: `%s`", s->kind == XZ ? "xz -d" : "zstd -d --long=31");
     return s->failed;
 }
 
@@ -186,6 +197,8 @@ static ssize_t read_gzip(struct instream *s, void *buf, size_t size, struct err 
         if (rc == Z_STREAM_END) {
             rc = gzip_next_member(s, e);
             if (rc < 0) return rc;
+        } else if (rc == Z_MEM_ERROR) {
+            out_of_memory();
         } else if (rc != Z_OK && rc != Z_BUF_ERROR) {
             return damaged(s, s->z.msg ? s->z.msg : "bad stream", e);
         }
@@ -199,7 +212,7 @@ static const char *lzma_why(lzma_ret rc)
     case LZMA_FORMAT_ERROR: return "other bytes follow the last member";
     case LZMA_BUF_ERROR: return "the file ends inside a member (truncated)";
     case LZMA_DATA_ERROR: return "checksum or structure is wrong";
-    default: return "unsupported options or out of memory";
+    default: return "unsupported options";
     }
 }
 
@@ -216,6 +229,10 @@ static ssize_t read_xz(struct instream *s, void *buf, size_t size, struct err *e
         s->in_at = s->in_n - s->xz.avail_in;
         if (r == LZMA_STREAM_END)
             s->done = true;
+        else if (r == LZMA_MEM_ERROR)
+            out_of_memory();
+        else if (r == LZMA_MEMLIMIT_ERROR)
+            return too_large(s, e);
         else if (r != LZMA_OK)
             return damaged(s, lzma_why(r), e);
     }
@@ -236,6 +253,9 @@ static ssize_t read_zstd(struct instream *s, void *buf, size_t size, struct err 
         ZSTD_inBuffer from = { .src = s->in + s->in_at, .size = s->in_n - s->in_at };
         size_t left = ZSTD_decompressStream(s->zstd, &to, &from);
         s->in_at += from.pos;
+        if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) out_of_memory();
+        if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+            return too_large(s, e);
         if (ZSTD_isError(left)) return damaged(s, ZSTD_getErrorName(left), e);
         s->in_member = left != 0;
         if (at_end && to.pos == 0 && left != 0)

@@ -379,7 +379,7 @@ static int read_all(FILE *f, const char *path, size_t most, struct strbuf *out, 
             return err_set(e, ERR_INPUT, &at, "larger than %zu MiB; is this a JSON file?",
                            most >> 20);
     }
-    if (ferror(f)) return err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
+    if (ferror(f)) return err_set(e, err_of_errno(errno), &at, "cannot read: %s", strerror(errno));
     return 0;
 }
 
@@ -393,7 +393,7 @@ static int load(struct json_doc *doc, const char *path, size_t most, const char 
 
     *doc = (struct json_doc){ 0 };
     FILE *f = std ? stdin : fopen(path, "rb");
-    if (!f) return err_set(e, ERR_IO, &at, "cannot open: %s", strerror(errno));
+    if (!f) return err_set(e, err_of_errno(errno), &at, "cannot open: %s", strerror(errno));
     int rc = read_all(f, label, most, &text, e);
     if (!std) fclose(f);
     if (text.s && n > 0) text.len = skim(text.s, text.len, key, n);

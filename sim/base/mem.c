@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static _Noreturn void out_of_memory(void)
+void out_of_memory(void)
 {
     static const char text[] = "gpusim: out of memory\n";
 

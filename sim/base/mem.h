@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Says so and ends the program with status 5: for what libraries allocate. Async-signal-safe. */
+_Noreturn void out_of_memory(void);
+
 void *xmalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t bytes) __attribute__((malloc, returns_nonnull));
 /* Zeroed, for large arrays that are touched at random: starts a cache line, and lies on huge pages where the system

@@ -14,7 +14,7 @@ static int io_error(struct err *e, const char *path, const char *what)
 {
     const struct loc at = { .file = path };
 
-    return err_set(e, ERR_IO, &at, "%s: %s", what, strerror(errno));
+    return err_set(e, err_of_errno(errno), &at, "%s: %s", what, strerror(errno));
 }
 
 static int dir_len(const char *path)

@@ -1,6 +1,6 @@
 #include "base/rng.h"
 
-#include "base/err.h"
+#include "base/mem.h"
 
 /* The 64-bit finaliser of MurmurHash3. */
 static uint64_t fmix64(uint64_t h)
@@ -36,7 +36,7 @@ gsl_rng *rng_create(uint64_t seed, uint64_t replication, const char *purpose)
 {
     gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
 
-    BUG_ON(!r);
+    if (!r) out_of_memory();
     gsl_rng_set(r, (unsigned long)rng_mix(seed, replication, purpose)); /* it uses 32 bits */
     return r;
 }

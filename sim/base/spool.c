@@ -63,15 +63,15 @@ static int copy_all(int fd, const char *path, FILE *to, struct err *e)
     while (rc == 0 && (n = read(fd, buf, COPY_BYTES)) != 0) {
         if (n < 0 && errno == EINTR) continue;
         if (n < 0)
-            rc = err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
+            rc = err_set(e, err_of_errno(errno), &at, "cannot read: %s", strerror(errno));
         else if (n > left)
             rc = endless(path, &limit, e);
         else if (fwrite(buf, 1, (size_t)n, to) != (size_t)n)
-            rc = err_set(e, ERR_IO, &at, "cannot copy it to a temporary file: %s", strerror(errno));
+            rc = err_set(e, err_of_errno(errno), &at, "cannot copy it to a temporary file: %s", strerror(errno));
         left -= n;
     }
     if (rc == 0 && fflush(to) != 0)
-        rc = err_set(e, ERR_IO, &at, "cannot copy it to a temporary file: %s", strerror(errno));
+        rc = err_set(e, err_of_errno(errno), &at, "cannot copy it to a temporary file: %s", strerror(errno));
     free(buf);
     return rc;
 }
@@ -97,7 +97,7 @@ int spool_open(struct spool *s, const char *path, struct err *e)
     const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         const struct loc at = { .file = path };
-        return err_set(e, ERR_IO, &at, "cannot open: %s", strerror(errno));
+        return err_set(e, err_of_errno(errno), &at, "cannot open: %s", strerror(errno));
     }
     s->copy = outfile_temporary(e);
     int rc = s->copy ? copy_all(fd, s->named, s->copy, e) : ERR_IO;

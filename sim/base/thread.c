@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Linux's own default; glibc would take the limit of the first thread's stack, which may be anything. */
+enum { STACK_BYTES = 8 << 20 };
+
 struct pool {
     pthread_mutex_t lock;
     size_t n, next;
@@ -52,10 +55,14 @@ int parallel_for(size_t n, unsigned threads, int (*task)(void *ctx, size_t i), v
         for (size_t i = 0; i < n && rc == 0; i++) rc = task(ctx, i);
         return rc;
     }
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
     pthread_mutex_init(&p.lock, NULL);
     pthread_t *t = xcalloc(threads - 1, sizeof *t);
     /* fewer threads than asked for do the same work, only later */
-    while (started < threads - 1 && pthread_create(&t[started], NULL, work, &p) == 0) started++;
+    while (started < threads - 1 && pthread_create(&t[started], &attr, work, &p) == 0) started++;
+    pthread_attr_destroy(&attr);
     work(&p);
     for (unsigned i = 0; i < started; i++) pthread_join(t[i], NULL);
     free(t);

@@ -335,8 +335,8 @@ static int check_one(const char *path, const struct options *o, json_t *list, in
     struct spool spool = { 0 }; /* it is read twice: to tell what it is, and to check it */
     diag_init(&d);
     int rc = strcmp(path, "-") != 0 && access(path, R_OK) != 0
-                 ? err_set(&e, ERR_IO, &(struct loc){ .file = path }, "cannot be read: %s",
-                           strerror(errno))
+                 ? err_set(&e, err_of_errno(errno), &(struct loc){ .file = path },
+                           "cannot be read: %s", strerror(errno))
                  : spool_open(&spool, path, &e);
     if (rc == 0) {
         const char *at = spool_path(&spool);

@@ -96,10 +96,10 @@ static int write_rows(const char *path, const char *header, FILE **part, size_t 
     fputs(header, o.f);
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (fflush(part[i]) || fseeko(part[i], 0, SEEK_SET))
-            rc = err_set(e, ERR_IO, NULL, "%s: cannot write its rows: %s", path, strerror(errno));
+            rc = err_set(e, err_of_errno(errno), NULL, "%s: cannot write its rows: %s", path, strerror(errno));
         while (rc == 0 && (got = fread(buf, 1, sizeof buf, part[i])) > 0) fwrite(buf, 1, got, o.f);
         if (rc == 0 && ferror(part[i]))
-            rc = err_set(e, ERR_IO, NULL, "%s: cannot read back its rows: %s", path,
+            rc = err_set(e, err_of_errno(errno), NULL, "%s: cannot read back its rows: %s", path,
                          strerror(errno));
     }
     if (footer) fputs(footer, o.f);

@@ -21,8 +21,7 @@ struct options {
 
 static const char *const formats[] = { "table", "json", "csv", NULL };
 static const struct opt opts[] = {
-    { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set; may be repeated",
-      NULL },
+    { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set", NULL },
     { "measured", 0, OPT_TEXT, offsetof(struct options, measured), "FILE",
       "score these measured rows instead (CSV, columns as in scenarios/measured/)", NULL },
     { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",

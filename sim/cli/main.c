@@ -13,11 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifndef GPUSIM_VERSION /* set by the Makefile */
 #define GPUSIM_VERSION "0.1.0"
 #endif
+
+/* What run needs is less than half of it; with it JSON may nest as deep as Jansson reads (2048).
+ * tests/run_faults.sh runs with just so much. */
+enum { STACK_BYTES = 1 << 20 };
 
 static const struct command *find(const char *name)
 {
@@ -107,19 +112,42 @@ static void open_standard_streams(void)
             if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
+/* A stack that overflows is the end by a signal, so a small one is told before. The limit grows as far as it
+ * may; the kernel asks it when the stack grows. */
+static int want_stack(struct err *e)
+{
+    struct rlimit l;
+
+    if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur >= STACK_BYTES) return 0;
+    l.rlim_cur = l.rlim_max < STACK_BYTES ? l.rlim_max : STACK_BYTES;
+    if (setrlimit(RLIMIT_STACK, &l) == 0 && l.rlim_cur >= STACK_BYTES) return 0;
+    err_set(e, ERR_LIMIT, NULL, "the stack is limited to %llu KiB, expected at least %d KiB",
+            (unsigned long long)l.rlim_cur / 1024, STACK_BYTES / 1024);
+    err_hint(e, "`ulimit -s %d` allows it, where gpusim is started from", STACK_BYTES / 1024);
+    return ERR_LIMIT;
+}
+
+/* What GSL has no memory for ends the program, as everywhere; its other errors are its callers'. */
+static void gsl_failed(const char *reason, const char *file, int line, int code)
+{
+    (void)reason, (void)file, (void)line;
+    if (code == GSL_ENOMEM) out_of_memory();
+}
+
 int main(int argc, char **argv)
 {
     struct err e = { 0 };
 
     open_standard_streams();
     signal(SIGXFSZ, SIG_IGN);            /* a limit on file sizes is an error of the write */
-    gsl_set_error_handler_off();         /* the default handler aborts */
+    gsl_set_error_handler(gsl_failed);   /* the default handler aborts */
     json_set_alloc_funcs(xmalloc, free); /* out of memory ends the program, as everywhere */
     if (argc < 2) {
         usage(stderr);
         return err_status(ERR_USAGE);
     }
-    int rc = dispatch(argc, argv, &e);
+    int rc = want_stack(&e);
+    if (rc == 0) rc = dispatch(argc, argv, &e);
     if (rc < 0 && e.code == ERR_OK)
         err_set(&e, ERR_CHECK, NULL, "%s failed with status %d and did not say why: a bug", argv[1],
                 err_status((enum err_code)rc));

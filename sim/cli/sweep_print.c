@@ -20,7 +20,7 @@ int sweep_print(const char *dir, int format, const struct strbuf *text, struct e
     const struct loc at = { .file = path };
     FILE *f = fopen(path, "rb");
     while (f && (n = fread(buf, 1, sizeof buf, f)) > 0) fwrite(buf, 1, n, stdout);
-    if (!f || ferror(f)) rc = err_set(e, ERR_IO, &at, "cannot read: %s", strerror(errno));
+    if (!f || ferror(f)) rc = err_set(e, err_of_errno(errno), &at, "cannot read: %s", strerror(errno));
     if (f) fclose(f);
     free(path);
     return rc;

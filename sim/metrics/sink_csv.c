@@ -111,7 +111,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     strbuf_addf(b, ",%s\n", job_class_names[j->row.klass]);
     c->written += b->len;
     if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
-    return err_set(e, ERR_IO, NULL, "cannot write jobs.csv: %s", strerror(errno));
+    return err_set(e, err_of_errno(errno), NULL, "cannot write jobs.csv: %s", strerror(errno));
 }
 
 /* Bytes of the rows up to `end`. */
@@ -137,7 +137,7 @@ int jobs_csv_price(struct jobs_csv *c, FILE *to, struct err *e)
         at = g->at;
     }
     if (ok && copy_rows(c->to, to, at, c->written)) return 0;
-    return err_set(e, ERR_IO, NULL, "cannot write the costs of jobs.csv: %s", strerror(errno));
+    return err_set(e, err_of_errno(errno), NULL, "cannot write the costs of jobs.csv: %s", strerror(errno));
 }
 
 struct sink jobs_csv_sink(struct jobs_csv *c)
@@ -163,7 +163,7 @@ static int on_sample(void *self, const struct plan *plan, const struct sample *s
                            plan->spec->name, t, s->allocated, duty, s->sm_active, s->memory,
                            s->stranded, s->free_share, s->down, (unsigned long long)s->queued,
                            (unsigned long long)s->running, s->power_W, fragmentation);
-    return rc < 0 ? err_set(e, ERR_IO, NULL, "cannot write series.csv: %s", strerror(errno)) : 0;
+    return rc < 0 ? err_set(e, err_of_errno(errno), NULL, "cannot write series.csv: %s", strerror(errno)) : 0;
 }
 
 struct sink series_csv_sink(FILE *to)
@@ -237,7 +237,7 @@ static int on_service_sample(void *self, const struct plan *plan, size_t k,
     interval_clear(d);
     const bool written = fwrite(b.s, 1, b.len, c->to) == b.len;
     strbuf_fini(&b);
-    return written ? 0 : err_set(e, ERR_IO, NULL, "cannot write services.csv: %s", strerror(errno));
+    return written ? 0 : err_set(e, err_of_errno(errno), NULL, "cannot write services.csv: %s", strerror(errno));
 }
 
 struct sink services_csv_sink(struct services_csv *c)

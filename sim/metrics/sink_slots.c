@@ -40,7 +40,7 @@ static int on_stay(void *self, const struct plan *plan, const struct symtab *nam
         c->rows++;
     }
     if (ferror(c->to))
-        return err_set(e, ERR_IO, NULL, "cannot write slots.csv: %s", strerror(errno));
+        return err_set(e, err_of_errno(errno), NULL, "cannot write slots.csv: %s", strerror(errno));
     return 0;
 }
 

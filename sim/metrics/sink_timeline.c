@@ -174,7 +174,7 @@ static int flush(struct strbuf *b, FILE *to, struct err *e)
     const bool written = fwrite(b->s ? b->s : "", 1, b->len, to) == b->len;
     strbuf_clear(b);
     return written ? 0
-                   : err_set(e, ERR_IO, NULL, "cannot write timeline.json: %s", strerror(errno));
+                   : err_set(e, err_of_errno(errno), NULL, "cannot write timeline.json: %s", strerror(errno));
 }
 
 int timeline_write(struct timeline_sink *t, const struct plan *plan, struct err *e)

@@ -44,7 +44,7 @@ static double log_norm(const struct colocation *c, size_t a, size_t b)
 static gsl_matrix *factor(const struct colocation *c)
 {
     gsl_matrix *k = gsl_matrix_alloc(c->n, c->n);
-    if (!k) BUG("out of memory");
+    if (!k) out_of_memory();
     for (size_t i = 0; i < c->n; i++)
         for (size_t j = 0; j <= i; j++) {
             const double v = covariance(c, c->pair[i].a, c->pair[i].b, &c->pair[j]);

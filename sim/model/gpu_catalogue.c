@@ -59,7 +59,7 @@ static int list_folder(const char *dir, name_list *out, struct err *e)
 {
     DIR *d = opendir(dir);
     if (!d)
-        return err_set(e, ERR_IO, &(struct loc){ .file = dir }, "cannot open: %s", strerror(errno));
+        return err_set(e, err_of_errno(errno), &(struct loc){ .file = dir }, "cannot open: %s", strerror(errno));
     for (struct dirent *f; (f = readdir(d));)
         if (f->d_name[0] != '.' && str_ends(f->d_name, ".json"))
             vec_push(out, xstrndup(f->d_name, strlen(f->d_name) - strlen(".json")));

@@ -1,6 +1,6 @@
 #include "whatif/fit.h"
 
-#include "base/err.h"
+#include "base/mem.h"
 
 #include <gsl/gsl_multimin.h>
 #include <math.h>
@@ -23,7 +23,7 @@ double fit_least(double x[], size_t n, double step, int rounds, fit_fn *f, void 
     gsl_multimin_fminimizer *m =
         gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
     gsl_vector *at = gsl_vector_alloc(n), *steps = gsl_vector_alloc(n);
-    if (!m || !at || !steps) BUG("out of memory");
+    if (!m || !at || !steps) out_of_memory();
     for (size_t i = 0; i < n; i++) {
         gsl_vector_set(at, i, x[i]);
         gsl_vector_set(steps, i, x[i] != 0 ? step * fabs(x[i]) : step);

@@ -302,7 +302,7 @@ static void latin_hypercube(double *u, const struct grid *g, const struct design
 static void sobol(double *u, const struct grid *g, const struct design *d)
 {
     gsl_qrng *q = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)g->n_axes);
-    if (!q) BUG("out of memory");
+    if (!q) out_of_memory();
     for (size_t k = 0; k < d->n; k++) gsl_qrng_get(q, u + k * g->n_axes);
     gsl_qrng_free(q);
 }

@@ -256,7 +256,7 @@ static FILE *scratch(const char *dir, struct err *e)
     if (fd >= 0) unlink(path);
     if (!f) {
         if (fd >= 0) close(fd);
-        err_set(e, ERR_IO, NULL, "%s: cannot make a scratch file: %s", dir, strerror(errno));
+        err_set(e, err_of_errno(errno), NULL, "%s: cannot make a scratch file: %s", dir, strerror(errno));
     }
     return f;
 }

@@ -33,7 +33,7 @@ static int read_folder(files *to, const char *path, size_t dir, struct err *e)
     const struct dirent *one;
     const struct loc at = { .file = path };
     if (!d && (errno == ENOENT || errno == ENOTDIR)) return 0;
-    if (!d) return err_set(e, ERR_IO, &at, "cannot read the folder: %s", strerror(errno));
+    if (!d) return err_set(e, err_of_errno(errno), &at, "cannot read the folder: %s", strerror(errno));
     while ((one = readdir(d))) {
         struct sweep_file f = { .dir = (uint32_t)dir };
         if (read_name(one->d_name, &f)) vec_push(to, f);

@@ -188,6 +188,50 @@ static void file_system_errors(void **state)
     instream_close(NULL);
 }
 
+/* A file of a few bytes asks for gigabytes: the window that its header names. */
+static void windows(void **state)
+{
+    (void)state;
+    /* "a,b\n1,2\n" by `xz --lzma2=dict=128MiB` and `dict=192MiB`; a frame of zstd with a window of 128 MiB,
+     * and of 256 MiB (RFC 8878, 3.1.1.1.2: exponent 17 or 18 above 10) */
+    static const unsigned char xz_128[] = {
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
+        0x01, 0x1e, 0x00, 0x00, 0x00, 0x9b, 0x07, 0x51, 0x66, 0x01, 0x00, 0x07, 0x61, 0x2c, 0x62,
+        0x0a, 0x31, 0x2c, 0x32, 0x0a, 0x00, 0x7b, 0x07, 0x97, 0x0a, 0x00, 0x01, 0x1c, 0x08, 0x44,
+        0x60, 0x2a, 0xc8, 0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+    };
+    static const unsigned char xz_192[] = {
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
+        0x01, 0x1f, 0x00, 0x00, 0x00, 0xfe, 0x60, 0xed, 0xde, 0x01, 0x00, 0x07, 0x61, 0x2c, 0x62,
+        0x0a, 0x31, 0x2c, 0x32, 0x0a, 0x00, 0x7b, 0x07, 0x97, 0x0a, 0x00, 0x01, 0x1c, 0x08, 0x44,
+        0x60, 0x2a, 0xc8, 0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+    };
+    static const unsigned char zstd_128[] = { 0x28, 0xb5, 0x2f, 0xfd, 0,   17 << 3, 0x41, 0,   0,
+                                              'a',  ',',  'b',  '\n', '1', ',',     '2',  '\n' };
+    static const unsigned char zstd_256[] = { 0x28, 0xb5, 0x2f, 0xfd, 0,   18 << 3, 0x41, 0,   0,
+                                              'a',  ',',  'b',  '\n', '1', ',',     '2',  '\n' };
+    const struct {
+        const unsigned char *bytes;
+        size_t len;
+        int want;
+        const char *hint;
+    } file[] = { { xz_128, sizeof xz_128, 8, NULL },
+                 { xz_192, sizeof xz_192, ERR_LIMIT, "xz -d" },
+                 { zstd_128, sizeof zstd_128, 8, NULL },
+                 { zstd_256, sizeof zstd_256, ERR_LIMIT, "zstd -d" } };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        unsigned char back[16];
+        struct err e = { 0 };
+        struct textfile f = textfile_bytes(file[i].bytes, file[i].len);
+        assert_int_equal(slurp(f.path, back, sizeof back, NULL, NULL, &e), file[i].want);
+        if (file[i].want == ERR_LIMIT) {
+            assert_string_equal(e.msg, "unpacking it takes a window of more than 128 MiB");
+            assert_non_null(strstr(e.hint, file[i].hint));
+        }
+        textfile_close(&f);
+    }
+}
+
 static void short_files(void **state)
 {
     (void)state;
@@ -223,6 +267,7 @@ int main(void)
         cmocka_unit_test(gzip_padding),
         cmocka_unit_test(file_system_errors),
         cmocka_unit_test(short_files),
+        cmocka_unit_test(windows),
     };
     return cmocka_run_group_tests_name("instream", tests, make_text, free_text);
 }
