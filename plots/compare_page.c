@@ -245,6 +245,22 @@ static void list_only(struct page *p, const struct two *two, const char *key, en
     strbuf_fini(&names);
 }
 
+/* Versions that wrote the runs, where one is not this program's. */
+static void versions(struct page *p, const struct two *two)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(two->doc, "runs"), i, one)
+    {
+        const char *version = text(one, "gpusim_version");
+        if (strcmp(version, GPUSIM_VERSION) == 0) continue;
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_RUN_OF_VERSION, html_of(p, text(two->doc, i ? "second" : "first")),
+            html_of(p, version), GPUSIM_VERSION);
+        strbuf_addz(p->out, "</p>\n");
+    }
+}
+
 static void head(struct page *p, struct two *two)
 {
     const double alone = number(two->doc, "unmatched_jobs");
@@ -262,8 +278,35 @@ static void head(struct page *p, struct two *two)
         SAY(p, W_UNMATCHED, html_of_count(p, (uint64_t)alone));
         strbuf_addz(p->out, "</p>\n");
     }
+    versions(p, two);
     list_only(p, two, "only_first", W_ONLY_FIRST);
     list_only(p, two, "only_second", W_ONLY_SECOND);
+}
+
+/* How to get each run again. */
+static void again(struct page *p, const struct two *two)
+{
+    json_t *one, *set;
+    size_t i, k;
+    if (json_array_size(json_object_get(two->doc, "runs")) != 2) return;
+    page_heading(p, "reproduce", W_REPRODUCE);
+    strbuf_addz(p->out, "<dl>\n");
+    json_array_foreach(json_object_get(two->doc, "runs"), i, one)
+    {
+        struct strbuf b = { 0 };
+        strbuf_addf(&b, "gpusim run SCENARIO --seed %.0f", number(one, "seed"));
+        json_array_foreach(json_object_get(one, "set"), k, set)
+        {
+            const char *s = json_string_value(set);
+            if (s && !str_starts(s, "seed=")) strbuf_addf(&b, " --set '%s'", s);
+        }
+        page_term(p, page_word(p, i ? W_SECOND_RUN : W_FIRST_RUN), b.s);
+        page_term(p, "gpusim", text(one, "gpusim_version"));
+        page_term(p, page_word(p, W_SCENARIO_SHA), text(one, "scenario_sha256"));
+        strbuf_fini(&b);
+    }
+    strbuf_addf(p->out, "</dl>\n<p><code>gpusim compare%s</code></p>\n",
+                json_is_true(json_object_get(two->doc, "paired")) ? "" : " --unpaired");
 }
 
 /* 0; a failure to draw is in *drawing only. */
@@ -320,6 +363,7 @@ int compare_page_build(const char *dir, enum lang lang, struct err *e)
         page_picture(&p, "two_runs");
         rows(&p, &two);
         totals(&p, &two);
+        again(&p, &two);
         strbuf_addz(&out, "</main>\n");
         page_script(&p);
         strbuf_addz(&out, "</body>\n</html>\n");

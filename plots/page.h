@@ -16,6 +16,7 @@ struct page {
     json_t *imports;             /* NULL: not known */
     json_t *risk;                /* NULL: not known */
     json_t *effects;             /* sensitivity.json; NULL: not computed */
+    const char *missing;         /* files of the run that are not there; NULL: none */
     const struct beside *beside; /* NULL: no sweep */
     struct arena *a;             /* short texts, until the page is done */
     const struct report_picture *picture;
@@ -96,6 +97,9 @@ void page_within(struct strbuf *out, double x, double low, double high, enum kin
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind);
 /* "low to high" on a line below. */
 void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind);
+
+/* A pair of a list: a name, trusted, and a text in code. */
+void page_term(struct page *p, const char *name, const char *text);
 
 /* A column of a table with one row a policy. */
 struct column {

@@ -113,6 +113,11 @@ bool report_other_version(const struct result *r)
 static void written_by(struct page *p)
 {
     const bool other = report_other_version(p->r);
+    if (p->missing) {
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_FILES_MISSING, html_of(p, p->missing));
+        strbuf_addz(p->out, "</p>\n");
+    }
     if (!other && p->r->n_files) return;
     strbuf_addz(p->out, "<p class=\"warn\" id=\"written-by\">");
     if (other) SAY(p, W_OTHER_VERSION, html_of(p, p->r->version), GPUSIM_VERSION);

@@ -83,6 +83,21 @@ static void effect(struct grid *t, const struct param_result *x)
 
 static const double MIB = 1048576;
 
+/* What the scenario sets, as it is written there, e.g. "12 s": the result holds it in the source. NULL: it does not. */
+static const char *set_to(struct page *p, const struct param_result *x)
+{
+    static const char said[] = "set in the scenario: ";
+    struct strbuf b = { 0 };
+    if (!isnan(x->value) || !x->source || !str_starts(x->source, said)) return NULL;
+    const char *from = x->source + strlen(said);
+    const size_t n = strlen(from);
+    const bool quoted = n >= 2 && *from == '"' && from[n - 1] == '"';
+    html_text(&b, quoted ? arena_strndup(p->a, from + 1, n - 2) : from);
+    const char *text = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return text;
+}
+
 /* A value that somebody set, as it was set: 0.81, not 0.8100. */
 static void exact(struct grid *t, double x)
 {
@@ -117,7 +132,9 @@ void page_effects(struct page *p)
             grid_text(&t, x->fleet);
             const bool mib = strcmp(x->unit, "B") == 0 && fabs(x->value) >= MIB;
             const double values[] = { x->value, x->low, x->high };
-            for (size_t v = 0; v < 3; v++) exact(&t, mib ? values[v] / MIB : values[v]);
+            const char *set = set_to(p, x);
+            if (set) grid_html(&t, set, NAN, FIGURE);
+            for (size_t v = set ? 1 : 0; v < 3; v++) exact(&t, mib ? values[v] / MIB : values[v]);
             grid_text(&t, mib ? "MiB" : word_of(p->lang, x->unit));
             grid_text(&t, word_of(p->lang, x->provenance));
             if (p->effects) effect(&t, x);

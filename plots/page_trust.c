@@ -138,7 +138,7 @@ void page_data_quality(struct page *p)
 
 /* ---- again ---- */
 
-static void term(struct page *p, const char *name, const char *text)
+void page_term(struct page *p, const char *name, const char *text)
 {
     strbuf_addf(p->out, "<dt>%s</dt><dd><code>", name);
     html_text(p->out, text);
@@ -163,7 +163,7 @@ void page_reproduce(struct page *p)
     struct strbuf text = { 0 };
     page_heading(p, "reproduce", W_REPRODUCE);
     strbuf_addz(p->out, "<dl>\n");
-    term(p, "gpusim", r->version);
+    page_term(p, "gpusim", r->version);
     strbuf_addf(&text, "gpusim run SCENARIO --seed %llu", (unsigned long long)r->seed);
     for (size_t i = 0; i < r->n_set; i++)
         if (!str_starts(r->set[i], "seed=")) strbuf_addf(&text, " --set '%s'", r->set[i]);
@@ -173,16 +173,16 @@ void page_reproduce(struct page *p)
     if (p->effects) strbuf_addz(&text, " --sensitivity");
     if (r->advice_replications > 1)
         strbuf_addf(&text, " --replications %llu", (unsigned long long)r->advice_replications);
-    term(p, page_word(p, W_COMMAND), text.s);
+    page_term(p, page_word(p, W_COMMAND), text.s);
     strbuf_clear(&text);
     strbuf_addf(&text, "%llu", (unsigned long long)r->seed);
-    term(p, page_word(p, W_SEED), text.s);
-    term(p, page_word(p, W_SCENARIO_SHA), r->scenario_sha256);
-    for (size_t i = 0; i < r->n_traces; i++) term(p, page_word(p, W_TRACE_SHA), r->trace_sha256[i]);
+    page_term(p, page_word(p, W_SEED), text.s);
+    page_term(p, page_word(p, W_SCENARIO_SHA), r->scenario_sha256);
+    for (size_t i = 0; i < r->n_traces; i++) page_term(p, page_word(p, W_TRACE_SHA), r->trace_sha256[i]);
     for (size_t i = 0; i < r->n_inputs; i++) {
         strbuf_clear(&text);
         strbuf_addf(&text, "%s %s", r->input[i].name, r->input[i].sha256);
-        term(p, word_of(p->lang, r->input[i].kind), text.s);
+        page_term(p, word_of(p->lang, r->input[i].kind), text.s);
     }
     if (r->n_policies) engine(p);
     strbuf_addf(p->out, "</dl>\n<p>%s</p>\n", page_word(p, W_SAME_BYTES));

@@ -140,23 +140,45 @@ static int read_beside(struct json_doc *doc, const char *dir, const char *name, 
     return rc;
 }
 
+/* What the page reads besides result.json. */
+static const char *const read_files[] = { "jobs.csv",        "series.csv", "services.csv",
+                                          "slots.csv",       "risk.json",  "import.json",
+                                          "sensitivity.json" };
+enum { READ_FILES = sizeof read_files / sizeof *read_files };
+
 /* Pictures of a file that was cut, or of another run, would not be those of the tables. */
 static int check_files(const char *dir, const struct result *r, struct err *e)
 {
-    static const char *const names[] = { "jobs.csv",  "series.csv",  "services.csv",    "slots.csv",
-                                         "risk.json", "import.json", "sensitivity.json" };
     int rc = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++)
-        rc = result_check_file(r, dir, names[i], e);
+    for (size_t i = 0; i < READ_FILES && rc == 0; i++)
+        rc = result_check_file(r, dir, read_files[i], e);
     if (rc == ERR_INPUT)
         err_hint(e, "the file was cut or changed, or is another run's: run the scenario again, or "
                     "remove it for a page without what it holds");
     return rc;
 }
 
-/* Of this version, and with sums of its files? The page says the same. */
-static void warn_of_origin(const struct result *r)
+/* Those of them that the run wrote and that are not here: "jobs.csv, slots.csv". */
+static void find_missing(struct strbuf *out, const char *dir, const struct result *r)
 {
+    for (size_t i = 0; i < READ_FILES; i++) {
+        bool wrote = false;
+        char *path = xasprintf("%s/%s", dir, read_files[i]);
+        for (size_t k = 0; k < r->n_files; k++)
+            wrote |= r->file[k].name && strcmp(r->file[k].name, read_files[i]) == 0;
+        if (wrote && access(path, R_OK) != 0)
+            strbuf_addf(out, "%s%s", out->len ? ", " : "", read_files[i]);
+        free(path);
+    }
+}
+
+/* Of this version, and with sums of its files, and these all there? The page says the same. */
+static void warn_of_origin(const struct result *r, const char *missing)
+{
+    if (missing)
+        log_warn(
+            "the run wrote %s, which is not here any more: its pictures and tables are left out",
+            missing);
     if (report_other_version(r))
         log_warn("the result was written by gpusim %s, this is %s: its figures are of that version",
                  r->version, GPUSIM_VERSION);
@@ -170,7 +192,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     struct report_picture pictures[PICTURES] = { 0 };
     struct err drawing = { 0 };
     bool hopeless = false;
-    struct strbuf page = { 0 };
+    struct strbuf page = { 0 }, missing = { 0 };
     struct digest d = { 0 };
     struct beside beside = { 0 };
     struct json_doc imports = { 0 }, risk = { 0 }, effects = { 0 };
@@ -181,7 +203,8 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     unlink(markdown);
     unlink(html); /* if this fails half-way, no page of other results may stay */
     remove_strangers(plots);
-    warn_of_origin(r);
+    find_missing(&missing, dir, r);
+    warn_of_origin(r, missing.s);
     if (rc == 0) rc = check_files(dir, r, e);
     if (rc == 0) rc = digest_read(&d, r, dir, e);
     if (rc == 0) rc = read_beside(&imports, dir, "import.json", e);
@@ -198,6 +221,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
                                           .imports = imports.root,
                                           .risk = risk.root,
                                           .effects = effects.root,
+                                          .missing = missing.s,
                                           .beside = &beside };
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
@@ -211,6 +235,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
     }
     for (size_t i = 0; i < PICTURES; i++) strbuf_fini(&pictures[i].svg);
     strbuf_fini(&page);
+    strbuf_fini(&missing);
     digest_fini(&d);
     beside_fini(&beside);
     json_doc_fini(&imports);

@@ -40,6 +40,7 @@ struct report_look {
     json_t *risk;    /* what the ranges of the prices do (risk.json); NULL: not known. Borrowed */
     json_t *
         effects; /* what those of the device parameters do (sensitivity.json); NULL: not computed. Borrowed */
+    const char *missing; /* files that the run wrote and are not there; NULL: none. Borrowed */
     const struct beside *beside; /* curves of a sweep of the same scenario; NULL: none. Borrowed */
 };
 

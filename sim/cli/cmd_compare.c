@@ -1,6 +1,7 @@
 /* gpusim compare: two result folders; does anything differ by more than chance? */
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "whatif/compare.h"
@@ -250,14 +251,48 @@ static json_t *base_name(const char *dir)
     return json_stringn(dir + from, end - from);
 }
 
+/* What was run, of each: version, seed, hash of the scenario and what was set besides. */
+static int read_runs(char **operand, json_t *runs, struct err *e)
+{
+    static const char *const kept[] = { "gpusim_version", "seed", "scenario_sha256", "set" };
+    int rc = 0;
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        struct json_doc doc = { 0 };
+        char *path = xasprintf("%s/result.json", operand[i]);
+        json_t *one = json_object(), *v;
+        rc = json_doc_load(&doc, path, e);
+        for (size_t k = 0; rc == 0 && k < sizeof kept / sizeof *kept; k++)
+            if ((v = json_object_get(doc.root, kept[k]))) json_object_set(one, kept[k], v);
+        json_array_append_new(runs, one);
+        json_doc_fini(&doc);
+        free(path);
+    }
+    return rc;
+}
+
+/* Figures of different versions differ for that reason too. */
+static void warn_of_versions(const json_t *runs, char **operand)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach(runs, i, one)
+    {
+        const char *version = json_string_value(json_object_get(one, "gpusim_version"));
+        if (!version || strcmp(version, GPUSIM_VERSION) != 0)
+            log_warn("%s was written by gpusim %s, this is %s: its figures are of that version",
+                     operand[i], version ? version : "(unknown)", GPUSIM_VERSION);
+    }
+}
+
 /* compare.json and, by the command of that name, the page. */
 static int write_page(const struct comparison *c, const struct options *o, char **operand,
-                      struct arena *a, struct err *e)
+                      json_t *runs, struct arena *a, struct err *e)
 {
     struct strbuf b = { 0 };
     json_t *v = to_json(c);
     json_object_set_new(v, "first", base_name(operand[0]));
     json_object_set_new(v, "second", base_name(operand[1]));
+    json_object_set(v, "runs", runs);
     json_write(v, &b);
     json_decref(v);
     int rc = outfile_mkdirs(o->out, e);
@@ -276,6 +311,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
     struct options o = { 0 };
     struct comparison c = { 0 };
+    json_t *runs;
     struct arena *a = arena_create();
     char **operand;
     int n;
@@ -284,21 +320,25 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         arena_destroy(a);
         return rc == OPT_HELP_SHOWN ? 0 : rc;
     }
+    runs = json_array();
     if (o.quiet) log_set_level(LOG_QUIET);
     if (n != 2)
         rc = err_set(e, ERR_USAGE, NULL, "expected two result folders, found %d operands", n);
     if (rc == 0) rc = compare_folders(&c, operand[0], operand[1], o.unpaired, 0, a, e);
+    if (rc == 0) rc = read_runs(operand, runs, e);
     if (rc == 0) {
         warn(&c);
+        warn_of_versions(runs, operand);
         if (o.format == FORMAT_JSON)
             print_json(&c);
         else if (o.format == FORMAT_CSV)
             print_csv(&c);
         else
             print_table(&c);
-        if (o.out) rc = write_page(&c, &o, operand, a, e);
+        if (o.out) rc = write_page(&c, &o, operand, runs, a, e);
         if (rc == 0) rc = c.significant ? 1 : 0;
     }
+    json_decref(runs);
     opt_fini(opts, &o);
     arena_destroy(a);
     return rc;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 json_t *result_files_json(const struct result *r)
 {
@@ -58,9 +58,16 @@ int result_check_file(const struct result *r, const char *dir, const char *name,
 {
     const struct result_file *f = find(r, name);
     struct filesum now;
+    struct stat what;
     char *path = xasprintf("%s/%s", dir, name);
     int rc = 0;
-    if (!f || access(path, F_OK) != 0) goto out;
+    if (!f || stat(path, &what) != 0) goto out;
+    if (!S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode)) {
+        rc = err_set(
+            e, ERR_IO, &(struct loc){ .file = path },
+            "expected a plain file, as the run wrote it"); /* a pipe would keep us waiting */
+        goto out;
+    }
     if ((rc = filesum_of(path, &now, e)) != 0) goto out;
     if (now.bytes == f->sum.bytes && now.crc32 == f->sum.crc32) goto out;
     rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },

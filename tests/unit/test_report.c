@@ -815,6 +815,8 @@ static void two_runs(void **state)
     (void)state;
     static const char text[] =
         "{\"format\": \"gpusim-compare/1\", \"paired\": true, \"significant\": true, \"unmatched_jobs\": 12, "
+        "\"runs\": [{\"gpusim_version\": \"0.0.<9>\", \"seed\": 7, \"scenario_sha256\": \"abc\", \"set\": [\"x=1\"]}, "
+        "{\"gpusim_version\": \"" GPUSIM_VERSION "\", \"seed\": 8, \"scenario_sha256\": \"abd\"}], "
         "\"only_first\": [\"<old>\"], \"only_second\": [], \"first\": \"a&b\", \"second\": \"c\", \"rows\": ["
         "{\"policy\": \"p\", \"metric\": \"wait_s\", \"n\": 1500, \"first\": 100, \"second\": 75, \"difference\": -25, "
         "\"low\": -40, \"high\": -10, \"p\": 0.002, \"significant\": true}], \"totals\": [{\"policy\": \"p\", "
@@ -835,6 +837,10 @@ static void two_runs(void **state)
     assert_contains(page, "differ by more than chance");
     assert_contains(page, "12 jobs are in one of the two runs only");
     assert_contains(page, "Only in the first run: &lt;old&gt;.");
+    assert_contains(page, "The figures of a&amp;b were written by gpusim 0.0.&lt;9&gt;; the page");
+    assert_null(strstr(page, "The figures of c were"));
+    assert_contains(page, "<dd><code>gpusim run SCENARIO --seed 7 --set &#39;x=1&#39;</code></dd>");
+    assert_contains(page, "<dd><code>abd</code></dd>");
     assert_contains(
         page,
         "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");

@@ -123,6 +123,7 @@ static void what_each_parameter_does(void **state)
     p[0].n_params = 3;
     char *text = page_of(&r, LANG_EN, effects);
     assert_contains(text, "set in the scenario: &quot;3 ms&quot;");
+    assert_contains(text, ">3 ms</td>"); /* what was set, in the place of the value */
     if (strstr(text, "self-checks failed")) fail_msg("no profile is in doubt");
     /* of the policy that moves most, which is a: its cost by a quarter */
     assert_contains(text, "at high recommended: whole; a: mean turnaround % -1.0 / -2.0; "
