@@ -73,6 +73,19 @@ void probe_sample(const struct probe_ctx *c, struct sampler *s, double value)
         sampler_add(s, value);
 }
 
+double probe_clock_s(struct device *d)
+{
+    enum { READINGS = 101 };
+    double took[READINGS], before = d->ops->now_s(d);
+    for (int i = 0; i < READINGS; i++) {
+        const double now = d->ops->now_s(d);
+        took[i] = now - before;
+        before = now;
+    }
+    stats_sort(took, READINGS);
+    return stats_median(took, READINGS);
+}
+
 struct stop_rule probe_rule(bool quick)
 {
     /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one kernel. */

@@ -58,6 +58,7 @@ static void run_context(const struct probe_ctx *c)
     const char *const how = "a fresh process each time, while another context keeps the card awake";
 
     for (int k = 0; k < CTX_KEYS; k++) sampler_init(&s[k], &rule, d->ops->now_s(d));
+    s[CTX_MS].give = s[PRIMARY_MS].give = 2e3 * probe_clock_s(d);
     int rc = d->ops->context_open(d, &e);
     while (!rc && sampler_more(&s[CTX_MS], d->ops->now_s(d))) {
         rc = d->ops->context_cost(d, false, &cost, &e);
@@ -117,6 +118,7 @@ static void measure_alloc(const struct probe_ctx *c, size_t k, size_t bytes)
 
     sampler_init(&a, &c->rule, d->ops->now_s(d));
     sampler_init(&f, &c->rule, a.start_s);
+    a.give = f.give = 2e6 * probe_clock_s(d);
     while (!rc) {
         const double now = d->ops->now_s(d);
         const bool more_a = sampler_more(&a, now), more_f = sampler_more(&f, now);

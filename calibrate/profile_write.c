@@ -161,6 +161,7 @@ static char *describe_method(const char *method, const struct sampler *s, const 
 {
     struct strbuf m = { 0 };
     strbuf_addf(&m, "%s; median, %.1f %% order-statistic interval", method, 100 * e->coverage);
+    if (s->give > 0) strbuf_addf(&m, ", +-%.2g for the clock and the edges of windows", s->give);
     if (e->discarded) strbuf_addf(&m, "; %zu throttled samples discarded", e->discarded);
     if (!e->target_met) strbuf_addf(&m, "; target of +-%.2g %% missed", 100 * s->rule.relative);
     return m.s;

@@ -153,6 +153,8 @@ bool sampler_more(struct sampler *s, double now_s)
 struct estimate sampler_estimate(const struct sampler *s)
 {
     struct estimate e = stats_estimate(s->v, s->n);
+    e.low -= s->give;
+    e.high += s->give;
     e.discarded = s->discarded;
     e.target_met = s->met || (s->n >= s->rule.min_n && sampler_met(s));
     return e;

@@ -53,6 +53,9 @@ struct sampler {
     double start_s;
     size_t next_check;
     bool met;
+    double
+        give; /* what the way of measuring may be off by, either way: the estimate's interval is so much wider. 0 after
+                  * sampler_init; no part of the target */
 };
 
 void sampler_init(struct sampler *s, const struct stop_rule *rule, double now_s);

@@ -1,6 +1,6 @@
 /* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back within the
  * intervals that the profile states. On the stand-in's virtual clock only planted times pass, and 25 ns for each
- * reading of the clock: what is measured by the host's clock may be 50 ns a call off besides. */
+ * reading of the clock, which is in the interval of what is measured by the host's clock. */
 #include "model/profile.h"
 #include "tests/support/standin.h"
 
@@ -31,14 +31,14 @@ static void first_card(void **state)
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
     struct measured m = measure("name=NVIDIA L4;sms=58;primary_more_ms=11", base);
-    expect(&m, "base.context_primary_ms", 71, 0, 0.001);
+    expect(&m, "base.context_primary_ms", 71, 0, 0);
     expect(&m, "base.context_primary_bytes", 300 << 20, 0, 0);
-    expect(&m, "base.launch_us", 2.5, 0, 0.05);
+    expect(&m, "base.launch_us", 2.5, 0, 0);
     /* sync counts from the end of the work, which begins with the call of the launch */
-    expect(&m, "base.launch_sync_us", 1.5 + 4, 0, 0.05);
+    expect(&m, "base.launch_sync_us", 1.5 + 4, 0, 0);
     expect(&m, "base.graph_node_us", 1.1, 0.01, 0.01);
-    expect(&m, "base.alloc_us", 40, 0, 0.05);
-    expect(&m, "base.context_ms", 60, 0, 0.001);
+    expect(&m, "base.alloc_us", 40, 0, 0);
+    expect(&m, "base.context_ms", 60, 0, 0);
     expect(&m, "base.context_bytes", 300 << 20, 0, 0);
     expect(&m, "base.mem_Bps", 250e9, 0.001, 0);
     expect(&m, "base.l2_Bps", 1000e9, 0.001, 0);
@@ -65,9 +65,9 @@ static void second_card(void **state)
                                 "context_ms=35;context_MiB=98;mem_GBps=301;l2_GBps=1270;h2d_GBps=1;"
                                 "gemm_fp16_T=41;gemm_bf16_T=0;gemm_int8_T=140;noise=0.02",
                                 base);
-    expect(&m, "base.launch_us", 6, 0, 0.05);
+    expect(&m, "base.launch_us", 6, 0, 0);
     expect(&m, "base.graph_node_us", 0.7, 0.02, 0.01);
-    expect(&m, "base.alloc_us", 95, 0, 0.05);
+    expect(&m, "base.alloc_us", 95, 0, 0);
     expect(&m, "base.context_bytes", 98 << 20, 0, 0);
     expect(&m, "base.mem_Bps", 301e9, 0.004, 0);
     expect(&m, "base.l2_Bps", 1270e9, 0.004, 0);
@@ -96,9 +96,9 @@ static void turns(void **state)
         const double kept = card[i].q / (card[i].q + card[i].c);
         expect(&m, "timeslice.quantum_us", card[i].q, 0.001, 0);
         expect(&m, "timeslice.switch_us", card[i].c, 0.001, 0);
-        expect(&m, "timeslice.kept_compute_2", kept, 0.015, 0);
-        expect(&m, "timeslice.kept_memory_2", kept, 0.015, 0);
-        expect(&m, "timeslice.kept_small_2", kept, 0.015, 0);
+        expect(&m, "timeslice.kept_compute_2", kept, 0, 0);
+        expect(&m, "timeslice.kept_memory_2", kept, 0, 0);
+        expect(&m, "timeslice.kept_small_2", kept, 0, 0);
         expect(&m, "timeslice.split_long_kernels", 0.5, 0.02, 0);
         expect(&m, "timeslice.switch_full_us", card[i].c, 0.001, 0);
         assert_contains(m.said, "quantum_3_us           not measured: not with --quick");
@@ -120,8 +120,8 @@ static void large_contexts(void **state)
                                 "--only timeslice");
     expect(&m, "timeslice.switch_us", 110, 0.001, 0);
     expect(&m, "timeslice.switch_full_us", 240, 0.001, 0);
-    expect(&m, "timeslice.kept_compute_2", 1024.0 / 1264, 0.015, 0);
-    expect(&m, "timeslice.kept_small_2", 1024.0 / 1134, 0.015, 0);
+    expect(&m, "timeslice.kept_compute_2", 1024.0 / 1264, 0, 0);
+    expect(&m, "timeslice.kept_small_2", 1024.0 / 1134, 0, 0);
     assert_contains(m.said, "check efficiency  passed: turns of 1024 us and switches of 240 us");
     done(&m);
 }
@@ -140,11 +140,11 @@ static void many_processes(void **state)
     for (size_t i = 0; i < 3; i++)
         for (int n = 2; n <= 8; n++) {
             char *key = xasprintf("timeslice.kept_%s_%d", busy[i], n);
-            expect(&m, key, 1024.0 / 1251, 0.007, 0); /* a turn at the edge of 0.5 s: 0.5 % */
+            expect(&m, key, 1024.0 / 1251, 0, 0);
             free(key);
         }
-    expect(&m, "timeslice.kept_compute_1", 1, 0.002, 0); /* the control */
-    expect(&m, "timeslice.kept_gap_3ms_1", 1, 0.002, 0);
+    expect(&m, "timeslice.kept_compute_1", 1, 0, 0); /* the control */
+    expect(&m, "timeslice.kept_gap_3ms_1", 1, 0, 0);
     for (int n = 3; n <= 4; n++) {
         char *key = xasprintf("timeslice.quantum_%d_us", n);
         expect(&m, key, 1024, 0.001, 0);
@@ -162,7 +162,7 @@ static void many_processes(void **state)
         assert_true(measured_value(&m, key) > 0.9);
         free(key);
     }
-    expect(&m, "timeslice.kept_gap_100us_1", 1, 0.002, 0);
+    expect(&m, "timeslice.kept_gap_100us_1", 1, 0, 0);
     /* both at once: the card is the bottleneck, the gaps are used */
     assert_true(measured_value(&m, "timeslice.kept_gap_1ms_2") > 1.2);
     assert_contains(m.said, "check sums        passed");

@@ -119,6 +119,10 @@ static void stops_when_narrow(void **state)
     assert_true(e.target_met);
     assert_close(e.median, 4, 1e-12);
     assert_false(sampler_more(&s, 100.1)); /* stays stopped */
+    s.give = 0.25;
+    const struct estimate wide = sampler_estimate(&s);
+    assert_true(wide.low == e.low - 0.25 && wide.high == e.high + 0.25);
+    assert_true(wide.median == e.median && wide.target_met == e.target_met);
     sampler_fini(&s);
 }
 
