@@ -505,6 +505,7 @@ int main(int argc, char **argv)
 {
     struct err e = { 0 };
     const bool has_stdout = fill_standard_files();
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write */
     signal(SIGPIPE, SIG_IGN); /* a worker that died is an error message, not our end */
     int rc = run(argc, argv, has_stdout, &e);
     if (!rc && (fflush(stdout) || ferror(stdout)))

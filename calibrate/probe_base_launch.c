@@ -78,8 +78,10 @@ static void run(const struct probe_ctx *c)
     if (!rc) rc = measure_launch_sync(d, &s[LAUNCH_SYNC], &e);
     sampler_init(&s[RATE], &c->rule, d->ops->now_s(d));
     if (!rc) rc = measure_rate(d, &s[RATE], &e);
-    /* the two readings around a batch */
+    /* the two readings around a batch; the wait after the long one */
     s[LAUNCH].give = s[LAUNCH_SYNC].give = 2e6 * probe_clock_s(d) / BATCH;
+    const double rate = sampler_estimate(&s[RATE]).median;
+    s[RATE].give = rate * rate * 1e-6 * sampler_estimate(&s[LAUNCH_SYNC]).median / LONG_BATCH;
     if (rc) {
         for (int k = 0; k < KEYS; k++) profile_out_missing(c->out, &keys[k], "%s", e.msg);
     } else {

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CORES = 4 };
@@ -129,7 +130,11 @@ static char *find_shim(const char *asked)
                                           "../lib/gpusim/libgpusim_intercept.so" };
     char self[4096];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (asked) return access(asked, R_OK) == 0 ? realpath(asked, NULL) : NULL;
+    struct stat st;
+    if (asked)
+        return access(asked, R_OK) == 0 && stat(asked, &st) == 0 && S_ISREG(st.st_mode)
+                   ? realpath(asked, NULL)
+                   : NULL;
     if (n <= 0) return NULL;
     self[n] = '\0';
     char *slash = strrchr(self, '/');
@@ -390,15 +395,17 @@ static int measure_memory(const struct hook *h, struct err *e)
         sampler_add(&error, 1 - (double)got / (double)(before - during));
     }
     if (!rc) {
-        profile_out_put(h->c->out, &keys[REACHED], &reached, NULL,
-                        "allocations of 64 and then 2 MiB until one is refused");
         const double filled = sampler_estimate(&reached).median;
         if (filled > QUOTA_HELD)
-            profile_out_missing(h->c->out, &keys[BYTES_ERROR],
-                                "no quota was in force: %.3g of it could be allocated", filled);
-        else
+            for (int k = 0; k < 2; k++)
+                profile_out_missing(h->c->out, &keys[k ? BYTES_ERROR : REACHED],
+                                    "no quota was in force: %.3g of it could be allocated", filled);
+        else {
+            profile_out_put(h->c->out, &keys[REACHED], &reached, NULL,
+                            "allocations of 64 and then 2 MiB until one is refused");
             profile_out_put(h->c->out, &keys[BYTES_ERROR], &error, NULL,
                             "counted at a full quota against what is gone from the card");
+        }
     }
     sampler_fini(&reached);
     sampler_fini(&error);
@@ -503,7 +510,13 @@ static void core_put(const struct hook *h, const struct core *m)
     }
     profile_out_put(out, &keys[GAIN], &m->gain, NULL,
                     "two processes at once with quotas 30 and 70, queues full");
-    if (m->unsettled > m->settled.n)
+    const double half = sampler_estimate(&m->share[HALF]).median;
+    if (half > 0.95)
+        for (int k = BURST; k <= SETTLED; k++)
+            profile_out_missing(
+                out, &keys[k],
+                "no compute quota was in force: with 50 %% %.3g of the work was done", half);
+    else if (m->unsettled > m->settled.n)
         for (int k = BURST; k <= SETTLED; k++)
             profile_out_missing(out, &keys[k],
                                 "in %zu of %zu runs the quota had not settled after half the time",

@@ -456,7 +456,11 @@ static int serve_hooked(const char *path, FILE *to)
     size_t cap = 0;
     bool mapped = false;
     FILE *f = fopen("/proc/self/maps", "r");
-    while (f && !mapped && getline(&line, &cap, f) > 0) mapped = strstr(line, path) != NULL;
+    while (f && !mapped && getline(&line, &cap, f) > 0) {
+        const char *name = strchr(line, '/'); /* the last of its fields, when it is of a file */
+        line[strcspn(line, "\n")] = '\0';
+        mapped = name && strcmp(name, path) == 0;
+    }
     if (f) fclose(f);
     free(line);
     memcpy(&counted, &p, sizeof counted);

@@ -71,6 +71,7 @@ static void not_there(void **state)
 {
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
+    char *args;
     struct measured m = measure("context_ms=5", "--only launch,intercept --shim /nowhere/lib.so");
     assert_contains(m.said,
                     "launch_ns              not measured: no library to preload: /nowhere/lib.so");
@@ -79,12 +80,18 @@ static void not_there(void **state)
     m = measure("context_ms=5", "--only launch,intercept --shim /etc/passwd");
     assert_contains(m.said, "not measured: the library was not loaded");
     done(&m);
+    /* no file at all, though files in it are mapped: the card's state */
+    args = xasprintf("--only launch,intercept --shim '%s'", temp_dir());
+    m = measure("context_ms=5", args);
+    assert_contains(m.said, "launch_ns              not measured: no library to preload");
+    done(&m);
+    free(args);
     /* one that the loader would take for two */
     const char *folder = temp_dir();
     char *copy = xasprintf("mkdir -p '%s/a b' && cp '%s/libcublasLt.so.13' '%s/a b/l.so'", folder,
                            dir, folder);
     assert_int_equal(system(copy), 0);
-    char *args = xasprintf("--only launch,intercept --shim '%s/a b/l.so'", folder);
+    args = xasprintf("--only launch,intercept --shim '%s/a b/l.so'", folder);
     m = measure("context_ms=5", args);
     assert_contains(m.said, "a path to preload may hold no space and no colon");
     done(&m);
@@ -93,7 +100,10 @@ static void not_there(void **state)
     /* a library that holds no quota has no error of its quota; two processes get the same */
     args = xasprintf("--only launch,intercept --shim '%s/libcublasLt.so.13'", dir);
     m = measure("context_ms=5", args);
-    assert_contains(m.said, "quota_bytes_error      not measured: no quota was in force: 3.9");
+    assert_contains(m.said, "quota_reached          not measured: no quota was in force: 3.9");
+    assert_contains(m.said, "(so is quota_bytes_error)");
+    assert_contains(m.said, "core_burst_s           not measured: no compute quota was in force");
+    assert_contains(m.said, "bounds      passed");
     expect(&m, "intercept.core_10", 1, 0.01, 0);
     expect(&m, "intercept.core_gain", 0, 0, 0.02);
     done(&m);

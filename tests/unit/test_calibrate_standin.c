@@ -36,6 +36,7 @@ static void first_card(void **state)
     expect(&m, "base.launch_us", 2.5, 0, 0);
     /* sync counts from the end of the work, which begins with the call of the launch */
     expect(&m, "base.launch_sync_us", 1.5 + 4, 0, 0);
+    expect(&m, "base.launch_rate", 1 / 2.5e-6, 0, 0);
     expect(&m, "base.graph_node_us", 1.1, 0.01, 0.01);
     expect(&m, "base.alloc_us", 40, 0, 0);
     expect(&m, "base.context_ms", 60, 0, 0);
