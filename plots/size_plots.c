@@ -29,14 +29,14 @@ static const char *text(const json_t *v, const char *key)
     return s ? s : "";
 }
 
-/* "mig, fleet.a.gpu=l4" */
+/* "mig, cards of a = l4" */
 static const char *name_of(struct drawing *d, const json_t *answer)
 {
     const char *key, *s = text(answer, "name");
     json_t *v;
     json_object_foreach(json_object_get(answer, "over"), key, v)
     {
-        s = arena_printf(d->a, "%s, %s=%s", s, key,
+        s = arena_printf(d->a, "%s, %s = %s", s, axis_words(d->pictures.lang, d->a, key),
                          json_string_value(v) ? json_string_value(v) : "");
     }
     return s;
@@ -92,6 +92,20 @@ static void fleet_row(struct drawing *d, struct strbuf *out, const char *unit, c
     strbuf_addc(out, '\n');
 }
 
+/* "target: \xe2\x89\xa4 600 s" of "<=600" */
+static const char *target_words(struct drawing *d, const char *op, const char *limit,
+                                const char *unit)
+{
+    static const struct {
+        const char *op, *sign;
+    } signs[] = { { "<=", "\xe2\x89\xa4" }, { ">=", "\xe2\x89\xa5" }, { "==", "=" } };
+    const char *sign = arena_strndup(d->a, op, strspn(op, "<>=!"));
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strcmp(sign, signs[i].op) == 0) sign = signs[i].sign;
+    return arena_printf(d->a, "%s: %s %s%s%s", word(d->pictures.lang, W_TARGET), sign, limit,
+                        *unit ? " " : "", unit);
+}
+
 /* "jobs.wait_s.p95<=600": the figure before the sign, the number behind it. */
 static int curve(struct drawing *d, size_t q, struct err *e)
 {
@@ -114,7 +128,7 @@ static int curve(struct drawing *d, size_t q, struct err *e)
                 "cards\t");
     data_name(&out, figure);
     strbuf_addc(&out, '\t');
-    data_name(&out, slo);
+    data_name(&out, target_words(d, slo + len + strspn(slo + len, " "), limit, unit));
     strbuf_addc(&out, '\t');
     data_name(&out, limit);
     strbuf_addc(&out, '\t');

@@ -353,8 +353,8 @@ static void dot_row(struct drawing *d, const struct dot *x, double edge, struct 
     json_object_foreach(json_object_get(x->point, "set"), key, value)
     {
         strbuf_addz(out, ", ");
-        data_name(out, key);
-        strbuf_addc(out, '=');
+        data_name(out, axis_words(d->pictures.lang, d->arena, key));
+        strbuf_addz(out, " = ");
         data_name(out, json_string_value(value) ? json_string_value(value) : "");
     }
     strbuf_addf(out, ": %s, %s\n", with_unit(d, x, d->level), with_unit(d, x, d->cost));

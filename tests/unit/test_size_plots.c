@@ -51,19 +51,19 @@ static void a_target_over_cards(void **state)
     assert_string_equal(
         t,
         "axis\tfigure\ttarget\tlimit\tcolours\tdashes\taxis in words\tfigure in words\n"
-        "cards\tjobs.wait_s.p95\tjobs.wait_s.p95<=600\t600\t 1 1 2\t 1 2 2\tnumber of cards\twait, p95 (s)\n"
-        "\n\nwhole, fleet.a.gpu=l4\tmean\tlow\thigh\tmet\ttext\n"
+        "cards\tjobs.wait_s.p95\ttarget: \xe2\x89\xa4 600 s\t600\t 1 1 2\t 1 2 2\tnumber of cards\twait, p95 (s)\n"
+        "\n\nwhole, card of a = l4\tmean\tlow\thigh\tmet\ttext\n"
         "4\tNaN\tNaN\tNaN\t0\t4 cards, 1 nodes: n/a, missed\n"
         "8\t900\t700\t1100\t0\t8 cards, 2 nodes: 900 s, missed\n"
         "12\t30\t30\t30\t1\t12 cards, 3 nodes: 30 s, met\n"
-        "\n\nwhole, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+        "\n\nwhole, card of a = a100\tmean\tlow\thigh\tmet\ttext\n"
         "8\t60\t50\t70\t1\t8 cards, 2 nodes: 60 s, met\n"
-        "\n\nmig, fleet.a.gpu=a100\tmean\tlow\thigh\tmet\ttext\n"
+        "\n\nmig, card of a = a100\tmean\tlow\thigh\tmet\ttext\n"
         "8\t5\t4\t6\t1\t8 cards, 2 nodes: 5.0 s, met\n");
     free(t);
     t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
-    assert_contains(t, "jobs.wait_s.p95&lt;=600"); /* the target, in the key */
-    assert_contains(t, ">whole, fleet.a.gpu=a100<");
+    assert_contains(t, ">target: \xe2\x89\xa4 600 s<"); /* in the key */
+    assert_contains(t, ">whole, card of a = a100<");
     assert_contains(t, "12 cards, 3 nodes: 30 s, met"); /* under the pointer */
     free(t);
     assert_false(plot_exists(dir, "size_curve_2_services_0_attainment.tsv"));

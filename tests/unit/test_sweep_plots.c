@@ -80,16 +80,16 @@ static void curves_and_front(void **state)
         t, "level\tcost\tedge\tcolours\tlevel in words\tcost in words\n"
            "jobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\twait, p95 (s)\tcost of the run (USD)\n"
            "\n\na\tcost\tfront\tunserved\ttext\n"
-           "100\t50\t1\t0\ta, fleet.pool.nodes=10: 100 s, 50 USD\n"
-           "10\t60\t1\t0\ta, fleet.pool.nodes=2: 10 s, 60 USD\n"
+           "100\t50\t1\t0\ta, nodes of pool = 10: 100 s, 50 USD\n"
+           "10\t60\t1\t0\ta, nodes of pool = 2: 10 s, 60 USD\n"
            "\n\nb\tcost\tfront\tunserved\ttext\n"
-           "200\t55\t0\t0\tb, fleet.pool.nodes=10: 200 s, 55 USD\n"
-           "5\t40\t0\t1\tb, fleet.pool.nodes=2: 5 s, 40 USD\n"
-           "10\t80\t0\t0\tb, fleet.pool.nodes=4: 10 s, 80 USD\n");
+           "200\t55\t0\t0\tb, nodes of pool = 10: 200 s, 55 USD\n"
+           "5\t40\t0\t1\tb, nodes of pool = 2: 5 s, 40 USD\n"
+           "10\t80\t0\t0\tb, nodes of pool = 4: 10 s, 80 USD\n");
     free(t);
     t = plot_file(dir, "sweep_pareto.svg");
     assert_contains(t, "<svg role=\"img\"");
-    assert_contains(t, "a, fleet.pool.nodes=2: 10 s, 60 USD"); /* under the pointer */
+    assert_contains(t, "a, nodes of pool = 2: 10 s, 60 USD"); /* under the pointer */
     char *again = NULL;
     assert_int_equal(build(dir), 3);
     again = plot_file(dir, "sweep_pareto.svg");
