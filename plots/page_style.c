@@ -47,7 +47,7 @@ static const char style[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px}dt{color:var(--soft)}dd{margin:0;"
     "overflow-wrap:anywhere}\n"
     "code,pre{font:12px/1.45 ui-monospace,monospace}pre{background:var(--box);padding:12px;overflow-x:auto}\n"
-    "@media (max-width:640px){body{padding:12px 10px 48px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}"
+    "@media (max-width:640px){:lang(zh) th{word-break:keep-all}body{padding:12px 10px 48px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}"
     "td.text{min-width:7em}td.long{min-width:20em}figure svg{max-width:none;min-width:600px}.scroll th:first-child{position:sticky;"
     "left:0;background:var(--bg)}"
     ".cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
@@ -72,19 +72,18 @@ static const char paper[] =
 
 /* On a dark page the ramp of categories (style.gp) begins where it is 3 to 1 against the page, and hollow points are
  * hollow. */
-static const char dark[] =
-    "@media screen and (prefers-color-scheme:dark){"
-    "figure [fill=\"rgb( 59,  42,  32)\"]{fill:#7A6150}"
-    "figure [fill=\"rgb( 82,  61,  47)\"]{fill:#887161}"
-    "figure [fill=\"rgb(106,  82,  66)\"]{fill:#968173}"
-    "figure [fill=\"rgb(130, 105,  87)\"]{fill:#A49184}"
-    "figure [fill=\"rgb(153, 129, 110)\"]{fill:#B2A195}"
-    "figure [fill=\"rgb(175, 153, 135)\"]{fill:#BFB2A7}"
-    "figure [fill=\"rgb(195, 177, 161)\"]{fill:#CDC2B8}"
-    "figure [fill=\"rgb(214, 200, 186)\"]{fill:#DBD2C9}"
-    "figure [fill=\"rgb(230, 220, 209)\"]{fill:#E9E2DB}"
-    "figure [fill=\"rgb(244, 238, 231)\"]{fill:#F7F2EC}"
-    "figure [color=\"rgb(255, 255, 255)\"]{color:var(--bg)}}\n";
+static const char dark[] = "@media screen and (prefers-color-scheme:dark){"
+                           "figure [fill=\"rgb( 59,  42,  32)\"]{fill:#7A6150}"
+                           "figure [fill=\"rgb( 82,  61,  47)\"]{fill:#887161}"
+                           "figure [fill=\"rgb(106,  82,  66)\"]{fill:#968173}"
+                           "figure [fill=\"rgb(130, 105,  87)\"]{fill:#A49184}"
+                           "figure [fill=\"rgb(153, 129, 110)\"]{fill:#B2A195}"
+                           "figure [fill=\"rgb(175, 153, 135)\"]{fill:#BFB2A7}"
+                           "figure [fill=\"rgb(195, 177, 161)\"]{fill:#CDC2B8}"
+                           "figure [fill=\"rgb(214, 200, 186)\"]{fill:#DBD2C9}"
+                           "figure [fill=\"rgb(230, 220, 209)\"]{fill:#E9E2DB}"
+                           "figure [fill=\"rgb(244, 238, 231)\"]{fill:#F7F2EC}"
+                           "figure [color=\"rgb(255, 255, 255)\"]{color:var(--bg)}}\n";
 
 /* Column heads become buttons; a figure under the pointer or the focus is shown at once. */
 static const char script[] =
