@@ -74,6 +74,7 @@ enum card_hang {
     HANG_WORKER_KERNEL,  /* hang is for workers only */
     HANG_CHILD_CONTEXT,  /* cuCtxCreate of the context probe's child */
     HANG_SENSORS,        /* the board's power, of everybody */
+    HANG_END,            /* cuCtxDestroy of who is neither */
 };
 
 struct card_plan {

@@ -268,6 +268,21 @@ static void nobody_is_left(void **state)
         }
 }
 
+/* Everything is measured and told, and the process does not come out of the driver: nobody waits for it against a
+ * signal, and what it told is written. */
+static void no_end(void **state)
+{
+    (void)state;
+    if (!dir) skip_without("calibrate (nvcc)");
+    struct json_doc p;
+    const int status =
+        run_and_signal("context_ms=1;hang_call=7", "--quick --only graph", "graph", SIGINT);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    load(&p, "p.json");
+    assert_non_null(json_object_get(json_object_get(p.root, "base"), "graph_node_us"));
+    json_doc_fini(&p);
+}
+
 /* Nothing was measured yet: an older profile stays as it is. */
 static void older_profile_stays(void **state)
 {
@@ -295,6 +310,7 @@ int main(void)
         cmocka_unit_test(no_device_within_the_limit),
         cmocka_unit_test(interrupted),
         cmocka_unit_test(nobody_is_left),
+        cmocka_unit_test(no_end),
         cmocka_unit_test(older_profile_stays),
     };
     return cmocka_run_group_tests_name("calibrate where something never ends", tests, set_up_folder,
