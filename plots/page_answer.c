@@ -190,6 +190,39 @@ static void range(struct page *p)
     }
 }
 
+/* By the end of the term renting has cost less than buying, resale taken off. */
+static bool stays_cheaper(const struct tco_result *x, const struct payback *rent)
+{
+    const size_t last = x->n_months - 1;
+    return x->n_months > 0 && x->paid_by_month_usd && rent->paid_by_month_usd &&
+           isfinite(x->resale_usd) && rent->usd_per_year > 0 &&
+           rent->paid_by_month_usd[last] < x->paid_by_month_usd[last] - x->resale_usd;
+}
+
+/* For the recommended policy: who signs must see it here. */
+static void rent_is_cheaper(struct page *p)
+{
+    const char *policy = p->r->n_decisions ? p->r->decision[0].policy : NULL;
+    for (size_t i = 0; policy && i < p->r->n_policies; i++) {
+        const struct policy_result *x = &p->r->policy[i];
+        if (strcmp(x->name, policy) != 0) continue;
+        for (size_t k = 0; k < x->tco.n_paybacks; k++) {
+            const struct payback *y = &x->tco.payback[k];
+            struct strbuf usd = { 0 };
+            if (!stays_cheaper(&x->tco, y)) continue;
+            html_number(&usd,
+                        page_rounded(y->usd_per_year, 0.9 * y->usd_per_year, 1.1 * y->usd_per_year),
+                        0);
+            strbuf_addz(p->out, "<p class=\"warn\" id=\"rent-is-cheaper\">");
+            SAY(p, W_RENT_IS_CHEAPER, html_of_policy(p, i),
+                arena_printf(p->a, "<span lang=\"en\">%s</span>", html_of(p, y->rent)), usd.s);
+            strbuf_addz(p->out, "</p>\n");
+            strbuf_fini(&usd);
+            return; /* the table has the others */
+        }
+    }
+}
+
 /* The sentences of the result. */
 static void findings(struct page *p)
 {
@@ -215,6 +248,7 @@ void page_answer(struct page *p)
     html_text(p->out, page_first_line(p));
     strbuf_addz(p->out, "</p>\n");
     range(p);
+    rent_is_cheaper(p);
     written_by(p);
     unfinished(p);
     not_compared(p);

@@ -214,6 +214,37 @@ static void how_sure_the_answer_is(void **state)
     arena_destroy(a);
 }
 
+/* Renting costs less for good: the answer says so, but not where the resale makes up for it. */
+static void rent_is_cheaper(void **state)
+{
+    static const double own[] = { 1000, 1010, 1020 }, rent[] = { 0, 60, 120 };
+    static const struct payback back = { "<cloud>", NAN, NAN, 723.4, rent };
+    struct arena *a = arena_create();
+    struct result r;
+    (void)state;
+    fake_result(&r, a);
+    r.n_decisions = 1;
+    struct policy_result *p = policies_of(&r, a);
+    for (size_t i = 0; i < r.n_policies; i++) {
+        p[i].tco.paid_by_month_usd = own;
+        p[i].tco.n_months = 3;
+        p[i].tco.resale_usd = 850;
+        p[i].tco.payback = &back;
+        p[i].tco.n_paybacks = 1;
+    }
+    char *text = page_of(&r, LANG_EN, NULL);
+    assert_contains(
+        text,
+        "costs more than \"<span lang=\"en\">&lt;cloud&gt;</span>\" would, their resale taken off: 720 USD a year");
+    free(text);
+    for (size_t i = 0; i < r.n_policies; i++) p[i].tco.resale_usd = 950;
+    text = page_of(&r, LANG_EN, NULL);
+    assert_null(strstr(text, "rent-is-cheaper"));
+    free(text);
+    fake_result_fini(&r);
+    arena_destroy(a);
+}
+
 static void when_buying_has_paid(void **state)
 {
     static const double own[] = { 100, 110, 120 }, rent[] = { 0, 60, 120 };
@@ -549,6 +580,7 @@ int main(void)
         cmocka_unit_test(faults_where_there_are_any),
         cmocka_unit_test(how_sure_the_answer_is),
         cmocka_unit_test(when_buying_has_paid),
+        cmocka_unit_test(rent_is_cheaper),
         cmocka_unit_test(a_sweep_beside_the_run),
         cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(what_each_parameter_does),
