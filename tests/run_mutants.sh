@@ -146,6 +146,11 @@ mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : sprea
 mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/sim_later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
 mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
     's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
+mutant second-packing-opens-cards oracle/test_second_engine sim/policy/place_packing.c 's/if \(v->slot/if (0 \&\& v->slot/'
+mutant second-dot-product-forgets-cores oracle/test_second_engine sim/policy/place_dot_product.c 's/most->cpus_milli > 0 &&/0 \&\&/'
+mutant second-clustering-forgets-likeness oracle/test_second_engine sim/policy/place_clustering.c 's/\(like << 40\)/0 * like/'
+mutant second-gangs-take-slots-by-number oracle/test_second_engine sim/engine/cluster.c 's/if \(prefer == PREFER_LOOSEST && r/if (0 \&\& r/'
+mutant second-drf-forgets-cores oracle/test_second_engine sim/policy/order_drf.c 's/fmax\(fmax\(gpus, cpus\)/fmax(gpus + 0 * cpus/'
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'

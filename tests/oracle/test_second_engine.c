@@ -1,10 +1,10 @@
 /* test_second_engine.c - the product against a second engine that shares no engine code with it
  * (support/second_engine.h), on random small scenarios over policies, orders, backfill, placements, limits,
- * memory, fixed MIG layouts, several groups of cards and CPU cores: the same state, the same cards, the same
+ * memory, fixed MIG layouts, pools, several groups of cards and CPU cores: the same state, the same cards, the same
  * start and end of every job to the nanosecond (within 2 where cards are shared, since speeds are rounded),
  * and the same integral of what was held.
  *
- * GPUSIM_SOAK=N replays N scenarios instead of 200. Every scenario has a seed of its own, which is printed when
+ * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
  * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND_WHOLE, KIND_TIMESLICE, KIND_MPS, KIND_INTERCEPT, KIND_MIG, KINDS };
+enum { KIND_WHOLE, KIND_TIMESLICE, KIND_MPS, KIND_INTERCEPT, KIND_MIG, KIND_REMOTE, KINDS };
 
 struct setting {
     uint64_t seed;
@@ -103,6 +103,11 @@ static void make_share(struct setting *s)
     case KIND_MIG:
         strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
         break;
+    case KIND_REMOTE:
+        strbuf_addf(&s->share,
+                    "'kind': 'remote', 'link': '%s', 'network': '%d GB/s', 'rtt': '%d us'",
+                    chance(s, 2) ? "node" : "card", 1 + (int)below(s, 20), (int)below(s, 500));
+        break;
     default: break;
     }
 }
@@ -134,6 +139,7 @@ static void make_job(struct setting *s, struct second_job *j)
     if (chance(s, 6) && (s->kind == KIND_TIMESLICE || s->kind == KIND_MPS))
         j->slots = 1 + (int32_t)below(s, 4);
     if (chance(s, 4)) j->bytes = below(s, UINT64_C(30000000000));
+    j->deadline = chance(s, 4) ? JOB_NO_TIME : some_time(s, 1000);
     if (chance(s, 3)) j->cpus_milli = (int32_t)below(s, 12000);
     if (!chance(s, 3)) j->profile = any(s, profiles);
     if (chance(s, 6)) j->model = any(s, models);
@@ -167,7 +173,9 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
         strbuf_addf(b, "%d.%03d", j->cpus_milli / 1000, j->cpus_milli % 1000);
     strbuf_addf(b, ",u%d,", j->user);
     if (j->bytes != JOB_NO_BYTES) strbuf_addf(b, "%llu", (unsigned long long)j->bytes);
-    strbuf_addf(b, ",%s,%s\n", j->profile ? j->profile : "", j->model ? j->model : "");
+    strbuf_addf(b, ",%s,%s,", j->profile ? j->profile : "", j->model ? j->model : "");
+    if (j->deadline != JOB_NO_TIME) add_s(b, j->deadline);
+    strbuf_addc(b, '\n');
 }
 
 /* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
@@ -238,11 +246,17 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
 
 static void one(uint64_t seed, struct tally *tally)
 {
-    static const char *const orders[] = { "fifo", "sjf", "priority", NULL };
+    static const char *const orders[] = { "fifo", "sjf",  "priority", "fifo", "priority", "fewest",
+                                          "srtf", "srsf", "deadline", "drf",  NULL };
     static const char *const reserved[] = { "none", "easy", "easy", "greedy", NULL };
     static const char *const backfills[] = { "none",         "easy",         "easy", "greedy",
                                              "conservative", "conservative", NULL };
-    static const char *const places[] = { "first_fit", "best_fit", NULL };
+    static const char *const places[] = { "first_fit", "best_fit",  "first_fit",
+                                          "best_fit",  "worst_fit", NULL };
+    static const char *const nodes[] = { "pack",    "spread",     "best_fit_node",
+                                         "packing", "clustering", "dot_product",
+                                         NULL };
+    static const char *const at_once[] = { "none", "greedy", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed };
     struct second_job j[SECOND_JOBS];
@@ -258,7 +272,7 @@ static void one(uint64_t seed, struct tally *tally)
     const uint64_t gap = 1 + below(&s, 60);
     strbuf_addz(&trace,
                 "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
-                "profile,gpu_model\n");
+                "profile,gpu_model,deadline_s\n");
     const int kinds = chance(&s, 3) ? n : 2 + (int)below(&s, 4); /* few: many jobs look alike */
     for (int i = 0; i < n; i++) {
         make_job(&s, &j[i]);
@@ -267,6 +281,15 @@ static void one(uint64_t seed, struct tally *tally)
         j[i].submit = at;
         add_row(&trace, i, &j[i]);
     }
+    const char *order = any(&s, orders),
+               *backfill = any(&s, s.kind >= KIND_MIG ? reserved : backfills);
+    const char *place = any(&s, places);
+    if (chance(&s, 3)) { /* what is promised to those who wait is known to the other placements */
+        place = any(&s, nodes);
+        backfill = any(&s, at_once);
+    }
+    if (strcmp(order, "drf") == 0)
+        backfill = "none"; /* whose turn it is changes with every start */
     char *scenario = xasprintf(
         "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
         "'trace': 'trace.csv'}], 'profiles': {"
@@ -275,9 +298,9 @@ static void one(uint64_t seed, struct tally *tally)
         "'bytes': {'host': 0.1, 'compute': 0.3, 'memory': 0.6, 'bw_width': 0.8}, "
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
-        "'place': '%s', 'walltime': '%s'}, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, any(&s, orders), any(&s, s.kind == KIND_MIG ? reserved : backfills),
-        any(&s, places), any(&s, walltimes));
+        "'place': '%s', 'walltime': '%s', 'preempt': 'never'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
+        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes),
+        strcmp(order, "deadline") == 0 ? ", 'admission': 'none'" : "", (int)below(&s, 1000));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);
@@ -299,7 +322,9 @@ static void one(uint64_t seed, struct tally *tally)
 static void agrees(void **state)
 {
     const char *soak = getenv("GPUSIM_SOAK");
-    const int scenarios = soak ? atoi(soak) : 200;
+    const char *variant = getenv("GPUSIM_VARIANT");
+    const bool fast = !variant || strcmp(variant, "release") == 0;
+    const int scenarios = soak ? atoi(soak) : fast ? 1000 : 200;
     uint64_t seed = test_seed();
     (void)state;
     assert_true(scenarios > 0);

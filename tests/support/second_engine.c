@@ -80,9 +80,35 @@ static void start(struct engine *e, int job, const struct place *at)
 
 /* ---- who starts ---- */
 
+static double dominant(const struct engine *e, int32_t user);
+
 static bool before(const struct engine *e, int a, int b)
 {
+    if (strcmp(e->plan->order->name, "drf") == 0) {
+        const double x = dominant(e, e->life[a].job->user), y = dominant(e, e->life[b].job->user);
+        if (x != y) return x < y;
+    }
     return e->life[a].rank != e->life[b].rank ? e->life[a].rank < e->life[b].rank : a < b;
+}
+
+/* The largest of the user's shares of the fleet: of its GPUs, and of its cores if every node states them. */
+static double dominant(const struct engine *e, int32_t user)
+{
+    double gpus = 0, cpus = 0, all_cpus = 0;
+    bool stated = true;
+    for (size_t g = 0; g < e->plan->n_groups; g++) {
+        const struct plan_group *group = &e->plan->group[g];
+        stated &= group->node_cpus_milli != INT64_MAX;
+        if (stated) all_cpus += (double)group->node_cpus_milli * (double)group->nodes / 1000;
+    }
+    for (int j = 0; j < e->n; j++) {
+        const struct second_job *job = e->life[j].job;
+        if (!e->life[j].on || job->user != user) continue;
+        gpus += job->gpus_milli;
+        if (job->cpus_milli != JOB_NO_INT) cpus += job->cpus_milli;
+    }
+    gpus = gpus / 1000 / (double)e->plan->cards;
+    return stated && all_cpus > 0 ? fmax(gpus, cpus / 1000 / all_cpus) : gpus;
 }
 
 /* The waiting job that comes next after `after` (-1: the first); -1: none. */
@@ -119,7 +145,7 @@ static bool reserve(const struct engine *e, int head, struct reserved *out)
         out->when = next > e->clock ? next : e->clock; /* who overran ends at any moment */
         for (int j = 0; j < e->n; j++)
             if (e->life[j].on && e->life[j].promised <= out->when) second_drop(&out->then, j);
-        if (!second_find(e, &out->then, NULL, head, e->first, &out->at)) continue;
+        if (!second_find(e, &out->then, NULL, head, e->like, &out->at)) continue;
         second_prefer_taken(e, &out->then, &e->now, head, &out->at);
         second_put(&out->then, head, &out->at);
         return true;
@@ -135,7 +161,7 @@ static bool beside(const struct engine *e, struct reserved *r, int job, struct p
     second_drop(&r->then, r->head);
     if (second_holds(e, &r->then, job, at)) {
         second_put(&r->then, job, at);
-        const bool fits = second_find(e, &r->then, NULL, r->head, e->first, &moved);
+        const bool fits = second_find(e, &r->then, NULL, r->head, e->like, &moved);
         second_drop(&r->then, job);
         if (fits) r->at = moved;
         second_put(&r->then, r->head, &r->at);
@@ -143,7 +169,7 @@ static bool beside(const struct engine *e, struct reserved *r, int job, struct p
     } else {
         second_put(&r->then, r->head, &r->at);
     }
-    return second_find(e, &e->now, &r->then, job, false, at);
+    return second_find(e, &e->now, &r->then, job, SECOND_TIGHTEST, at);
 }
 
 static void easy(struct engine *e, int head)
@@ -153,7 +179,7 @@ static void easy(struct engine *e, int head)
     if (!reserve(e, head, &r)) return;
     for (int j = next_waiting(e, head); j >= 0; j = next_waiting(e, j)) {
         struct life *l = &e->life[j];
-        if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->first, &at))
+        if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
         const bool brief = e->clock + l->job->limit <= r.when;
         if (brief)
@@ -170,14 +196,14 @@ static void schedule(struct engine *e)
 {
     struct place at;
     int head;
-    while ((head = next_waiting(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->first, &at))
+    while ((head = next_waiting(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
         start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
     if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE)
         second_conservative(e, next_waiting, start);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
     for (int j = head; j >= 0; j = next_waiting(e, j))
-        if (second_find(e, &e->now, NULL, j, e->first, &at)) start(e, j, &at);
+        if (second_find(e, &e->now, NULL, j, e->like, &at)) start(e, j, &at);
 }
 
 /* ---- arrivals ---- */
@@ -224,7 +250,7 @@ static void wishes(struct engine *e, int job)
             !p->share->demand(p->group[g].params, &p->group[g].type, &request, &w->demand);
         if (p->share->one_owner && p->share->one_owner(p->group[0].params))
             w->demand.owner = (uint32_t)j->user + 1;
-        const struct ask a = { &empty, NULL, job, (int)g, true };
+        const struct ask a = { &empty, NULL, job, (int)g, SECOND_FIRST };
         w->possible = w->possible && second_find_in(e, &a, &at);
         one_node |= w->possible && w->demand.cards <= p->group[g].per_node;
     }
@@ -248,6 +274,14 @@ static void arrive(struct engine *e, int job)
     }
     if (strcmp(order, "sjf") == 0)
         l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
+    else if (strcmp(order, "deadline") == 0)
+        l->rank = j->deadline == JOB_NO_TIME ? INT64_MAX : j->deadline;
+    else if (strcmp(order, "fewest") == 0)
+        l->rank = j->gpus_milli;
+    else if (strcmp(order, "srtf") == 0)
+        l->rank = j->duration;
+    else if (strcmp(order, "srsf") == 0) /* GPU-milliseconds, then width */
+        l->rank = j->duration / 1000000 * j->gpus_milli / 1000 * 65536 + j->gpus_milli / 1000;
     else if (strcmp(order, "priority") == 0)
         l->rank = -(int64_t)j->priority;
     else
@@ -257,15 +291,24 @@ static void arrive(struct engine *e, int job)
 
 /* ---- progress ---- */
 
-static void speeds(struct engine *e)
+/* The card after the last of those whose tenants have a say in each other's speeds. */
+static int reach(const struct engine *e, int card)
 {
-    const struct plan *p = e->plan;
-    for (int j = 0; j < e->n; j++) e->life[j].speed = e->life[j].working ? 1.0 : 0.0;
-    for (int card = 0; card < p->cards; card++) {
-        const struct plan_group *g = second_group_of_card(e, card);
-        struct resident_view r[SECOND_JOBS];
-        double speed[SECOND_JOBS];
-        int who[SECOND_JOBS], n = 0;
+    const struct plan_group *g = second_group_of_card(e, card);
+    if (!e->plan->share->node_link || !e->plan->share->node_link(g->params)) return card + 1;
+    const int at = card - (int)g->first_card,
+              end = at - at % (int)g->real_per_node + (int)g->real_per_node;
+    return (int)g->first_card + (end < g->cards ? end : (int)g->cards);
+}
+
+/* Those at work on the cards, card by card. */
+static void speeds_of(struct engine *e, int from, int to)
+{
+    const struct plan_group *g = second_group_of_card(e, from);
+    struct resident_view r[SECOND_JOBS];
+    double speed[SECOND_JOBS];
+    int who[SECOND_JOBS], n = 0;
+    for (int card = from; card < to; card++)
         for (int k = 0; k < e->now.n; k++) {
             struct life *l = &e->life[e->now.job[k]];
             if (!l->working || !second_holds_card(&l->at, card)) continue;
@@ -276,11 +319,17 @@ static void speeds(struct engine *e)
                                         profile < 0 ? NULL : &g->type.gpu->mig->profile[profile] };
             who[n++] = e->now.job[k];
         }
-        if (n == 0) continue;
-        const struct share_view v = { &g->type, r, (size_t)n };
-        p->share->speeds(g->params, &v, speed);
-        for (int i = 0; i < n; i++) e->life[who[i]].speed = fmin(e->life[who[i]].speed, speed[i]);
-    }
+    if (n == 0) return;
+    const struct share_view v = { &g->type, r, (size_t)n };
+    e->plan->share->speeds(g->params, &v, speed);
+    for (int i = 0; i < n; i++) e->life[who[i]].speed = fmin(e->life[who[i]].speed, speed[i]);
+}
+
+static void speeds(struct engine *e)
+{
+    for (int j = 0; j < e->n; j++) e->life[j].speed = e->life[j].working ? 1.0 : 0.0;
+    for (int card = 0; card < e->plan->cards; card = reach(e, card))
+        speeds_of(e, card, reach(e, card));
     for (int j = 0; j < e->n; j++) {
         struct life *l = &e->life[j];
         l->finish = SIM_NEVER;
@@ -345,7 +394,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         fail_msg("too large for the second engine");
     e->plan = p;
     e->n = n;
-    e->first = strcmp(p->place->name, "first_fit") == 0;
+    second_place_begin(e);
     *out = (struct second_totals){ 0 };
     for (int i = 0; i < n; i++) {
         e->life[i].job = &j[i];

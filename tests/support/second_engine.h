@@ -8,9 +8,11 @@
  * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the headers of
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
- * It knows: kinds whole, timeslice, mps, intercept, mig with a static layout; orders fifo, sjf, priority;
- * backfill none, easy, conservative (not of instances) and greedy; first_fit and best_fit; gangs on nodes; CPU cores; several groups of cards.
- * Not: services, faults, preemption, elastic jobs, moves, accounts, horizons, layouts made on demand. */
+ * It knows: every kind, mig with a static layout; every order but las and fair, without preemption, drf without
+ * backfill, deadline without admission; backfill none, easy, conservative (not of instances and pools) and greedy; every
+ * placement but fgd and random, those that weigh nodes under none and greedy; gangs on nodes; CPU cores;
+ * several groups of cards.
+ * Not: services, faults, preemption, elastic jobs, moves, quotas, horizons, layouts made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
@@ -22,7 +24,7 @@ enum { SECOND_JOBS = 96, SECOND_CARDS = 64 }; /* at most */
 /* A job as it comes, and what became of it. */
 struct second_job {
     simtime submit, duration;
-    simtime limit;             /* JOB_NO_TIME: none */
+    simtime limit, deadline;   /* JOB_NO_TIME: none */
     int32_t gpus_milli, slots; /* slots 1 unless stated */
     int32_t priority;
     int32_t cpus_milli;  /* JOB_NO_INT: none */

@@ -8,6 +8,9 @@
 
 #define GROUPS 4
 
+/* Which card, or for whole cards which node. */
+enum second_like { SECOND_TIGHTEST, SECOND_FIRST, SECOND_LOOSEST };
+
 /* Where a job is: cards ascending. */
 struct place {
     int group, n, node; /* node: of a job without cards */
@@ -52,12 +55,14 @@ struct room {
 struct ask {
     const struct view *v, *beside; /* beside may be NULL */
     int job, group;
-    bool first;
+    enum second_like like;
 };
 
 struct engine {
     const struct plan *plan;
-    bool first; /* first_fit, else best_fit */
+    enum second_like like;
+    bool by_node;              /* the placement weighs nodes: second_place.c */
+    int tie[SECOND_CARDS * 2]; /* of nodes of equal score the smallest */
     struct life life[SECOND_JOBS];
     int n;
     struct view now; /* in the order in which they came onto their cards */
@@ -72,7 +77,14 @@ bool second_holds_card(const struct place *at, int card);
 const struct demand *second_demand_of(const struct engine *e, int job, int group);
 struct room second_room_on(const struct engine *e, const struct view *v, int card);
 bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
-                 bool first, struct place *out);
+                 enum second_like like, struct place *out);
+/* second_place.c: of all nodes that hold the job the one of the highest score. */
+void second_place_begin(struct engine *e);
+int second_node_of(const struct engine *e, int card);
+bool second_card_holds(const struct engine *e, const struct view *v, int job, int group, int card);
+bool second_node_holds(const struct engine *e, const struct view *v, int job, int group, int node,
+                       int on_node);
+bool second_by_node(const struct engine *e, const struct view *v, int job, struct place *out);
 void second_put(struct view *v, int job, const struct place *at);
 void second_drop(struct view *v, int job);
 bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at);

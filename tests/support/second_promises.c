@@ -252,7 +252,7 @@ static bool place_now(const struct book *b, int job, const bool *now, struct pla
     const struct engine *e = b->e;
     struct place own;
     for (int g = 0; g < (int)e->plan->n_groups; g++) {
-        const struct ask a = { &e->now, NULL, job, g, e->first };
+        const struct ask a = { &e->now, NULL, job, g, e->like };
         if (!now[g] || !second_find_in(e, &a, &own)) continue;
         if (keeps(b, job, &own, e->clock, end_of(e->clock, e->life[job].job->limit))) *at = own;
         break;

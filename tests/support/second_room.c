@@ -14,7 +14,7 @@ const struct plan_group *second_group_of_card(const struct engine *e, int card)
     return g;
 }
 
-static int node_of_card(const struct engine *e, int card)
+int second_node_of(const struct engine *e, int card)
 {
     const struct plan_group *g = second_group_of_card(e, card);
     return (int)(g->first_node + (card - g->first_card) / g->per_node);
@@ -109,10 +109,21 @@ static bool node_fits(const struct engine *e, const struct view *v, int node, in
     for (int k = 0; k < v->n; k++) {
         const struct place *at = &v->at[k];
         int here = 0;
-        for (int i = 0; i < at->n; i++) here += node_of_card(e, at->card[i]) == node;
+        for (int i = 0; i < at->n; i++) here += second_node_of(e, at->card[i]) == node;
         if (here > 0 || (at->n == 0 && at->node == node)) free -= cores(e, v->job[k], at->n, here);
     }
     return free >= cores(e, job, second_demand_of(e, job, group)->cards, on_node);
+}
+
+bool second_card_holds(const struct engine *e, const struct view *v, int job, int group, int card)
+{
+    return card_fits(e, v, card, second_demand_of(e, job, group));
+}
+
+bool second_node_holds(const struct engine *e, const struct view *v, int job, int group, int node,
+                       int on_node)
+{
+    return node_fits(e, v, node, job, group, on_node);
 }
 
 /* ---- where a job would go ---- */
@@ -120,11 +131,18 @@ static bool node_fits(const struct engine *e, const struct view *v, int node, in
 static bool fits_here(const struct engine *e, const struct ask *a, int card, int on_node)
 {
     const struct demand *d = second_demand_of(e, a->job, a->group);
-    const int node = node_of_card(e, card);
+    const int node = second_node_of(e, card);
     if (!card_fits(e, a->v, card, d) || !node_fits(e, a->v, node, a->job, a->group, on_node))
         return false;
     return !a->beside || (card_fits(e, a->beside, card, d) &&
                           node_fits(e, a->beside, node, a->job, a->group, on_node));
+}
+
+static bool better(enum second_like like, const struct room *a, const struct room *b)
+{
+    const bool less = a->units < b->units || (a->units == b->units && a->bytes < b->bytes);
+    const bool same = a->units == b->units && a->bytes == b->bytes;
+    return like == SECOND_LOOSEST ? !less && !same : less;
 }
 
 static bool one_card(const struct engine *e, const struct ask *a, struct place *out)
@@ -135,9 +153,8 @@ static bool one_card(const struct engine *e, const struct ask *a, struct place *
     for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
         if (!fits_here(e, a, c, 1)) continue;
         const struct room r = second_room_on(e, a->v, c);
-        if (card >= 0 && a->first) break;
-        if (card >= 0 && (r.units > best.units || (r.units == best.units && r.bytes >= best.bytes)))
-            continue;
+        if (card >= 0 && a->like == SECOND_FIRST) break;
+        if (card >= 0 && !better(a->like, &r, &best)) continue;
         card = c;
         best = r;
     }
@@ -159,6 +176,11 @@ static bool one_instance(const struct engine *e, const struct ask *a, struct pla
     return false;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
 /* The first `want` cards of the node that fit, appended; false: too few. */
 static bool cards_of_node(const struct engine *e, const struct ask *a, int node, int want,
                           struct place *out)
@@ -173,6 +195,33 @@ static bool cards_of_node(const struct engine *e, const struct ask *a, int node,
     return false;
 }
 
+/* The same, slots where the most is left. */
+static bool loosest_of_node(const struct engine *e, const struct ask *a, int node, int want,
+                            struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+    const int before = out->n;
+    while (out->n < before + want) {
+        struct room best = { 0 };
+        int card = -1;
+        for (int c = first; c < first + g->per_node; c++) {
+            if (second_holds_card(out, c) || !eligible(e, a->v, c) || !fits_here(e, a, c, want))
+                continue;
+            const struct room r = second_room_on(e, a->v, c);
+            if (card >= 0 && !better(SECOND_LOOSEST, &r, &best)) continue;
+            card = c;
+            best = r;
+        }
+        if (card < 0) break;
+        out->card[out->n++] = card;
+    }
+    qsort(out->card + before, (size_t)(out->n - before), sizeof *out->card, ascending);
+    if (out->n == before + want) return true;
+    out->n = before;
+    return false;
+}
+
 static int eligible_on(const struct engine *e, const struct ask *a, int node)
 {
     const struct plan_group *g = &e->plan->group[a->group];
@@ -182,18 +231,23 @@ static int eligible_on(const struct engine *e, const struct ask *a, int node)
     return n;
 }
 
-/* The node with the fewest eligible cards, or the first, that has the cards; not one already used. */
+/* The node with the fewest eligible cards, or the most, or the first, that has the cards; not one already used. */
 static bool one_node(const struct engine *e, const struct ask *a, int want, struct place *out)
 {
     const struct plan_group *g = &e->plan->group[a->group];
+    const int units = second_demand_of(e, a->job, a->group)->units;
     struct place best;
     int fewest = INT32_MAX;
     for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
         struct place here = *out;
         bool used = false;
-        for (int i = 0; i < out->n; i++) used |= node_of_card(e, out->card[i]) == node;
-        if (used || !cards_of_node(e, a, node, want, &here)) continue;
-        const int key = a->first ? 0 : eligible_on(e, a, node);
+        for (int i = 0; i < out->n; i++) used |= second_node_of(e, out->card[i]) == node;
+        const bool slots = a->like == SECOND_LOOSEST && units < g->capacity;
+        if (used || !(slots ? loosest_of_node : cards_of_node)(e, a, node, want, &here)) continue;
+        const int eligibles = eligible_on(e, a, node);
+        const int key = a->like == SECOND_FIRST     ? 0
+                        : a->like == SECOND_LOOSEST ? -eligibles
+                                                    : eligibles;
         if (key >= fewest) continue;
         fewest = key;
         best = here;
@@ -201,11 +255,6 @@ static bool one_node(const struct engine *e, const struct ask *a, int want, stru
     if (fewest == INT32_MAX) return false;
     *out = best;
     return true;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
 }
 
 static bool whole_cards(const struct engine *e, const struct ask *a, struct place *out)
@@ -247,10 +296,13 @@ bool second_find_in(const struct engine *e, const struct ask *a, struct place *o
 
 /* The first group that has a place. */
 bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
-                 bool first, struct place *out)
+                 enum second_like like, struct place *out)
 {
+    if (e->by_node && !beside && second_by_node(e, v, job, out)) return true;
     for (size_t g = 0; g < e->plan->n_groups; g++) {
-        const struct ask a = { v, beside, job, (int)g, first };
+        const struct ask a = { v, beside, job, (int)g, like };
+        const bool larger = e->life[job].wish[g].demand.cards > e->plan->group[g].per_node;
+        if (e->by_node && !larger) continue;
         if (e->life[job].wish[g].possible && second_find_in(e, &a, out)) return true;
     }
     return false;
@@ -280,8 +332,8 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
     for (int i = 0; i < at->n; i++) {
         int here = 0;
         for (int k = 0; k < at->n; k++)
-            here += node_of_card(e, at->card[k]) == node_of_card(e, at->card[i]);
-        const struct ask a = { v, NULL, job, at->group, e->first };
+            here += second_node_of(e, at->card[k]) == second_node_of(e, at->card[i]);
+        const struct ask a = { v, NULL, job, at->group, e->like };
         if (!fits_here(e, &a, at->card[i], here)) return false;
     }
     return true;
@@ -299,7 +351,7 @@ void second_prefer_taken(const struct engine *e, const struct view *v, const str
     for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
         const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
         int want = again.n;
-        for (int i = 0; i < at->n; i++) want += node_of_card(e, at->card[i]) == node;
+        for (int i = 0; i < at->n; i++) want += second_node_of(e, at->card[i]) == node;
         for (int room = 0; room <= 1; room++)
             for (int c = first; c < first + g->per_node && again.n < want; c++)
                 if (eligible(e, v, c) && card_fits(e, v, c, d) &&
