@@ -1,5 +1,6 @@
 #include "plots/pictures.h"
 
+#include "base/log.h"
 #include "base/outfile.h"
 #include "plots/gnuplot.h"
 #include "plots/report_data.h"
@@ -12,6 +13,14 @@ int pictures_begin(struct pictures *p, const char *dir, const char *to, struct e
     p->dir = to ? to : arena_printf(p->a, "%s/plots", dir);
     const int rc = outfile_mkdirs(p->dir, e);
     return rc || to ? rc : gnuplot_template(p->dir, "style.gp", p->lang, e);
+}
+
+void pictures_warn_of_version(const json_t *doc, const char *path)
+{
+    const char *version = json_string_value(json_object_get(doc, "gpusim_version"));
+    if (version && strcmp(version, GPUSIM_VERSION) != 0)
+        log_warn("%s was written by gpusim %s, this is %s: its figures are of that version", path,
+                 version, GPUSIM_VERSION);
 }
 
 void pictures_unlink(const struct pictures *p, const char *name)

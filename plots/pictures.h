@@ -32,6 +32,8 @@ int pictures_make(struct pictures *p, const char *name, const char *kind, const 
  * Without `order` (all of them were run) that is `place`, from 0, among those drawn; a name that is not in it comes
  * behind. O(policies). */
 size_t pictures_colour(const json_t *order, const char *policy, size_t place);
+/* Says on standard error that a stored document is of another version than this program. */
+void pictures_warn_of_version(const json_t *doc, const char *path);
 /* No picture of that name. */
 void pictures_unlink(const struct pictures *p, const char *name);
 /* 0; or the first failure to draw. */

@@ -184,6 +184,7 @@ int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n,
                      "expected the answer of a sizing (gpusim-size/1)");
         goto out;
     }
+    pictures_warn_of_version(doc.root, path);
     read_lines(&d, policies, json_object_get(doc.root, "policy_order"));
     d.pictures = (struct pictures){ .a = d.a, .lang = lang };
     rc = pictures_begin(&d.pictures, dir, to, e);

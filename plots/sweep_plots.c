@@ -441,6 +441,7 @@ int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n
                  "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
         goto out;
     }
+    pictures_warn_of_version(doc.root, path);
     const char *format = json_string_value(json_object_get(doc.root, "format"));
     d.points = json_object_get(doc.root, "points");
     if (!format || strcmp(format, "gpusim-sweep/1") != 0 || !json_is_array(d.points) ||
