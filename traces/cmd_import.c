@@ -545,4 +545,5 @@ const struct command cmd_import = {
     .run = run,
     .lists = "formats",
     .list = show_formats,
+    .format_opts = format_options,
 };

@@ -192,4 +192,5 @@ const struct command cmd_trace = {
     .example = "gpusim trace stat sacct jobs.txt --zone America/Denver",
     .opts = opts,
     .run = run,
+    .format_opts = format_options,
 };

@@ -24,6 +24,14 @@ const struct import_reason import_superseded = {
     true
 };
 
+const struct opt *format_options(size_t i, const char **name)
+{
+    static const struct opt none = { 0 };
+    if (!fmt_all[i]) return NULL;
+    *name = fmt_all[i]->name;
+    return fmt_all[i]->opts ? fmt_all[i]->opts : &none;
+}
+
 const struct trace_format *format_find(const char *name)
 {
     for (const struct trace_format *const *f = fmt_all; *f; f++)
@@ -97,7 +105,8 @@ static int held_sort(struct import_held *h, struct err *e)
 {
     struct held_row *v = h->index.v;
     if (fflush(h->rows) || ferror(h->rows))
-        return err_set(e, err_of_errno(errno), NULL, "cannot write a temporary file: %s", strerror(errno));
+        return err_set(e, err_of_errno(errno), NULL, "cannot write a temporary file: %s",
+                       strerror(errno));
     qsort(v, h->index.n, sizeof *v, by_run);
     for (size_t i = 1; i < h->index.n; i++)
         if (v[i].key == v[i - 1].key) v[i].at = ~v[i].at;
@@ -127,7 +136,9 @@ static int held_next(struct import_held *h, struct import_row *row, struct err *
     strbuf_clear(&h->text);
     strbuf_add(&h->text, text, ok ? id + raw : 0);
     free(text);
-    if (!ok) return err_set(e, err_of_errno(errno), NULL, "cannot read a temporary file: %s", strerror(errno));
+    if (!ok)
+        return err_set(e, err_of_errno(errno), NULL, "cannot read a temporary file: %s",
+                       strerror(errno));
     row->job.id = h->text.s ? h->text.s : "";
     row->raw = row->job.id + id;
     if (r->at < 0) import_quarantine(row, &import_superseded, "%s", "");

@@ -124,6 +124,8 @@ struct trace_format {
 
 extern const struct trace_format *const fmt_all[]; /* NULL-terminated, sorted by name */
 
+/* The options of the i-th format, as command.format_opts has them. */
+const struct opt *format_options(size_t i, const char **name);
 /* NULL when there is none. */
 const struct trace_format *format_find(const char *name);
 /* The format whose sniff() is surest about the file; ERR_INPUT with the list when none is. */

@@ -22,6 +22,10 @@ struct command {
      * the word, and a function that calls show() once for each thing, in order. */
     const char *lists;
     void (*list)(command_show *show, void *ctx);
+
+    /* Optional. Options beside `opts`, of the i-th format of traces and its name, for the manual and the
+     * completions: a table that ends with {0}, perhaps empty; NULL after the last. */
+    const struct opt *(*format_opts)(size_t i, const char **format);
 };
 
 extern const struct command *const cmd_all[]; /* NULL-terminated, sorted by name */

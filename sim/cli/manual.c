@@ -88,6 +88,13 @@ static void command(FILE *to, const struct command *c)
     line(to, c->help ? c->help : "");
     if (c->example) example(to, c->example);
     for (const struct opt *o = c->opts; o && o->name; o++) option(to, o);
+    if (c->format_opts && !c->list) fputs(".PP\nFormats have options: see gpusim import.\n", to);
+    const char *format;
+    for (size_t i = 0; c->format_opts && c->list && c->format_opts(i, &format); i++) {
+        const struct opt *o = c->format_opts(i, &format);
+        if (o->name) fprintf(to, ".PP\nOptions of format \\fB%s\\fR:\n", format);
+        for (; o->name; o++) option(to, o);
+    }
 }
 
 void manual_gpusim(FILE *to)
@@ -207,9 +214,29 @@ static void words_of(FILE *to, const char *const *word)
     for (size_t i = 0; word && word[i]; i++) fprintf(to, i ? " %s" : "%s", word[i]);
 }
 
+/* The command's options, then those of its formats that have another name: the n-th, or NULL. */
+static const struct opt *any_option(const struct command *c, size_t n)
+{
+    const char *format;
+    for (const struct opt *o = c->opts; o && o->name; o++)
+        if (n-- == 0) return o;
+    for (size_t i = 0; c->format_opts && c->format_opts(i, &format); i++)
+        for (const struct opt *o = c->format_opts(i, &format); o->name; o++) {
+            bool known = false;
+            for (const struct opt *k = c->opts; k && k->name; k++)
+                known |= !strcmp(k->name, o->name);
+            for (size_t f = 0; f < i; f++)
+                for (const struct opt *k = c->format_opts(f, &format); k->name; k++)
+                    known |= !strcmp(k->name, o->name);
+            if (!known && n-- == 0) return o;
+        }
+    return NULL;
+}
+
 static void bash_values(FILE *to, const struct command *c)
 {
-    for (const struct opt *o = c->opts; o && o->name; o++) {
+    const struct opt *o;
+    for (size_t n = 0; (o = any_option(c, n)); n++) {
         if (o->type != OPT_CHOICE) continue;
         fprintf(to, "    %s:--%s) COMPREPLY=($(compgen -W \"", c->name, o->name);
         words_of(to, o->choices);
@@ -230,7 +257,8 @@ void manual_bash(FILE *to)
     fputs("    esac\n    case $cmd:$cur in\n", to);
     for (const struct command *const *c = cmd_all; *c; c++) {
         fprintf(to, "    %s:-*) COMPREPLY=($(compgen -W \"--help", (*c)->name);
-        for (const struct opt *o = (*c)->opts; o && o->name; o++) fprintf(to, " --%s", o->name);
+        const struct opt *o;
+        for (size_t n = 0; (o = any_option(*c, n)); n++) fprintf(to, " --%s", o->name);
         fputs("\" -- \"$cur\")) ;;\n", to);
     }
     fputs("    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
@@ -283,7 +311,8 @@ void manual_zsh(FILE *to)
           to);
     for (const struct command *const *c = cmd_all; *c; c++) {
         fprintf(to, "        %s)\n            _arguments '--help[show this text]'", (*c)->name);
-        for (const struct opt *o = (*c)->opts; o && o->name; o++) zsh_option(to, o);
+        const struct opt *o;
+        for (size_t n = 0; (o = any_option(*c, n)); n++) zsh_option(to, o);
         fputs(" \\\n            '*:file:_files' ;;\n", to);
     }
     fputs("        *) _files ;;\n    esac\n}\n_gpusim \"$@\"\n", to);

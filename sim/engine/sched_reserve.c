@@ -6,7 +6,7 @@
  * everybody starts at the time it was promised when it came (tests/property/test_conservative.c); when jobs
  * end early, one ahead may move into what one behind was promised. A promise is for a time and a place
  * (engine/places.h), the tightest there is then; who starts now goes where the policy puts it, if that is
- * promised to nobody for as long as it lasts, else to the tightest such place. Instances, gangs on any
+ * promised to nobody for as long as it lasts, else to the tightest such place. Instances, pools, gangs on any
  * cards and in NVLink domains are promised by units, of a group and time: exact on a flat pool of whole cards;
  * elsewhere a promised job may find no place at its time, and is promised the next one. A job without a
  * limit holds its cards for ever; once a job can be promised nothing, nobody behind it may overtake.
