@@ -289,6 +289,17 @@ static int attempt_init(struct attempt *t, struct sizing *s, struct size_answer 
     return rc;
 }
 
+/* Input or files that no number of nodes can be run with are an error and no answer. */
+static int nothing_ran(const struct attempt *t, struct err *e)
+{
+    const struct err *first = t->runs.n > 0 ? &t->runs.v[0]->error[0] : e;
+    for (size_t i = 0; i < t->runs.n; i++)
+        if (t->runs.v[i]->error[0].code == ERR_OK) return 0;
+    if (first->code != ERR_INPUT && first->code != ERR_IO) return 0;
+    *e = *first;
+    return (int)first->code;
+}
+
 static int size_policy(struct sizing *s, struct size_answer *a, struct err *e)
 {
     struct attempt t;
@@ -297,6 +308,13 @@ static int size_policy(struct sizing *s, struct size_answer *a, struct err *e)
     int rc = attempt_init(&t, s, a, &max, &why);
     if (rc == 0) {
         rc = size_search(a, s->o.min, max, s->o.scan, try_nodes, &t, e);
+        if (rc == 0) rc = nothing_ran(&t, &why);
+        if (rc < 0 && why.code != ERR_OK) {
+            if (s->over.n_axes == 0)
+                *e = why;
+            else
+                a->problem = text_of(s->arena, &why), rc = 0;
+        }
     } else if (rc == ERR_USAGE || s->over.n_axes == 0) {
         *e = why;
     } else { /* of several points some may be impossible */
