@@ -146,7 +146,7 @@ static char *find_fault(const struct param_def *def, const struct sampler *s,
 
     *status = PARAM_IMPLAUSIBLE;
     if (!isfinite(e->median)) return xstrdup("not a finite number");
-    if (e->median < def->min || e->median > def->max)
+    if (e->high < def->min || e->low > def->max)
         return xasprintf("%.4g %s is outside %.4g .. %.4g, where every card lies", e->median,
                          def->unit, def->min, def->max);
     if (b && e->median > b->max)
@@ -167,8 +167,8 @@ static char *describe_method(const char *method, const struct sampler *s, const 
     return m.s;
 }
 
-/* What no card can do is not in its interval either: the end that reaches beyond is cut back to the bound. The reason; NULL:
- * nothing was cut. */
+/* What no card can do is not in its interval either: the end that reaches beyond is cut back to the bound, and a median
+ * that noise alone put there. The reason; NULL: nothing was cut. */
 static const char *cut_interval(const struct param_def *def, const struct bound *b,
                                 struct estimate *e)
 {
@@ -176,6 +176,7 @@ static const char *cut_interval(const struct param_def *def, const struct bound 
     if (e->low < def->min || e->high > def->max) why = "what any card has reached";
     e->low = fmax(e->low, def->min);
     e->high = fmin(e->high, def->max);
+    e->median = fmin(fmax(e->median, def->min), def->max);
     if (b && e->high > b->max) {
         e->high = b->max;
         why = b->why_max;
