@@ -41,8 +41,9 @@ struct order_ops {
     const char *(*bind)(void *params, struct arena *a);
     /* Of the account with the next turn: smaller goes first. NULL: accounts do not matter. */
     double (*account_rank)(const struct order_view *v, const struct account *a);
-    /* The ranks of accounts are made anew at the first instant after so long. NULL: whenever a job of the
-     * account starts or ends. */
+    /* The ranks of accounts are made anew at the first instant after so long at which a job came or one gave
+     * back and somebody waits; an account of which nobody waited gets its rank as its first job comes. NULL:
+     * whenever a job of the account starts or ends. */
     simtime (*period)(const void *params);
     /* A job of the account is about to come onto its cards, or to leave them. May be NULL. */
     void (*moved)(const struct order_view *v, struct account *a, const struct job *j, bool starts);

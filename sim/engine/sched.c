@@ -258,6 +258,13 @@ void sched_start_at(struct sched *s, struct job *j, int group)
     s->call.start(s->ctx, j, &s->pick);
 }
 
+/* The ranks of accounts are to be made anew? */
+static bool turns_are_due(const struct sched *s, simtime now)
+{
+    const struct order_ops *order = s->plan->order;
+    return order->period && now - s->reordered >= order->period(s->plan->order_params);
+}
+
 void sched_submit(struct sched *s, struct job *j)
 {
     s->view.now = j->row.submit;
@@ -273,7 +280,7 @@ void sched_submit(struct sched *s, struct job *j)
      * anybody may, unless its like has found no room since something was given back. */
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
-    if (waitlist_first(&s->queue) == j || (s->plan->backfill != BACKFILL_NONE && !hopeless))
+    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
 }
 
@@ -349,7 +356,7 @@ void sched_started(struct sched *s, struct job *j)
     if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated)
         j->limit_end = j->allocated + limit;
     RB_INSERT(releases, &s->running, j);
-    if (s->plan->order->next_change) {
+    if (s->plan->preempts && s->plan->order->next_change) { /* ranks of running jobs matter to nobody else */
         s->view.now = j->allocated;
         j->next_change = s->plan->order->next_change(&s->view, j);
         if (j->next_change < s->look) s->look = j->next_change;
@@ -442,9 +449,7 @@ void sched_run(struct sched *s, simtime now)
     int group;
     s->needs_run = false;
     s->view.now = now;
-    if (s->plan->order->period &&
-        now - s->reordered >= s->plan->order->period(s->plan->order_params))
-        rank_accounts(s);
+    if (turns_are_due(s, now)) rank_accounts(s);
     if (s->plan->reclaims) sched_reclaim(s);
     if (s->plan->preempts) {
         s->plan->replaces ? sched_replace(s) : sched_preempt(s);

@@ -27,7 +27,7 @@ struct setting {
     bool ties; /* times in whole seconds, so that much happens at once */
     bool limits;
     int groups, nodes[2], per[2];
-    struct strbuf fleet, share;
+    struct strbuf fleet, share, more; /* more: of the schedule */
 };
 
 static uint64_t below(struct setting *s, uint64_t n)
@@ -247,7 +247,7 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
 static void one(uint64_t seed, struct tally *tally)
 {
     static const char *const orders[] = { "fifo", "sjf",  "priority", "fifo", "priority", "fewest",
-                                          "srtf", "srsf", "deadline", "drf",  NULL };
+                                          "srtf", "srsf", "deadline", "drf",  "las", "fair", "fair", NULL };
     static const char *const reserved[] = { "none", "easy", "easy", "greedy", NULL };
     static const char *const backfills[] = { "none",         "easy",         "easy", "greedy",
                                              "conservative", "conservative", NULL };
@@ -255,7 +255,7 @@ static void one(uint64_t seed, struct tally *tally)
                                           "best_fit",  "worst_fit", NULL };
     static const char *const nodes[] = { "pack",    "spread",     "best_fit_node",
                                          "packing", "clustering", "dot_product",
-                                         NULL };
+                                         "fgd", "fgd", NULL };
     static const char *const at_once[] = { "none", "greedy", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed };
@@ -290,6 +290,11 @@ static void one(uint64_t seed, struct tally *tally)
     }
     if (strcmp(order, "drf") == 0)
         backfill = "none"; /* whose turn it is changes with every start */
+    if (strcmp(order, "fair") == 0 && chance(&s, 2)) strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
+    if (strcmp(order, "fair") == 0)
+        strbuf_addf(&s.more, ", 'half_life': '%d s', 'recalculate': '%d s'",
+                    10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
+    if (strcmp(order, "deadline") == 0) strbuf_addz(&s.more, ", 'admission': 'none'");
     char *scenario = xasprintf(
         "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
         "'trace': 'trace.csv'}], 'profiles': {"
@@ -300,7 +305,7 @@ static void one(uint64_t seed, struct tally *tally)
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s', 'preempt': 'never'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
         s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes),
-        strcmp(order, "deadline") == 0 ? ", 'admission': 'none'" : "", (int)below(&s, 1000));
+        s.more.s ? s.more.s : "", (int)below(&s, 1000));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);
@@ -317,6 +322,7 @@ static void one(uint64_t seed, struct tally *tally)
     strbuf_fini(&trace);
     strbuf_fini(&s.fleet);
     strbuf_fini(&s.share);
+    strbuf_fini(&s.more);
 }
 
 static void agrees(void **state)

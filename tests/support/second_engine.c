@@ -18,6 +18,7 @@ static void leave(struct engine *e, int job, enum job_state state)
     l->bytes = 0;
     l->job->state = state;
     l->job->end = e->clock;
+    second_held(e, job);
 }
 
 /* Its memory: all of its cards or the job fails. */
@@ -80,48 +81,6 @@ static void start(struct engine *e, int job, const struct place *at)
 
 /* ---- who starts ---- */
 
-static double dominant(const struct engine *e, int32_t user);
-
-static bool before(const struct engine *e, int a, int b)
-{
-    if (strcmp(e->plan->order->name, "drf") == 0) {
-        const double x = dominant(e, e->life[a].job->user), y = dominant(e, e->life[b].job->user);
-        if (x != y) return x < y;
-    }
-    return e->life[a].rank != e->life[b].rank ? e->life[a].rank < e->life[b].rank : a < b;
-}
-
-/* The largest of the user's shares of the fleet: of its GPUs, and of its cores if every node states them. */
-static double dominant(const struct engine *e, int32_t user)
-{
-    double gpus = 0, cpus = 0, all_cpus = 0;
-    bool stated = true;
-    for (size_t g = 0; g < e->plan->n_groups; g++) {
-        const struct plan_group *group = &e->plan->group[g];
-        stated &= group->node_cpus_milli != INT64_MAX;
-        if (stated) all_cpus += (double)group->node_cpus_milli * (double)group->nodes / 1000;
-    }
-    for (int j = 0; j < e->n; j++) {
-        const struct second_job *job = e->life[j].job;
-        if (!e->life[j].on || job->user != user) continue;
-        gpus += job->gpus_milli;
-        if (job->cpus_milli != JOB_NO_INT) cpus += job->cpus_milli;
-    }
-    gpus = gpus / 1000 / (double)e->plan->cards;
-    return stated && all_cpus > 0 ? fmax(gpus, cpus / 1000 / all_cpus) : gpus;
-}
-
-/* The waiting job that comes next after `after` (-1: the first); -1: none. */
-static int next_waiting(const struct engine *e, int after)
-{
-    int best = -1;
-    for (int j = 0; j < e->n; j++)
-        if (e->life[j].waiting && (after < 0 || before(e, after, j)) &&
-            (best < 0 || before(e, j, best)))
-            best = j;
-    return best;
-}
-
 struct reserved {
     simtime when;
     int head;
@@ -177,7 +136,7 @@ static void easy(struct engine *e, int head)
     struct reserved r;
     struct place at;
     if (!reserve(e, head, &r)) return;
-    for (int j = next_waiting(e, head); j >= 0; j = next_waiting(e, j)) {
+    for (int j = second_next(e, head); j >= 0; j = second_next(e, j)) {
         struct life *l = &e->life[j];
         if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
@@ -196,13 +155,14 @@ static void schedule(struct engine *e)
 {
     struct place at;
     int head;
-    while ((head = next_waiting(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
+    second_look(e);
+    while ((head = second_next(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
         start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
     if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE)
-        second_conservative(e, next_waiting, start);
+        second_conservative(e, second_next, start);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
-    for (int j = head; j >= 0; j = next_waiting(e, j))
+    for (int j = head; j >= 0; j = second_next(e, j))
         if (second_find(e, &e->now, NULL, j, e->like, &at)) start(e, j, &at);
 }
 
@@ -262,7 +222,6 @@ static void wishes(struct engine *e, int job)
 static void arrive(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
-    const char *order = e->plan->order->name;
     struct second_job *j = l->job;
     bool possible = false;
     wishes(e, job);
@@ -272,21 +231,9 @@ static void arrive(struct engine *e, int job)
         j->end = e->clock;
         return;
     }
-    if (strcmp(order, "sjf") == 0)
-        l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
-    else if (strcmp(order, "deadline") == 0)
-        l->rank = j->deadline == JOB_NO_TIME ? INT64_MAX : j->deadline;
-    else if (strcmp(order, "fewest") == 0)
-        l->rank = j->gpus_milli;
-    else if (strcmp(order, "srtf") == 0)
-        l->rank = j->duration;
-    else if (strcmp(order, "srsf") == 0) /* GPU-milliseconds, then width */
-        l->rank = j->duration / 1000000 * j->gpus_milli / 1000 * 65536 + j->gpus_milli / 1000;
-    else if (strcmp(order, "priority") == 0)
-        l->rank = -(int64_t)j->priority;
-    else
-        l->rank = j->submit;
-    l->waiting = e->news = true;
+    second_fgd_submitted(e, job);
+    second_enqueue(e, job);
+    e->news = true;
 }
 
 /* ---- progress ---- */

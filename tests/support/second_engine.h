@@ -8,9 +8,9 @@
  * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the headers of
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
- * It knows: every kind, mig with a static layout; every order but las and fair, without preemption, drf without
+ * It knows: every kind, mig with a static layout; every order, without preemption (las is then fifo), drf without
  * backfill, deadline without admission; backfill none, easy, conservative (not of instances and pools) and greedy; every
- * placement but fgd and random, those that weigh nodes under none and greedy; gangs on nodes; CPU cores;
+ * placement but random, those that weigh nodes under none and greedy; gangs on nodes; CPU cores;
  * several groups of cards.
  * Not: services, faults, preemption, elastic jobs, moves, quotas, horizons, layouts made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
@@ -19,7 +19,7 @@
 #include "engine/job.h"
 #include "engine/plan.h"
 
-enum { SECOND_JOBS = 96, SECOND_CARDS = 64 }; /* at most */
+enum { SECOND_JOBS = 96, SECOND_CARDS = 64, SECOND_USERS = 4 }; /* at most */
 
 /* A job as it comes, and what became of it. */
 struct second_job {

@@ -1,5 +1,5 @@
 /* tests/support/second_inside.h - the second engine's own state, shared by its files: second_room.c (what is
- * free, where a job would go), second_promises.c (conservative backfill) and second_engine.c (who starts, progress,
+ * free, where a job would go), second_place.c and second_fgd.c (placements that weigh nodes), second_order.c (who is next), second_promises.c (conservative backfill) and second_engine.c (who starts, progress,
  * time). */
 #ifndef GPUSIM_TESTS_SECOND_INSIDE_H
 #define GPUSIM_TESTS_SECOND_INSIDE_H
@@ -39,6 +39,17 @@ struct life {
     uint64_t bytes; /* allocated on each of its cards */
 };
 
+/* Jobs of one class of fgd's mix: one of them, and how many. */
+struct alike {
+    int job, jobs;
+};
+
+/* A stretch of time in which a user had GPUs. */
+struct stretch {
+    int32_t user, gpus_milli;
+    simtime from, until;
+};
+
 /* Who holds what: of the fleet now, or as it is expected to be. */
 struct view {
     int n, job[SECOND_JOBS];
@@ -65,6 +76,14 @@ struct engine {
     int tie[SECOND_CARDS * 2]; /* of nodes of equal score the smallest */
     struct life life[SECOND_JOBS];
     int n;
+    struct stretch stretch[SECOND_JOBS]; /* that are over */
+    int n_stretches;
+    double turn[SECOND_USERS]; /* fair: the rank of each user, as it was made last */
+    simtime ranked;
+    bool fgd; /* the placement: second_fgd.c */
+    int submitted[SECOND_JOBS], n_submitted, learned; /* the mix of fgd is of so many */
+    struct alike mix[SECOND_JOBS];
+    int n_mix;
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
     bool failed; /* somebody ran out of memory as it started */
@@ -78,8 +97,18 @@ const struct demand *second_demand_of(const struct engine *e, int job, int group
 struct room second_room_on(const struct engine *e, const struct view *v, int card);
 bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
                  enum second_like like, struct place *out);
+/* second_order.c: who is next. */
+void second_enqueue(struct engine *e, int job);   /* it begins to wait */
+void second_look(struct engine *e);               /* the queue is looked at */
+void second_held(struct engine *e, int job);      /* it has left its cards */
+int second_next(const struct engine *e, int job); /* who waits next after it (-1: the first); -1: none */
+/* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
+void second_fgd_submitted(struct engine *e, int job);
+double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,
+                  int *card);
 /* second_place.c: of all nodes that hold the job the one of the highest score. */
 void second_place_begin(struct engine *e);
+double second_free_cores(const struct engine *e, const struct view *v, int node, int64_t all);
 int second_node_of(const struct engine *e, int card);
 bool second_card_holds(const struct engine *e, const struct view *v, int job, int group, int card);
 bool second_node_holds(const struct engine *e, const struct view *v, int job, int group, int node,

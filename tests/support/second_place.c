@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const weighs[] = { "pack",    "spread",     "best_fit_node",
-                                      "packing", "clustering", "dot_product" };
+                                      "packing", "clustering", "dot_product", "fgd" };
 
 static bool is(const struct engine *e, const char *name)
 {
@@ -25,6 +25,7 @@ void second_place_begin(struct engine *e)
               : is(e, "worst_fit") || is(e, "spread") ? SECOND_LOOSEST
                                                       : SECOND_TIGHTEST;
     for (size_t i = 0; i < sizeof weighs / sizeof *weighs; i++) e->by_node |= is(e, weighs[i]);
+    e->fgd = is(e, "fgd");
     if (e->plan->share->instances || e->plan->share->pooled)
         e->by_node = false; /* group by group */
     for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
@@ -87,7 +88,7 @@ static double largest(const struct engine *e, bool cpus)
     return most;
 }
 
-static double free_cores(const struct engine *e, const struct view *v, int node, int64_t all)
+double second_free_cores(const struct engine *e, const struct view *v, int node, int64_t all)
 {
     for (int k = 0; k < v->n; k++) {
         const struct place *at = &v->at[k];
@@ -128,14 +129,14 @@ static double score(const struct engine *e, const struct view *v, int job, int n
         const double gpu = 1000.0 * (s->left - d->cards * d->units) / g->capacity / milli;
         if (!limited) return trunc(100 * (1 - gpu));
         const double left =
-            free_cores(e, v, node, g->node_cpus_milli) - (asked == JOB_NO_INT ? 0 : asked);
+            second_free_cores(e, v, node, g->node_cpus_milli) - (asked == JOB_NO_INT ? 0 : asked);
         return trunc(100 * (1 - 0.5 * (left / cores) - 0.5 * gpu));
     }
     if (is(e, "dot_product")) {
         const double most = milli / 1000 * g->capacity;
         double product = s->left / most * ((double)d->cards * d->units / most);
         if (limited && asked != JOB_NO_INT)
-            product += free_cores(e, v, node, g->node_cpus_milli) / cores * (asked / cores);
+            product += second_free_cores(e, v, node, g->node_cpus_milli) / cores * (asked / cores);
         return trunc(100 * (1 - 0.5 * product));
     }
     if (d->cards == 0) return 0;
@@ -151,13 +152,14 @@ static int ascending(const void *a, const void *b)
 }
 
 static void take(const struct engine *e, int job, int group, int node, const struct seen *s,
-                 struct place *out)
+                 int card, struct place *out)
 {
     const int cards = second_demand_of(e, job, group)->cards;
     const bool most = is(e, "spread");
     *out = (struct place){ .group = group, .node = cards == 0 ? node : -1, .slice.profile = -1 };
     for (int i = 0; cards > 1 && !most && out->n < cards; i++)
         if (s->holds[i]) out->card[out->n++] = s->first + i;
+    if (cards == 1) out->card[out->n++] = s->first + card;
     while (out->n < cards) out->card[out->n++] = s->first + choose(s, most, out);
     qsort(out->card, (size_t)out->n, sizeof *out->card, ascending);
 }
@@ -176,12 +178,13 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, struc
             if (!second_node_holds(e, v, job, (int)g, node, d->cards ? d->cards : 1)) continue;
             look(e, v, job, (int)g, node, &s);
             if (s.fit < d->cards) continue;
-            const int card = d->cards == 1 ? choose(&s, is(e, "spread"), &none) : -1;
-            const double x = score(e, v, job, node, &s, card);
+            int card = d->cards == 1 ? choose(&s, is(e, "spread"), &none) : -1;
+            const double x = e->fgd ? second_fgd(e, v, job, (int)g, node, &card)
+                                    : score(e, v, job, node, &s, card);
             if (x < best || (x == best && e->tie[node] > tie)) continue;
             best = x;
             tie = e->tie[node];
-            take(e, job, (int)g, node, &s, out);
+            take(e, job, (int)g, node, &s, card, out);
         }
     }
     return tie != INT32_MAX;
