@@ -280,7 +280,8 @@ void sched_submit(struct sched *s, struct job *j)
      * anybody may, unless its like has found no room since something was given back. */
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
-    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || (s->plan->backfill != BACKFILL_NONE && !hopeless))
+    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) ||
+        (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
 }
 
@@ -356,7 +357,8 @@ void sched_started(struct sched *s, struct job *j)
     if (limit != JOB_NO_TIME && limit < SIM_NEVER - j->allocated)
         j->limit_end = j->allocated + limit;
     RB_INSERT(releases, &s->running, j);
-    if (s->plan->preempts && s->plan->order->next_change) { /* ranks of running jobs matter to nobody else */
+    if (s->plan->preempts &&
+        s->plan->order->next_change) { /* ranks of running jobs matter to nobody else */
         s->view.now = j->allocated;
         j->next_change = s->plan->order->next_change(&s->view, j);
         if (j->next_change < s->look) s->look = j->next_change;

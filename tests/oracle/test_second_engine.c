@@ -246,8 +246,9 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
 
 static void one(uint64_t seed, struct tally *tally)
 {
-    static const char *const orders[] = { "fifo", "sjf",  "priority", "fifo", "priority", "fewest",
-                                          "srtf", "srsf", "deadline", "drf",  "las", "fair", "fair", NULL };
+    static const char *const orders[] = { "fifo",   "sjf",  "priority", "fifo",     "priority",
+                                          "fewest", "srtf", "srsf",     "deadline", "drf",
+                                          "las",    "fair", "fair",     NULL };
     static const char *const reserved[] = { "none", "easy", "easy", "greedy", NULL };
     static const char *const backfills[] = { "none",         "easy",         "easy", "greedy",
                                              "conservative", "conservative", NULL };
@@ -255,7 +256,7 @@ static void one(uint64_t seed, struct tally *tally)
                                           "best_fit",  "worst_fit", NULL };
     static const char *const nodes[] = { "pack",    "spread",     "best_fit_node",
                                          "packing", "clustering", "dot_product",
-                                         "fgd", "fgd", NULL };
+                                         "fgd",     "fgd",        NULL };
     static const char *const at_once[] = { "none", "greedy", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed };
@@ -290,7 +291,8 @@ static void one(uint64_t seed, struct tally *tally)
     }
     if (strcmp(order, "drf") == 0)
         backfill = "none"; /* whose turn it is changes with every start */
-    if (strcmp(order, "fair") == 0 && chance(&s, 2)) strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
+    if (strcmp(order, "fair") == 0 && chance(&s, 2))
+        strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
     if (strcmp(order, "fair") == 0)
         strbuf_addf(&s.more, ", 'half_life': '%d s', 'recalculate': '%d s'",
                     10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
@@ -304,8 +306,8 @@ static void one(uint64_t seed, struct tally *tally)
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s', 'preempt': 'never'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes),
-        s.more.s ? s.more.s : "", (int)below(&s, 1000));
+        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes), s.more.s ? s.more.s : "",
+        (int)below(&s, 1000));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);

@@ -99,7 +99,8 @@ double second_fgd(const struct engine *e, const struct view *v, int job, int gro
     if (g->node_cpus_milli != INT64_MAX)
         was.cores = second_free_cores(e, v, node, g->node_cpus_milli);
     for (int i = 0; i < was.n; i++) was.units[i] = second_room_on(e, v, first + i).units;
-    for (int from = 0; from < was.n; from++) { /* one card: each in turn; else the first that hold it */
+    for (int from = 0; from < was.n;
+         from++) { /* one card: each in turn; else the first that hold it */
         struct free is = was;
         int taken = 0;
         if (d->cards == 1 && !second_card_holds(e, v, job, group, first + from)) continue;
@@ -109,7 +110,8 @@ double second_fgd(const struct engine *e, const struct view *v, int job, int gro
             taken++;
         }
         is.cores -= cores_of(e, job);
-        const double less = (double)(fragments(e, k, n, group, &was) - fragments(e, k, n, group, &is));
+        const double less =
+            (double)(fragments(e, k, n, group, &was) - fragments(e, k, n, group, &is));
         const double x = trunc(100 / (1 + exp(-(less / jobs / g->capacity))));
         if (x > best) {
             best = x;

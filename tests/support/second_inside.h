@@ -80,7 +80,7 @@ struct engine {
     int n_stretches;
     double turn[SECOND_USERS]; /* fair: the rank of each user, as it was made last */
     simtime ranked;
-    bool fgd; /* the placement: second_fgd.c */
+    bool fgd;                                         /* the placement: second_fgd.c */
     int submitted[SECOND_JOBS], n_submitted, learned; /* the mix of fgd is of so many */
     struct alike mix[SECOND_JOBS];
     int n_mix;
@@ -98,10 +98,11 @@ struct room second_room_on(const struct engine *e, const struct view *v, int car
 bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
                  enum second_like like, struct place *out);
 /* second_order.c: who is next. */
-void second_enqueue(struct engine *e, int job);   /* it begins to wait */
-void second_look(struct engine *e);               /* the queue is looked at */
-void second_held(struct engine *e, int job);      /* it has left its cards */
-int second_next(const struct engine *e, int job); /* who waits next after it (-1: the first); -1: none */
+void second_enqueue(struct engine *e, int job); /* it begins to wait */
+void second_look(struct engine *e);             /* the queue is looked at */
+void second_held(struct engine *e, int job);    /* it has left its cards */
+int second_next(const struct engine *e,
+                int job); /* who waits next after it (-1: the first); -1: none */
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
 void second_fgd_submitted(struct engine *e, int job);
 double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,

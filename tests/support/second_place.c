@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const char *const weighs[] = { "pack",    "spread",     "best_fit_node",
-                                      "packing", "clustering", "dot_product", "fgd" };
+                                      "packing", "clustering", "dot_product",
+                                      "fgd" };
 
 static bool is(const struct engine *e, const char *name)
 {
