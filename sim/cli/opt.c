@@ -162,6 +162,9 @@ int opt_parse(const struct command *c, int argc, char **argv, void *out, char **
             rc = long_option(&p, word, e);
         else if (options && word[0] == '-' && word[1])
             rc = short_options(&p, word, e);
+        else if (!word[0])
+            rc = err_set(e, ERR_USAGE, NULL, "%s: an operand is empty: expected %s", c->name,
+                         c->args && *c->args ? c->args : "none");
         else
             argv[1 + n++] = word; /* at or before p.at: nothing unread is overwritten */
     }

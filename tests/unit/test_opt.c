@@ -114,6 +114,17 @@ static void corners(void **state)
     done(&p);
 }
 
+static void empty_operand(void **state)
+{
+    char run[] = "run", none[] = "", *argv[] = { run, none, NULL }, **operands;
+    struct options o = { 0 };
+    struct err e = { 0 };
+    int n;
+    (void)state;
+    assert_int_equal(opt_parse(&command, 2, argv, &o, &operands, &n, &e), ERR_USAGE);
+    assert_non_null(strstr(e.msg, "run: an operand is empty"));
+}
+
 static void refusals(void **state)
 {
     static const struct {
@@ -205,6 +216,7 @@ int main(void)
         cmocka_unit_test(all_types_and_spellings),
         cmocka_unit_test(defaults_stay),
         cmocka_unit_test(corners),
+        cmocka_unit_test(empty_operand),
         cmocka_unit_test(refusals),
         cmocka_unit_test(help_starts_with_an_example),
         cmocka_unit_test(help_is_understood_everywhere),
