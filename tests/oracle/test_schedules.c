@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct expected {
     const char *fleet, *schedule;
@@ -269,13 +270,57 @@ static void against_forty_lines(void **state)
         assert_true(rule == GREEDY ? stopped[rule] == 0 : stopped[rule] > 0);
 }
 
+/* ---- small cases by hand ---- */
+
+/* Under las the rank of j0 changes at 60 s, when it has held a GPU for the threshold; where nobody is stopped that is
+ * no reason to look at the queue. j2 ends in time for j1, which waits for both cards. */
+static void las_that_never_preempts_ends(void **state)
+{
+    static const int start[] = { 0, 100, 2 };
+    char *scenario =
+        scenario_of("'nodes': 1, 'gpus_per_node': 2",
+                    "'order': 'las', 'threshold': '60 s', 'preempt': 'never', 'backfill': 'easy'");
+    (void)state;
+    alarm(30); /* a look at the queue that calls for itself would never end */
+    sim_expect_starts(scenario,
+                      "job_id,submit_s,duration_s,gpus,walltime_s\n"
+                      "j0,0,100,1,100\n"
+                      "j1,1,10,2,10\n"
+                      "j2,2,50,1,50\n",
+                      start, 3, 0);
+    alarm(0);
+    free(scenario);
+}
+
+/* At 3 s b (4 GPU-seconds, from j1) is behind a (1 GPU-second when its rank was made), whose j2 waits for all
+ * cards. When j4 comes at 12 s the ranks of 10 s ago are made anew: a has used 12 GPU-seconds, so j3 and j4 go. */
+static void fair_ranks_are_made_anew_when_a_job_comes(void **state)
+{
+    static const int start[] = { 0, 0, 100, 12, 12 };
+    char *scenario = scenario_of(
+        "'nodes': 1, 'gpus_per_node': 3",
+        "'order': 'fair', 'half_life': '1000 d', 'recalculate': '10 s', 'backfill': 'none'");
+    (void)state;
+    sim_expect_starts(scenario,
+                      "job_id,submit_s,duration_s,gpus,user\n"
+                      "j0,0,100,1,a\n"
+                      "j1,0,2,2,b\n"
+                      "j2,1,10,3,a\n"
+                      "j3,3,5,1,b\n"
+                      "j4,12,5,1,b\n",
+                      start, 5, 0);
+    free(scenario);
+}
+
 int main(void)
 {
     enum { N = sizeof table / sizeof *table };
-    struct CMUnitTest tests[N + 1];
+    struct CMUnitTest tests[N + 3];
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){ table[i].schedule, reference, NULL, NULL,
                                         (void *)(uintptr_t)&table[i] };
     tests[N] = (struct CMUnitTest)cmocka_unit_test(against_forty_lines);
-    return _cmocka_run_group_tests("schedules", tests, N + 1, NULL, NULL);
+    tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(las_that_never_preempts_ends);
+    tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(fair_ranks_are_made_anew_when_a_job_comes);
+    return _cmocka_run_group_tests("schedules", tests, N + 3, NULL, NULL);
 }
