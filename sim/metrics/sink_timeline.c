@@ -20,16 +20,27 @@ struct stay {
     const char *id, *klass, *profile; /* profile: of an instance, or NULL */
 };
 
+/* Samples that follow each other. */
+struct reading {
+    simtime from, to;
+    int64_t samples;
+    uint64_t waiting;     /* jobs, at `to` */
+    double held_ns, W_ns; /* means over the fleet times the length */
+};
+
 struct timeline_sink timeline_init(FILE *to, const struct plan *plan, int policy)
 {
-    return (struct timeline_sink){
-        .to = to, .want = &plan->scenario->timeline, .policy = policy, .text = arena_create()
-    };
+    return (struct timeline_sink){ .to = to,
+                                   .want = &plan->scenario->timeline,
+                                   .policy = policy,
+                                   .joined = 1,
+                                   .text = arena_create() };
 }
 
 void timeline_fini(struct timeline_sink *t)
 {
     free(t->stay);
+    free(t->reading);
     arena_destroy(t->text);
     *t = (struct timeline_sink){ 0 };
 }
@@ -54,6 +65,7 @@ static int on_stay(void *self, const struct plan *plan, const struct symtab *nam
     s.to = now < t->want->to ? now : t->want->to;
     if (s.from >= s.to) return 0;
     if (t->n + (size_t)j->n_holdings > (size_t)t->want->events) {
+        if (t->left_out == 0) t->left_out_at = s.to;
         t->left_out += (uint64_t)j->n_holdings;
         return 0;
     }
@@ -74,9 +86,56 @@ static int on_stay(void *self, const struct plan *plan, const struct symtab *nam
     return 0;
 }
 
+static void join(struct reading *a, const struct reading *b)
+{
+    a->to = b->to;
+    a->samples += b->samples;
+    a->waiting = b->waiting;
+    a->held_ns += b->held_ns;
+    a->W_ns += b->W_ns;
+}
+
+/* A free place behind the last reading; where the limit is reached, two become one. */
+static struct reading *next_reading(struct timeline_sink *t)
+{
+    const size_t most = (size_t)t->want->events + (size_t)(t->want->events & 1);
+    if (t->n_readings == most) {
+        for (size_t i = 0; i < most / 2; i++) {
+            t->reading[i] = t->reading[2 * i];
+            join(&t->reading[i], &t->reading[2 * i + 1]);
+        }
+        t->n_readings = most / 2;
+        t->joined *= 2;
+    } else if (t->n_readings == t->cap_readings) {
+        t->cap_readings = t->cap_readings ? 2 * t->cap_readings : 256;
+        t->reading = xreallocarray(t->reading, t->cap_readings, sizeof *t->reading);
+    }
+    return &t->reading[t->n_readings++];
+}
+
+static int on_sample(void *self, const struct plan *plan, const struct sample *s, struct err *e)
+{
+    struct timeline_sink *t = self;
+    const struct reading r = { .from = s->t - s->length,
+                               .to = s->t,
+                               .samples = 1,
+                               .waiting = s->queued,
+                               .held_ns = s->allocated * (double)s->length,
+                               .W_ns = s->power_W * (double)s->length };
+    struct reading *last = t->n_readings ? &t->reading[t->n_readings - 1] : NULL;
+    (void)plan;
+    (void)e;
+    if (r.to <= t->want->from || r.from >= t->want->to) return 0;
+    if (last && last->samples < t->joined)
+        join(last, &r);
+    else
+        *next_reading(t) = r;
+    return 0;
+}
+
 struct sink timeline_sink(struct timeline_sink *t)
 {
-    return (struct sink){ .self = t, .stay = on_stay };
+    return (struct sink){ .self = t, .stay = on_stay, .sample = on_sample };
 }
 
 /* By card, then time, then job: the order in which lanes are taken. */
@@ -120,7 +179,13 @@ static void put_text(struct strbuf *b, const char *s)
     json_decref(v);
 }
 
-static void put_slice(struct strbuf *b, const struct stay *s, int64_t pid, const char *name,
+/* Where events stand: a process and a track of it (0: none). */
+struct place {
+    int pid;
+    int64_t tid;
+};
+
+static void put_slice(struct strbuf *b, const struct stay *s, struct place at, const char *name,
                       simtime to)
 {
     char gpus[40];
@@ -129,44 +194,86 @@ static void put_slice(struct strbuf *b, const struct stay *s, int64_t pid, const
     strbuf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld,\"dur\":%lld",
                 *s->klass ? s->klass : "job", (long long)us(s->from),
                 (long long)(us(to) - us(s->from)));
-    strbuf_addf(b, ",\"pid\":%lld,\"tid\":%d,\"args\":{\"attempt\":%d,\"gpus\":", (long long)pid,
-                (int)s->track + 1, (int)s->attempt);
+    strbuf_addf(b, ",\"pid\":%d,\"tid\":%lld,\"args\":{\"attempt\":%d,\"gpus\":", at.pid,
+                (long long)(at.tid + s->track), (int)s->attempt);
     strbuf_add(b, gpus, dec_print(gpus, sizeof gpus, s->gpus_milli, 3));
     if (s->profile) strbuf_addf(b, ",\"slice\":\"%s\"", s->profile);
     strbuf_addz(b, "}}");
 }
 
-/* "M" events name processes and tracks. */
-static void put_name(struct strbuf *b, const char *what, int64_t pid, int32_t tid, const char *name)
+/* "M" events name processes and tracks and put them in order. */
+static void put_name(struct strbuf *b, const char *what, struct place at, const char *name)
 {
-    strbuf_addf(b, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%lld,\"tid\":%d,\"args\":{\"name\":",
-                what, (long long)pid, (int)tid);
+    strbuf_addf(b,
+                ",\n{\"name\":\"%s_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"args\":{\"name\":",
+                what, at.pid, (long long)at.tid);
     put_text(b, name);
-    strbuf_addz(b, "}}");
+    strbuf_addf(
+        b,
+        "}},\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"args\":{\"sort_index\":%lld}}",
+        what, at.pid, (long long)at.tid, (long long)(at.tid ? at.tid : at.pid));
 }
 
-static void put_card(struct strbuf *b, const struct plan *plan, const struct stay *s, size_t n,
-                     int64_t pid)
+/* The tracks of one card, the first of which has the number at.tid. How many numbers it takes. */
+static int64_t put_tracks(struct strbuf *b, const struct plan *plan, const struct stay *s, size_t n,
+                          struct place at)
 {
     char card[256], name[400];
-    uint8_t seen[256] = { 0 }; /* tracks; further lanes keep their number */
-    bool slot = false;
+    int32_t last = 0;
     plan_card_name(plan, s->card, card, sizeof card);
-    snprintf(name, sizeof name, "%s: %s", plan->spec->name, card);
-    put_name(b, "process_name", pid, 0, name);
-    strbuf_addf(b,
-                ",\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%lld,\"tid\":0,\"args\":"
-                "{\"sort_index\":%lld}}",
-                (long long)pid, (long long)pid);
+    for (size_t i = 0; i < n; i++) last = s[i].track > last ? s[i].track : last;
+    bool *seen = xcalloc((size_t)last + 1, sizeof *seen), slot = false;
     for (size_t i = 0; i < n; i++) {
         slot = slot || s[i].slot;
-        if (s[i].track < (int32_t)sizeof seen) seen[s[i].track] = 1;
+        seen[s[i].track] = true;
     }
-    for (int32_t track = 0; track < (int32_t)sizeof seen; track++) {
+    for (int32_t track = 0; track <= last; track++) {
         if (!seen[track]) continue;
-        snprintf(name, sizeof name, slot ? "slot at slice %d" : "lane %d", (int)track);
-        put_name(b, "thread_name", pid, track + 1, name);
+        snprintf(name, sizeof name, "%s (%s %d)", card, slot ? "slice" : "lane", (int)track);
+        put_name(b, "thread", (struct place){ at.pid, at.tid + track }, name);
     }
+    free(seen);
+    return (int64_t)last + 1;
+}
+
+static void put_counter(struct strbuf *b, int pid, simtime at, const char *name, const char *key,
+                        const char *value, char last[40])
+{
+    if (strcmp(value, last) == 0) return;
+    snprintf(last, 40, "%s", value);
+    strbuf_addf(
+        b,
+        ",\n{\"name\":\"%s\",\"ph\":\"C\",\"ts\":%lld,\"pid\":%d,\"tid\":0,\"args\":{\"%s\":%s}}",
+        name, (long long)us(at), pid, key, value);
+}
+
+/* The jobs that wait are told for the end of an interval, means for its beginning. */
+static void put_counters(struct strbuf *b, const struct timeline_sink *t, int pid)
+{
+    char waiting[40] = "", held[40] = "", power[40] = "", value[40];
+    for (size_t i = 0; i < t->n_readings; i++) {
+        const struct reading *r = &t->reading[i];
+        const double length = (double)(r->to - r->from);
+        const simtime from = r->from > t->want->from ? r->from : t->want->from;
+        snprintf(value, sizeof value, "%.4g", 100 * r->held_ns / length);
+        put_counter(b, pid, from, "card time held", "%", value, held);
+        snprintf(value, sizeof value, "%.0f", r->W_ns / length);
+        put_counter(b, pid, from, "power", "W", value, power);
+        snprintf(value, sizeof value, "%llu", (unsigned long long)r->waiting);
+        if (r->to < t->want->to) put_counter(b, pid, r->to, "jobs", "waiting", value, waiting);
+    }
+}
+
+/* On a track of its own behind the others. */
+static void put_left_out(struct strbuf *b, const struct timeline_sink *t, struct place at)
+{
+    char name[64], track[70];
+    snprintf(name, sizeof name, "left out: %llu", (unsigned long long)t->left_out);
+    snprintf(track, sizeof track, "(%s)", name);
+    put_name(b, "thread", at, track);
+    strbuf_addf(b,
+                ",\n{\"name\":\"%s\",\"ph\":\"i\",\"s\":\"t\",\"ts\":%lld,\"pid\":%d,\"tid\":%lld}",
+                name, (long long)us(t->left_out_at), at.pid, (long long)at.tid);
 }
 
 static int flush(struct strbuf *b, FILE *to, struct err *e)
@@ -174,36 +281,32 @@ static int flush(struct strbuf *b, FILE *to, struct err *e)
     const bool written = fwrite(b->s ? b->s : "", 1, b->len, to) == b->len;
     strbuf_clear(b);
     return written ? 0
-                   : err_set(e, err_of_errno(errno), NULL, "cannot write timeline.json: %s", strerror(errno));
+                   : err_set(e, err_of_errno(errno), NULL, "cannot write timeline.json: %s",
+                             strerror(errno));
 }
 
 int timeline_write(struct timeline_sink *t, const struct plan *plan, struct err *e)
 {
     struct strbuf b = { 0 };
     int rc = 0;
+    /* Viewers put a track whose number is that of its process before the others: none has. */
+    struct place at = { 1 + t->policy, 1 + (int64_t)plan->scenario->n_policies };
     if (t->n) qsort(t->stay, t->n, sizeof *t->stay, by_start);
+    put_name(&b, "process", (struct place){ at.pid, 0 }, plan->spec->name);
+    put_counters(&b, t, at.pid);
     for (size_t i = 0, n; i < t->n && rc == 0; i += n) {
         struct stay *s = t->stay + i;
-        /* numbers that no two cards share; a scenario has fewer cards than this */
-        const int64_t pid = 1 + (int64_t)t->policy * 100000000 + s->card;
         for (n = 1; i + n < t->n && s[n].card == s->card;) n++;
         take_lanes(s, n);
-        put_card(&b, plan, s, n, pid);
+        const int64_t tracks = put_tracks(&b, plan, s, n, at);
         for (size_t k = 0; k < n && rc == 0; k++) {
-            put_slice(&b, &s[k], pid, s[k].id, s[k].to);
-            if (s[k].began > s[k].from) put_slice(&b, &s[k], pid, "start-up", s[k].began);
+            put_slice(&b, &s[k], at, s[k].id, s[k].to);
+            if (s[k].began > s[k].from) put_slice(&b, &s[k], at, "start-up", s[k].began);
             if (b.len > 1 << 16) rc = flush(&b, t->to, e);
         }
+        at.tid += tracks;
     }
-    if (t->left_out) {
-        const int64_t pid = ((int64_t)t->policy + 1) * 100000000; /* no card's: of the policy */
-        put_name(&b, "process_name", pid, 0, plan->spec->name);
-        strbuf_addf(
-            &b,
-            ",\n{\"name\":\"left out: %llu\",\"ph\":\"i\",\"s\":\"g\",\"ts\":0,\"pid\":%lld,"
-            "\"tid\":0}",
-            (unsigned long long)t->left_out, (long long)pid);
-    }
+    if (t->left_out) put_left_out(&b, t, at);
     if (rc == 0) rc = flush(&b, t->to, e);
     strbuf_fini(&b);
     return rc;

@@ -136,9 +136,9 @@ static void known_spans(void **state)
         const char *id;
         double from, to;
         int64_t tid;
-    } want[] = { { "a", 0, 18999999, 1 },       /* ends at 18999999.999 us */
-                 { "b", 1000000, 21000000, 2 }, /* 1000000.001 to 21000000.001 us */
-                 { "c", 18999999, 25e6, 1 } };
+    } want[] = { { "a", 0, 18999999, 2 },       /* ends at 18999999.999 us */
+                 { "b", 1000000, 21000000, 3 }, /* 1000000.001 to 21000000.001 us */
+                 { "c", 18999999, 25e6, 2 } };
     struct simulated s;
     simulate(
         &s,
@@ -197,9 +197,62 @@ static void window_and_limit(void **state)
     assert_int_equal(n, 2);
     json_t *last = json_array_get(list, json_array_size(list) - 1);
     assert_string_equal(text(last, "name"), "left out: 2");
+    assert_close(json_number_value(json_object_get(last, "ts")), 40e6, 0); /* where c ends */
     free(x);
     json_decref(list);
     simulated_fini(&s);
+}
+
+/* The events of one counter as "value@second". */
+static const char *counter(json_t *list, const char *name, const char *key)
+{
+    struct strbuf b = { 0 };
+    json_t *v;
+    size_t i;
+    json_array_foreach(list, i, v)
+    {
+        if (strcmp(text(v, "ph"), "C") != 0 || strcmp(text(v, "name"), name) != 0) continue;
+        strbuf_addf(&b, "%g@%g ",
+                    json_number_value(json_object_get(json_object_get(v, "args"), key)),
+                    json_number_value(json_object_get(v, "ts")) / 1e6);
+    }
+    strbuf_addz(&b, "");
+    return b.s;
+}
+
+/* One card; a runs from 0 to 10 s, b from 10 to 15, c from 18 to 20. Means of 4 s by hand; b waits until 10. With at most 2
+ * events the first four samples are one. */
+static void counters(void **state)
+{
+    static const struct {
+        const char *limit, *waiting, *held, *power;
+    } want[] = { { "'from': '0 s'", "1@4 0@12 ", "100@0 75@12 50@16 ", "0@0 " },
+                 { "'events': 2", "0@16 ", "93.75@0 50@16 ", "0@0 " },
+                 { "'from': '5 s', 'to': '14 s'", "1@8 0@12 ", "100@5 75@12 ", "0@5 " } };
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct simulated s;
+        char *scenario = xasprintf(
+            "{ 'format': 'gpusim-scenario/1', 'name': 'k', 'fleet': [ { 'name': 'p', 'gpu': "
+            "'generic', 'nodes': 1, 'gpus_per_node': 1 } ], 'work': [ { 'name': 'w', 'kind': "
+            "'jobs', 'trace': 'trace.csv' } ], 'policies': [ { 'name': 'q', 'share': { 'kind': "
+            "'whole' } } ], 'output': { 'sample': '4 s', 'timeline': { %s } } }",
+            want[i].limit);
+        simulate(&s, scenario, "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,2,5,1\nc,18,2,1\n");
+        json_t *list = events(&s, 0);
+        const char *waiting = counter(list, "jobs", "waiting"),
+                   *power = counter(list, "power", "W");
+        const char *held = counter(list, "card time held", "%");
+        assert_string_equal(waiting, want[i].waiting);
+        assert_string_equal(held, want[i].held);
+        assert_string_equal(power, want[i].power);
+        free((char *)(uintptr_t)waiting);
+        free((char *)(uintptr_t)power);
+        free((char *)(uintptr_t)held);
+        json_decref(list);
+        free(scenario);
+        simulated_fini(&s);
+    }
 }
 
 static char *bytes(const struct simulated *s)
@@ -241,6 +294,7 @@ int main(void)
         cmocka_unit_test(spans_are_the_time_held),
         cmocka_unit_test(known_spans),
         cmocka_unit_test(window_and_limit),
+        cmocka_unit_test(counters),
         cmocka_unit_test(same_at_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
