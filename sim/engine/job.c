@@ -132,6 +132,13 @@ simtime job_saved(const struct job *j, simtime now, simtime every)
     return done - done % every;
 }
 
+simtime job_once_stopped(const struct job *j, simtime now, simtime every)
+{
+    const simtime left =
+        every > 0 ? j->row.duration - job_saved(j, now, every) : job_remaining(j, now);
+    return left < j->remaining ? left : j->remaining;
+}
+
 simtime job_limit(const struct job *j)
 {
     if (j->row.walltime == JOB_NO_TIME || !j->n_sizes) return j->row.walltime;

@@ -144,6 +144,8 @@ simtime job_remaining(const struct job *j, simtime now);
 simtime job_line(const struct job *j);
 /* Work that its checkpoints have made safe at `now`, as recorded, with one after every `every`. */
 simtime job_saved(const struct job *j, simtime now, simtime every);
+/* Work it will have to do once it is stopped at `now` to wait again; every 0: all that it has done is kept. */
+simtime job_once_stopped(const struct job *j, simtime now, simtime every);
 /* Its limit, for the cards it has; JOB_NO_TIME: none. */
 simtime job_limit(const struct job *j);
 /* Time it has been on its cards, all attempts together. */

@@ -2,6 +2,11 @@
  * running together, in the order of their ranks - are entitled to the cards from the first to the
  * last. Nobody is stopped but for somebody of smaller rank who needs the room and then gets it.
  *
+ * Victims are taken from the last rank backwards until the job fits; then those of them that need not go stay, the
+ * first rank first. They go to the queue at once, with the rank they will have there: with the work they lose. With
+ * "backfill": "none" the first that has no room, victims among them, ends the round. Each start after the first costs the
+ * sharing's start-up again and `restart`; a limit counts the time on cards of all starts together.
+ *
  * All of it is decided on the copy of the fleet; then the victims are stopped and the winners
  * started. A victim whose place is still free in the end was never stopped. */
 #include "engine/elastic.h"
@@ -62,6 +67,21 @@ static bool fits_then(struct sched *s, const struct job *j, struct placed *out)
     return sched_may(s, j) && sched_place(s, s->then, j, NULL, &out->group, &out->pick);
 }
 
+/* Its rank as it will wait: what it has done since its last checkpoint is lost. */
+static int64_t rank_once_stopped(const struct sched *s, struct job *j)
+{
+    const enum job_state state = j->state;
+    const simtime remaining = j->remaining, held = j->held;
+    j->remaining = job_once_stopped(j, s->view.now, s->plan->checkpoint.every);
+    j->held = job_held(j, s->view.now);
+    j->state = JOB_QUEUED;
+    const int64_t rank = sched_rank(s, j);
+    j->state = state;
+    j->remaining = remaining;
+    j->held = held;
+    return rank;
+}
+
 /* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
  * back, best first, that need not go. Its quota counts as room does: *may, whether it let j start without
  * any of larger rank. False: j does not fit even without them; nothing changed. */
@@ -119,6 +139,7 @@ static bool stays(struct sched *s, struct job *j)
     j->evicted = false;
     sched_leave(s, j);
     sched_suppose(s, j, true);
+    j->rank = sched_rank(s, j);
     return true;
 }
 
@@ -187,6 +208,7 @@ static void decide(struct sched *s)
             struct job *victim = s->released.v[i];
             if (victim->expected) continue;
             victim->evicted = true;
+            victim->rank = rank_once_stopped(s, victim);
             sched_enqueue(s, victim);
         }
         waitlist_seek(&s->queue, waitlist_lane(&s->queue, 0), j);

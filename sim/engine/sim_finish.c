@@ -105,13 +105,11 @@ static simtime least(simtime a, simtime b)
 void sim_stop(void *ctx, struct job *j)
 {
     struct run *r = ctx;
-    const simtime left = job_remaining(j, r->now), held = job_held(j, r->now);
-    const simtime safe = r->plan->checkpoint.every > 0
-                             ? job_saved(j, r->now, r->plan->checkpoint.every)
-                             : j->row.duration - left;
+    const simtime left = job_once_stopped(j, r->now, r->plan->checkpoint.every);
+    const simtime held = job_held(j, r->now);
     sim_release(r, j);
     j->preemptions++;
-    j->remaining = least(j->remaining, j->row.duration - safe);
+    j->remaining = left;
     j->held = held;
     job_unplace(j);
     if (r->outages) vec_push(&r->preempted, j);

@@ -312,15 +312,34 @@ static void fair_ranks_are_made_anew_when_a_job_comes(void **state)
     free(scenario);
 }
 
+/* At 5 s j2 takes j0's place. j0 has 15 s left, but falls back to its beginning: with 20 s it waits behind j1, which needs
+ * one card and has it at once. */
+static void who_is_stopped_waits_with_the_work_it_has_lost(void **state)
+{
+    static const int start[] = { 0, 5, 5 };
+    char *scenario = scenario_of("'nodes': 1, 'gpus_per_node': 2",
+                                 "'order': 'srtf', 'backfill': 'none', 'checkpoint': '10 s'");
+    (void)state;
+    sim_expect_starts(scenario,
+                      "job_id,submit_s,duration_s,gpus\n"
+                      "j0,0,20,2\n"
+                      "j1,2,19,1\n"
+                      "j2,5,3,1\n",
+                      start, 3, 0);
+    free(scenario);
+}
+
 int main(void)
 {
     enum { N = sizeof table / sizeof *table };
-    struct CMUnitTest tests[N + 3];
+    struct CMUnitTest tests[N + 4];
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){ table[i].schedule, reference, NULL, NULL,
                                         (void *)(uintptr_t)&table[i] };
     tests[N] = (struct CMUnitTest)cmocka_unit_test(against_forty_lines);
     tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(las_that_never_preempts_ends);
     tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(fair_ranks_are_made_anew_when_a_job_comes);
-    return _cmocka_run_group_tests("schedules", tests, N + 3, NULL, NULL);
+    tests[N + 3] =
+        (struct CMUnitTest)cmocka_unit_test(who_is_stopped_waits_with_the_work_it_has_lost);
+    return _cmocka_run_group_tests("schedules", tests, N + 4, NULL, NULL);
 }

@@ -1,11 +1,12 @@
 /* test_second_engine.c - the product against a second engine that shares no engine code with it
- * (support/second_engine.h), on random small scenarios over policies, orders, backfill, placements, limits,
+ * (support/second_engine.h), on random small scenarios over policies, orders, preemption, backfill, placements, limits,
  * memory, fixed MIG layouts, pools, several groups of cards and CPU cores: the same state, the same cards, the same
- * start and end of every job to the nanosecond (within 2 where cards are shared, since speeds are rounded),
+ * start and end of every job to the nanosecond (within 2 where cards are shared, since speeds are rounded; within 100 where jobs are stopped there),
  * and the same integral of what was held.
  *
  * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
- * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it.
+ * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
+ * scenarios in which jobs take each other's place.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
@@ -27,6 +28,7 @@ struct setting {
     bool ties; /* times in whole seconds, so that much happens at once */
     bool limits;
     int groups, nodes[2], per[2];
+    const char *preempt;
     struct strbuf fleet, share, more; /* more: of the schedule */
 };
 
@@ -180,7 +182,7 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
 
 /* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
 struct tally {
-    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared;
+    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again;
 };
 
 static void count(struct tally *t, const struct second_job *j, int n)
@@ -192,6 +194,7 @@ static void count(struct tally *t, const struct second_job *j, int n)
         t->oom += j[i].oom;
         if (j[i].start == JOB_NO_TIME) continue;
         t->waited += j[i].start > j[i].submit;
+        t->again += j[i].attempts > 1;
         t->overtook += j[i].start < latest;
         t->gangs += strchr(j[i].where, ' ') != NULL;
         t->shared += j[i].state == JOB_COMPLETED && j[i].end - j[i].start > j[i].duration;
@@ -199,26 +202,28 @@ static void count(struct tally *t, const struct second_job *j, int n)
     }
 }
 
-static bool near(double got_s, simtime want, bool shared)
+/* Where cards are shared, speeds are rounded; and with them, or with the speed of another card than the recorded one,
+ * what is done whenever somebody is stopped, which its neighbours feel from then on. */
+static bool near(double got_s, simtime want, double within_s)
 {
     if (want == JOB_NO_TIME) return isnan(got_s);
-    return fabs(got_s - simtime_s(want)) <= (shared ? 2.1e-9 : 0.1e-9) + 1e-15 * fabs(got_s);
+    return fabs(got_s - simtime_s(want)) <= within_s + 1e-15 * fabs(got_s);
 }
 
-static bool same(const struct sim_job *got, const struct second_job *want, bool shared)
+static bool same(const struct sim_job *got, const struct second_job *want, double within_s)
 {
     return strcmp(got->state, job_state_names[want->state]) == 0 &&
-           near(got->start_s, want->start, shared) && near(got->end_s, want->end, shared) &&
-           strcmp(got->cards, want->where) == 0 &&
+           (int)got->attempts == want->attempts && near(got->start_s, want->start, within_s) &&
+           near(got->end_s, want->end, within_s) && strcmp(got->cards, want->where) == 0 &&
            want->oom == (strcmp(got->reason, "out of memory") == 0);
 }
 
-/* When a job starts or ends, whichever engine has it first: the first difference is where they part. */
+/* When they part over a job: at its start, in whichever engine has it first, or if that is the same at its end. */
 static double first_s(const struct sim_job *got, const struct second_job *want)
 {
-    const double a = isnan(got->start_s) ? got->end_s : got->start_s;
-    const simtime b = want->start == JOB_NO_TIME ? want->end : want->start;
-    return fmin(a, simtime_s(b));
+    const bool start = !near(got->start_s, want->start, 1e-7);
+    const double a = start ? got->start_s : got->end_s;
+    return fmin(a, simtime_s(start && want->start != JOB_NO_TIME ? want->start : want->end));
 }
 
 static void compare(const struct simulated *s, const struct second_job *j, int n, bool shared,
@@ -226,22 +231,57 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
 {
     const struct sim_job *got = NULL;
     int at = -1;
+    double within_s = shared ? 2.1e-9 : 0.1e-9;
+    for (int i = 0; i < n; i++)
+        if ((shared || j[i].model) && j[i].attempts > 1) within_s = 1e-7;
     for (int i = 0; i < n; i++) {
         char id[16];
         snprintf(id, sizeof id, "%d", i);
         const struct sim_job *here = sim_job_of(s, "p", id);
-        if (same(here, &j[i], shared) || (got && first_s(got, &j[at]) <= first_s(here, &j[i])))
+        if (same(here, &j[i], within_s) || (got && first_s(got, &j[at]) <= first_s(here, &j[i])))
             continue;
         got = here;
         at = i;
     }
     if (!got) return;
     fprintf(stderr, "%s\n%s", scenario, trace); /* cmocka would cut it short */
-    fail_msg("scenario seed %llu: job %d is %s, %.9f to %.9f on \"%s\"; the second engine says %s, "
-             "%.9f to %.9f on \"%s\"",
-             (unsigned long long)seed, at, got->state, got->start_s, got->end_s, got->cards,
-             job_state_names[j[at].state], simtime_s(j[at].start), simtime_s(j[at].end),
-             j[at].where);
+    fail_msg(
+        "scenario seed %llu: job %d is %s, %.9f to %.9f in %g on \"%s\"; the second engine says %s, "
+        "%.9f to %.9f in %d on \"%s\"",
+        (unsigned long long)seed, at, got->state, got->start_s, got->end_s, got->attempts,
+        got->cards, job_state_names[j[at].state], simtime_s(j[at].start), simtime_s(j[at].end),
+        j[at].attempts, j[at].where);
+}
+
+/* This scenario is one of these: one in so many, or all of them under GPUSIM_SECOND=name. */
+static bool mode(struct setting *s, const char *name, uint64_t in)
+{
+    const char *only = getenv("GPUSIM_SECOND");
+    const bool drawn = chance(s, in);
+    return only ? strcmp(only, name) == 0 : drawn;
+}
+
+/* Jobs that take each other's place. */
+static void make_preemption(struct setting *s, const char **order, const char **backfill)
+{
+    static const char *const orders[] = { "las", "srtf", "srsf",     "fewest",   "fifo",
+                                          "sjf", "las",  "priority", "deadline", NULL };
+    static const char *const at_once[] = { "none", "greedy", NULL };
+    static const int64_t rare_s[] = { 0, 0, 1, 7, 40 };
+    *order = any(s, orders);
+    *backfill = any(s, at_once);
+    s->preempt = "always";
+    if (strcmp(*order, "las") == 0)
+        strbuf_addf(&s->more, ", 'threshold': '%d s'", 1 + (int)below(s, 500));
+    if (chance(s, 3)) return;
+    const int64_t every = rare_s[below(s, 5)];
+    strbuf_addf(&s->more, ", 'restart': '%d s', 'checkpoint_cost': '%d ms', 'checkpoint': '%d",
+                (int)(below(s, 2) * below(s, 20)), (int)(below(s, 2) * below(s, 6) * 250),
+                (int)every);
+    /* A stop that falls on the very end of a pause would hang on the rounding of speeds. */
+    if (every > 0 && s->kind != KIND_WHOLE)
+        strbuf_addf(&s->more, ".%09d", (int)below(s, 1000000000));
+    strbuf_addz(&s->more, " s'");
 }
 
 static void one(uint64_t seed, struct tally *tally)
@@ -259,7 +299,7 @@ static void one(uint64_t seed, struct tally *tally)
                                          "fgd",     "fgd",        NULL };
     static const char *const at_once[] = { "none", "greedy", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
-    struct setting s = { .seed = seed };
+    struct setting s = { .seed = seed, .preempt = "never" };
     struct second_job j[SECOND_JOBS];
     struct second_totals totals;
     struct strbuf trace = { 0 };
@@ -289,6 +329,7 @@ static void one(uint64_t seed, struct tally *tally)
         place = any(&s, nodes);
         backfill = any(&s, at_once);
     }
+    if (mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
     if (strcmp(order, "drf") == 0)
         backfill = "none"; /* whose turn it is changes with every start */
     if (strcmp(order, "fair") == 0 && chance(&s, 2))
@@ -305,9 +346,9 @@ static void one(uint64_t seed, struct tally *tally)
         "'bytes': {'host': 0.1, 'compute': 0.3, 'memory': 0.6, 'bw_width': 0.8}, "
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
-        "'place': '%s', 'walltime': '%s', 'preempt': 'never'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes), s.more.s ? s.more.s : "",
-        (int)below(&s, 1000));
+        "'place': '%s', 'walltime': '%s', 'preempt': '%s'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
+        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes), s.preempt,
+        s.more.s ? s.more.s : "", (int)below(&s, 1000));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
     second_run(&sim.run.plan[0], j, n, &totals);
@@ -340,14 +381,14 @@ static void agrees(void **state)
     for (int i = 0; i < scenarios; i++) one(seed + (uint64_t)i, &t);
     print_message(
         "%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
-        "%d started before one that came earlier, %d on several cards, %d slowed\n",
+        "%d started before one that came earlier, %d on several cards, %d slowed, %d started again\n",
         scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED],
-        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared);
+        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared, t.again);
     if (scenarios < 100) return;
     const int least = t.jobs / 200;
     assert_true(t.oom > least && t.state[JOB_KILLED] > least && t.state[JOB_REJECTED] > least);
     assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least &&
-                t.shared > 5 * least);
+                t.again > least && t.shared > 5 * least);
 }
 
 int main(void)

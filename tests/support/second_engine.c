@@ -21,6 +21,21 @@ static void leave(struct engine *e, int job, enum job_state state)
     second_held(e, job);
 }
 
+void second_stop(struct engine *e, int job)
+{
+    struct life *l = &e->life[job];
+    simtime left, safe;
+    second_progress(e, job, &left, &safe);
+    if (l->job->duration - safe < l->remaining) l->remaining = l->job->duration - safe;
+    l->held += e->clock - l->allocated;
+    second_drop(&e->now, job);
+    second_held(e, job);
+    l->on = l->working = false;
+    l->bytes = 0;
+    l->job->state = JOB_QUEUED;
+    second_enqueue(e, job);
+}
+
 /* Its memory: all of its cards or the job fails. */
 static void begin(struct engine *e, int job)
 {
@@ -47,7 +62,26 @@ static void begin(struct engine *e, int job)
     leave(e, job, JOB_FAILED);
 }
 
-static void start(struct engine *e, int job, const struct place *at)
+/* Its cards as in jobs.csv. */
+static void name_cards(const struct engine *e, int job)
+{
+    const struct life *l = &e->life[job];
+    l->job->where[0] = '\0';
+    for (int i = 0; i < l->at.n; i++) {
+        char name[256];
+        const size_t len = strlen(l->job->where);
+        plan_card_name(e->plan, (uint32_t)l->at.card[i], name, sizeof name);
+        snprintf(l->job->where + len, sizeof l->job->where - len, "%s%s", i ? " " : "", name);
+    }
+    if (l->at.slice.profile >= 0) {
+        const size_t len = strlen(l->job->where);
+        snprintf(l->job->where + len, sizeof l->job->where - len, ":%s@%d",
+                 e->plan->group[l->at.group].type.gpu->mig->profile[l->at.slice.profile].name,
+                 l->at.slice.start);
+    }
+}
+
+void second_start(struct engine *e, int job, const struct place *at)
 {
     struct life *l = &e->life[job];
     const struct share_ops *share = e->plan->share;
@@ -56,26 +90,20 @@ static void start(struct engine *e, int job, const struct place *at)
     l->on = true;
     l->at = *at;
     l->job->state = JOB_RUNNING;
-    l->job->start = l->allocated = l->ready = e->clock;
+    l->allocated = l->ready = e->clock;
+    l->sequence = ++e->starts;
+    if (l->job->attempts++ == 0) l->job->start = e->clock;
     if (share->startup && at->n > 0)
         l->ready += share->startup(g->params, &g->type,
                                    (size_t)second_room_on(e, &e->now, at->card[0]).tenants);
+    if (l->job->attempts > 1) l->ready += e->plan->restart;
     second_put(&e->now, job, at);
     l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + l->job->limit;
-    l->left = (long double)l->job->duration;
+    l->line = second_line(e, job);
+    l->left = (long double)l->line;
     if (l->wish[at->group].transfer != 1.0)
-        l->left = roundl((long double)((double)l->job->duration * l->wish[at->group].transfer));
-    for (int i = 0; i < at->n; i++) {
-        char name[256];
-        const size_t len = strlen(l->job->where);
-        plan_card_name(e->plan, (uint32_t)at->card[i], name, sizeof name);
-        snprintf(l->job->where + len, sizeof l->job->where - len, "%s%s", i ? " " : "", name);
-    }
-    if (at->slice.profile >= 0) {
-        const size_t len = strlen(l->job->where);
-        snprintf(l->job->where + len, sizeof l->job->where - len, ":%s@%d",
-                 g->type.gpu->mig->profile[at->slice.profile].name, at->slice.start);
-    }
+        l->left = roundl((long double)((double)l->line * l->wish[at->group].transfer));
+    name_cards(e, job);
     if (l->ready == e->clock) begin(e, job);
 }
 
@@ -146,7 +174,7 @@ static void easy(struct engine *e, int head)
         else if (!beside(e, &r, j, &at))
             continue;
         if (!brief) second_put(&r.then, j, &at);
-        start(e, j, &at);
+        second_start(e, j, &at);
         if (!brief && !l->on) second_drop(&r.then, j); /* out of memory at once */
     }
 }
@@ -156,14 +184,18 @@ static void schedule(struct engine *e)
     struct place at;
     int head;
     second_look(e);
+    if (e->plan->preempts) {
+        second_preempt(e);
+        return;
+    }
     while ((head = second_next(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
-        start(e, head, &at);
+        second_start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
     if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE)
-        second_conservative(e, second_next, start);
+        second_conservative(e, second_next, second_start);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
     for (int j = head; j >= 0; j = second_next(e, j))
-        if (second_find(e, &e->now, NULL, j, e->like, &at)) start(e, j, &at);
+        if (second_find(e, &e->now, NULL, j, e->like, &at)) second_start(e, j, &at);
 }
 
 /* ---- arrivals ---- */
@@ -302,8 +334,9 @@ static void pass(struct engine *e, simtime to, struct second_totals *out)
 
 static simtime kill_time(const struct engine *e, const struct life *l)
 {
-    return e->plan->limits_kill && l->job->limit != JOB_NO_TIME ? l->allocated + l->job->limit
-                                                                : SIM_NEVER;
+    return e->plan->limits_kill && l->job->limit != JOB_NO_TIME
+               ? l->allocated + l->job->limit - l->held
+               : SIM_NEVER;
 }
 
 static simtime next_time(const struct engine *e, int arrived)
@@ -315,8 +348,21 @@ static simtime next_time(const struct engine *e, int arrived)
         const simtime own = l->working ? l->finish : l->ready, kill = kill_time(e, l);
         if (own < next) next = own;
         if (kill < next) next = kill;
+        const simtime falls = second_falls(e, j);
+        if (falls > e->clock && falls < next) next = falls;
     }
     return next;
+}
+
+/* Of those on cards the one that came there next after the `past`-th start; -1. */
+static int next_started(const struct engine *e, int past)
+{
+    int best = -1;
+    for (int j = 0; j < e->n; j++)
+        if (e->life[j].on && e->life[j].sequence > past &&
+            (best < 0 || e->life[j].sequence < e->life[best].sequence))
+            best = j;
+    return best;
 }
 
 /* Ends, arrivals, then what the policy brings: start-ups that are over, limits. */
@@ -326,10 +372,14 @@ static void instant(struct engine *e, int *arrived)
         if (e->life[j].working && e->life[j].finish <= e->clock) leave(e, j, JOB_COMPLETED);
     for (; *arrived < e->n && e->life[*arrived].job->submit <= e->clock; ++*arrived)
         arrive(e, *arrived);
-    for (int j = 0; j < e->n; j++) {
-        struct life *l = &e->life[j];
-        if (l->on && !l->working && l->ready <= e->clock) begin(e, j);
-        if (l->on && kill_time(e, l) <= e->clock) leave(e, j, JOB_KILLED);
+    for (int past = 0, j; (j = next_started(e, past)) >= 0;) {
+        const struct life *l = &e->life[j];
+        past = l->sequence;
+        if (second_falls(e, j) == e->clock) e->news = true;
+        if (kill_time(e, l) <= e->clock)
+            leave(e, j, JOB_KILLED);
+        else if (!l->working && l->ready <= e->clock)
+            begin(e, j);
     }
 }
 
@@ -348,6 +398,8 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         j[i].state = JOB_QUEUED;
         j[i].start = j[i].end = JOB_NO_TIME;
         j[i].oom = false;
+        j[i].attempts = 0;
+        e->life[i].remaining = j[i].duration;
         j[i].where[0] = '\0';
     }
     for (simtime t = next_time(e, 0); t != SIM_NEVER; t = next_time(e, arrived)) {

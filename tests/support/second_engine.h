@@ -5,14 +5,14 @@
  *
  * What it takes from the product: the plan (parameters and cards as read), and of a sharing policy the pure
  * functions `demand`, `speeds`, `startup` and `instance_rules`. Queue, placement, EASY, limits, memory,
- * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the headers of
+ * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the heads of
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
- * It knows: every kind, mig with a static layout; every order, without preemption (las is then fifo), drf without
+ * It knows: every kind, mig with a static layout; every order, and preemption with checkpoints; drf without
  * backfill, deadline without admission; backfill none, easy, conservative (not of instances and pools) and greedy; every
  * placement but random, those that weigh nodes under none and greedy; gangs on nodes; CPU cores;
  * several groups of cards.
- * Not: services, faults, preemption, elastic jobs, moves, quotas, horizons, layouts made on demand. */
+ * Not: services, faults, elastic jobs, moves, quotas, horizons, layouts made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
@@ -36,6 +36,7 @@ struct second_job {
     enum job_state state;
     bool oom;
     simtime start, end; /* JOB_NO_TIME */
+    int attempts;       /* times it was given cards */
     char where[256];    /* cards as in jobs.csv */
 };
 

@@ -1,5 +1,5 @@
 /* tests/support/second_inside.h - the second engine's own state, shared by its files: second_room.c (what is
- * free, where a job would go), second_place.c and second_fgd.c (placements that weigh nodes), second_order.c (who is next), second_promises.c (conservative backfill) and second_engine.c (who starts, progress,
+ * free, where a job would go), second_place.c and second_fgd.c (placements that weigh nodes), second_order.c (who is next), second_promises.c (conservative backfill), second_preempt.c and second_engine.c (who starts, progress,
  * time). */
 #ifndef GPUSIM_TESTS_SECOND_INSIDE_H
 #define GPUSIM_TESTS_SECOND_INSIDE_H
@@ -34,7 +34,12 @@ struct life {
         working; /* on: holds its cards; working: past its start-up, memory allocated */
     struct place at;
     simtime allocated, ready, promised, finish;
-    long double left; /* isolated ns */
+    simtime remaining; /* recorded work that is not safe: when it last began to wait */
+    simtime line;      /* that, and its pauses for checkpoints: when it came onto its cards */
+    simtime held;      /* time on its cards in earlier attempts */
+    int sequence;      /* of its start among all */
+    bool evicted;      /* it is to go, unless its place stays free */
+    long double left;  /* of the line, isolated ns */
     double speed;
     uint64_t bytes; /* allocated on each of its cards */
 };
@@ -86,6 +91,7 @@ struct engine {
     int n_mix;
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
+    int starts;
     bool failed; /* somebody ran out of memory as it started */
     bool
         news; /* somebody came or gave back: a limit that passes is no reason to look at the queue */
@@ -121,6 +127,19 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
 void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
                          int job, struct place *at);
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
+
+/* second_engine.c */
+void second_start(struct engine *e, int job, const struct place *at);
+void second_stop(struct engine *e, int job); /* it leaves its cards and waits again */
+/* second_preempt.c: the instant, where a waiting job may take the place of running ones of larger rank. */
+void second_preempt(struct engine *e);
+/* Work and pauses that lie before a job that begins to work. */
+simtime second_line(const struct engine *e, int job);
+/* Work that a job has to do, and what of it would not be lost, as recorded. */
+void second_progress(const struct engine *e, int job, simtime *left, simtime *safe);
+/* second_order.c: the rank it has now; and when, on its cards, it grows by itself (SIM_NEVER). */
+int64_t second_rank(const struct engine *e, int job);
+simtime second_falls(const struct engine *e, int job);
 
 /* Conservative backfill: promises to all who wait, in the order that `next` steps through from -1 on; who is
  * promised "now" starts. */

@@ -82,29 +82,59 @@ void second_look(struct engine *e)
 void second_held(struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
+    if (!is(e, "fair")) return;
     e->stretch[e->n_stretches++] =
         (struct stretch){ l->job->user, l->job->gpus_milli, l->allocated, e->clock };
+}
+
+/* GPU-time it has had, in thousandths of a GPU times whole ms. */
+static int64_t service(const struct life *l, simtime clock)
+{
+    const simtime held = l->held + (l->on ? clock - l->allocated : 0);
+    return held / 1000000 * l->job->gpus_milli;
+}
+
+static bool has_fallen(const struct engine *e, int job)
+{
+    const simtime *params = e->plan->order_params; /* threshold */
+    return service(&e->life[job], e->clock) >= params[0] / 1000;
+}
+
+simtime second_falls(const struct engine *e, int job)
+{
+    const struct life *l = &e->life[job];
+    const simtime *params = e->plan->order_params;
+    if (!is(e, "las") || !e->plan->preempts || l->job->gpus_milli == 0) return SIM_NEVER;
+    simtime ms = params[0] / 1000 / l->job->gpus_milli; /* of time on its cards, all together */
+    while (ms * l->job->gpus_milli < params[0] / 1000) ms++;
+    const simtime at = l->allocated + ms * 1000000 - l->held;
+    return at > l->allocated ? at : SIM_NEVER;
+}
+
+int64_t second_rank(const struct engine *e, int job)
+{
+    const struct life *l = &e->life[job];
+    const struct second_job *j = l->job;
+    simtime left, safe;
+    second_progress(e, job, &left, &safe);
+    if (is(e, "sjf")) return j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
+    if (is(e, "deadline")) return j->deadline == JOB_NO_TIME ? INT64_MAX : j->deadline;
+    if (is(e, "fewest")) return j->gpus_milli;
+    if (is(e, "srtf")) return left;
+    if (is(e, "srsf")) /* GPU-milliseconds, then width */
+        return left / 1000000 * j->gpus_milli / 1000 * 65536 + j->gpus_milli / 1000;
+    if (is(e, "priority")) return -(int64_t)j->priority;
+    if (is(e, "las")) /* by the first start; who never started goes behind */
+        return (has_fallen(e, job) ? INT64_MAX / 2 : 0) +
+               (j->attempts > 0 ? j->start : INT64_MAX / 4);
+    return j->submit;
 }
 
 void second_enqueue(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
-    const struct second_job *j = l->job;
-    if (is(e, "sjf"))
-        l->rank = j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
-    else if (is(e, "deadline"))
-        l->rank = j->deadline == JOB_NO_TIME ? INT64_MAX : j->deadline;
-    else if (is(e, "fewest"))
-        l->rank = j->gpus_milli;
-    else if (is(e, "srtf"))
-        l->rank = j->duration;
-    else if (is(e, "srsf")) /* GPU-milliseconds, then width */
-        l->rank = j->duration / 1000000 * j->gpus_milli / 1000 * 65536 + j->gpus_milli / 1000;
-    else if (is(e, "priority"))
-        l->rank = -(int64_t)j->priority;
-    else
-        l->rank = j->submit;
-    if (is(e, "fair") && !waits(e, j->user)) e->turn[j->user] = used(e, j->user);
+    l->rank = second_rank(e, job);
+    if (is(e, "fair") && !waits(e, l->job->user)) e->turn[l->job->user] = used(e, l->job->user);
     l->waiting = true;
 }
 
@@ -123,7 +153,7 @@ int second_next(const struct engine *e, int after)
 {
     int best = -1;
     for (int j = 0; j < e->n; j++)
-        if (e->life[j].waiting && (after < 0 || before(e, after, j)) &&
+        if ((e->life[j].waiting || e->life[j].evicted) && (after < 0 || before(e, after, j)) &&
             (best < 0 || before(e, j, best)))
             best = j;
     return best;
