@@ -21,6 +21,7 @@ git ls-files -co --exclude-standard sim traces plots scenarios tests Makefile ca
 done
 cd "$src" || exit 1
 export GPUSIM_DATA=scenarios CMOCKA_MESSAGE_OUTPUT=STDOUT
+export CCACHE_DISABLE=1        # no cache of compilations between an edit and its test
 unset GPUSIM_BIN GPUSIM_SHARED # tests that replay real traces skip: others must notice
 
 # Without calibrate and with few optimisations: it is the answer that counts.
