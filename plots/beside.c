@@ -33,14 +33,17 @@ static bool same_changes(const struct result *r, const json_t *manifest)
     return false;
 }
 
-/* Same file, same changes of it, same seed. */
-static bool same_scenario(const char *path, const struct result *r)
+/* Same file, same changes of it, same seed. *version: who wrote it, if this program did not; else NULL. */
+static bool same_scenario(struct arena *a, const char *path, const struct result *r,
+                          const char **version)
 {
     json_t *v = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     const char *theirs = json_string_value(json_object_get(v, "scenario_sha256"));
     const bool same = theirs && r->scenario_sha256 && strcmp(theirs, r->scenario_sha256) == 0 &&
                       json_number_value(json_object_get(v, "seed")) == (double)r->seed &&
                       same_changes(r, v);
+    const char *by = json_string_value(json_object_get(v, "gpusim_version"));
+    *version = by && strcmp(by, GPUSIM_VERSION) != 0 ? arena_strdup(a, by) : NULL;
     json_decref(v);
     return same;
 }
@@ -93,14 +96,17 @@ static void read_folder(struct beside *b, const char *dir, size_t len, const cha
 {
     plots_build *const build = strcmp(end, "size") == 0 ? size_plots_build : sweep_plots_build;
     struct err unheard = { 0 };
+    const char *version;
     size_t made;
     struct dirent **entry = NULL;
     char *folder = xasprintf("%.*s-%s", (int)len, dir, end);
     char *path = xasprintf("%s/%s", folder, document);
     char *to = xasprintf("%.*s/plots", (int)len, dir);
-    if (same_scenario(path, r)) {
+    if (same_scenario(b->a, path, r, &version)) {
         const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
         b->name = b->name ? arena_printf(b->a, "%s, %s", b->name, name) : arena_strdup(b->a, name);
+        if (version && !b->other) b->other = arena_strdup(b->a, name);
+        if (version && !b->version) b->version = version;
         build(folder, to, lang, &made, &unheard); /* what could not be drawn is not shown */
         const int n = scandir(to, &entry, is_tsv, by_name);
         for (int i = 0; i < n; i++) {

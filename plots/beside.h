@@ -25,6 +25,8 @@ struct beside {
     struct arena *a;
     const char
         *name; /* of the folder, without what is above it; of two both; NULL: there is none */
+    const char *other,
+        *version; /* a folder whose figures another version than this program wrote, and which; or NULL */
     struct beside_curve curve[BESIDE_MOST];
     size_t n;
 };

@@ -321,9 +321,10 @@ static int draw(struct report_picture *x, const struct two *two, const char *dir
     if (rc > 0) {
         rc = 0;
         x->has_data = true;
+        const struct gnuplot_alt alt = { lang, word(lang, x->heading), word(lang, x->caption) };
         if (data_style(&two->r, plots, lang, drawing) == 0 &&
             gnuplot_template(plots, "two_runs.gp", lang, drawing) == 0 &&
-            gnuplot_draw(plots, "two_runs", word(lang, x->heading), &fate, drawing) == 0)
+            gnuplot_draw(plots, "two_runs", &alt, &fate, drawing) == 0)
             x->drawn = html_read_file(svg, &x->svg) == 0;
     }
     free(plots);

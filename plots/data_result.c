@@ -51,7 +51,7 @@ int data_style(const struct result *r, const char *dir, enum lang lang, struct e
         place[i] = data_place(r, i);
         some = some || place[i] != i + 1;
     }
-    const int rc = gnuplot_style(dir, place, some ? r->n_policies : 0, lang, e);
+    const int rc = gnuplot_style(dir, place, some ? r->n_policies : 0, NULL, lang, e);
     free(place);
     return rc;
 }

@@ -26,14 +26,14 @@ static const struct known {
     { "jobs.gpu_hours", W_HELD, W_GPU_HOURS, false },
     { "jobs.useful_gpu_hours", W_USEFUL, W_GPU_HOURS, false },
     { "gpu.count", W_CARD_COUNT, W_NONE, false },
-    { "gpu.allocated", W_ALLOCATION, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.duty", W_DUTY_CYCLE, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.sm_active", W_SM_ACTIVITY, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.memory", W_MEMORY, W_SHARE_OF_CAPACITY, false },
-    { "gpu.stranded", W_STRANDED, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.free", W_FREE, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.down", W_DOWN, W_SHARE_OF_CARD_TIME, false },
-    { "gpu.fragmentation", W_FRAGMENTATION, W_SHARE_OF_CARD_TIME, false },
+    { "gpu.allocated", W_ALLOCATION, W_PERCENT_CARD_TIME, false },
+    { "gpu.duty", W_DUTY_CYCLE, W_PERCENT_CARD_TIME, false },
+    { "gpu.sm_active", W_SM_ACTIVITY, W_PERCENT_CARD_TIME, false },
+    { "gpu.memory", W_MEMORY, W_PERCENT_OF_CAPACITY, false },
+    { "gpu.stranded", W_STRANDED, W_PERCENT_CARD_TIME, false },
+    { "gpu.free", W_FREE, W_PERCENT_CARD_TIME, false },
+    { "gpu.down", W_DOWN, W_PERCENT_CARD_TIME, false },
+    { "gpu.fragmentation", W_FRAGMENTATION, W_PERCENT_CARD_TIME, false },
     { "gpu.energy_kwh", W_ENERGY_BOARD, W_KWH, false },
     { "tco.total_usd", W_COST_OF_RUN, W_USD, false },
     { "tco.usd_per_year", W_COST_A_YEAR, W_USD, false },
@@ -47,7 +47,7 @@ static const struct known {
     { "latency_ms", W_LATENCY, W_MS, true },
     { "ttft_ms", W_TTFT, W_MS, true },
     { "tpot_ms", W_TPOT, W_MS, true },
-    { "attainment", W_WITHIN_ALL, W_SHARE_OF_REQUESTS, true },
+    { "attainment", W_WITHIN_ALL, W_PERCENT_OF_REQUESTS, true },
     { "requests", W_REQUESTS, W_NONE, true },
     { "completed", W_COMPLETED, W_REQUESTS, true },
     { "dropped", W_DROPPED, W_REQUESTS, true },
@@ -97,7 +97,7 @@ const char *figure_words(enum lang lang, struct arena *a, const char *path, cons
     if (unit) *unit = word(lang, in);
     if (share)
         *share =
-            in == W_SHARE_OF_CARD_TIME || in == W_SHARE_OF_CAPACITY || in == W_SHARE_OF_REQUESTS;
+            in == W_PERCENT_CARD_TIME || in == W_PERCENT_OF_CAPACITY || in == W_PERCENT_OF_REQUESTS;
     if (!k) return path;
     const char *s = word(lang, k->words);
     if (stat) {

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-/* "wait, p95"; "chat: latency, p99"; *unit: "s", "ms", "USD", ...; "" where there is none. `share`: of a figure from
- * 0 to 1. May be NULL: unit, share. */
+/* "wait, p95"; "chat: latency, p99"; *unit: "s", "ms", "USD", ...; "" where there is none. `share`: of a figure
+ * that is stored as 0 to 1 and shown in %, the unit here. May be NULL: unit, share. */
 const char *figure_words(enum lang lang, struct arena *a, const char *path, const char **unit,
                          bool *share);
 /* As the label of an axis, unit and all: "wait, p95 (s)". */

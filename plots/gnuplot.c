@@ -1,6 +1,7 @@
 /* plots/gnuplot.c - run gnuplot and clean what it draws. */
 #include "plots/gnuplot.h"
 
+#include "base/arena.h"
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "base/outfile.h"
@@ -52,8 +53,8 @@ static int read_template(const char *file, struct strbuf *text, struct err *e)
         datadir_path(from, sizeof from, name);
         if (html_read_file(from, text) == 0) return 0;
     }
-    return err_set(e, err_of_errno(errno), &(struct loc){ .file = from }, "cannot read the plot template: %s",
-                   strerror(errno));
+    return err_set(e, err_of_errno(errno), &(struct loc){ .file = from },
+                   "cannot read the plot template: %s", strerror(errno));
 }
 
 static int write_in(const char *dir, const char *file, const struct strbuf *text, struct err *e)
@@ -77,22 +78,34 @@ int gnuplot_template(const char *dir, const char *file, enum lang lang, struct e
     return rc;
 }
 
-int gnuplot_style(const char *dir, const size_t place[], size_t n, enum lang lang, struct err *e)
+/* `text` behind the first `empty`, which ends with the quote that opens an empty text. */
+static void fill(struct strbuf *script, const char *empty, const char *text)
 {
-    static const char unset[] = "places = \"";
-    struct strbuf text = { 0 }, placed = { 0 }, said = { 0 };
+    struct strbuf filled = { 0 };
+    const char *at = strstr(script->s ? script->s : "", empty);
+    if (!at) return;
+    const size_t head = (size_t)(at - script->s) + strlen(empty);
+    strbuf_add(&filled, script->s, head);
+    for (; *text; text++) strbuf_addc(&filled, *text == '"' || *text == '\\' ? '\'' : *text);
+    strbuf_add(&filled, script->s + head, script->len - head);
+    strbuf_fini(script);
+    *script = filled;
+}
+
+int gnuplot_style(const char *dir, const size_t place[], size_t n, const char *note, enum lang lang,
+                  struct err *e)
+{
+    struct strbuf text = { 0 }, places = { 0 }, said = { 0 };
     int rc = read_template("style.gp", &text, e);
     if (rc == 0) {
-        const char *at = strstr(text.s ? text.s : "", unset);
-        const size_t head = at ? (size_t)(at - text.s) + strlen(unset) : text.len;
-        strbuf_add(&placed, text.s, head);
-        for (size_t i = 0; i < n; i++) strbuf_addf(&placed, "%s%zu", i ? " " : "", place[i]);
-        strbuf_add(&placed, text.s + head, text.len - head);
-        gnuplot_translate(placed.s, lang, &said);
+        for (size_t i = 0; i < n; i++) strbuf_addf(&places, "%s%zu", i ? " " : "", place[i]);
+        fill(&text, "places = \"", places.s ? places.s : "");
+        fill(&text, "note = \"", note ? note : "");
+        gnuplot_translate(text.s ? text.s : "", lang, &said);
         rc = write_in(dir, "style.gp", &said, e);
     }
     strbuf_fini(&said);
-    strbuf_fini(&placed);
+    strbuf_fini(&places);
     strbuf_fini(&text);
     return rc;
 }
@@ -281,40 +294,74 @@ static const char *hypertext(const char *p, struct strbuf *out)
     return stop + strlen(end);
 }
 
-void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out)
+enum { TOLD = 60 }; /* values of a picture that are read aloud; more nobody listens to */
+
+/* Title and description. `body`: the rest of the cleaned picture, with the values under the pointer. */
+static void put_alt(struct strbuf *out, const char *name, const struct gnuplot_alt *alt,
+                    const char *body)
 {
-    bool in_tag = false, titled = false;
+    static const char begin[] = "<g class=\"v\"><title>", end[] = "</title>";
+    struct strbuf values = { 0 };
+    size_t n = 0;
+    for (const char *s = body; (s = strstr(s, begin)); n++) {
+        const char *stop = strstr(s += strlen(begin), end);
+        if (!stop) break;
+        if (n < TOLD) strbuf_addf(&values, "%s%.*s", n ? "; " : "", (int)(stop - s), s);
+    }
+    strbuf_addf(out, "<title id=\"%s-t\">", name);
+    html_text(out, alt->title);
+    strbuf_addf(out, "</title>\n<desc id=\"%s-d\">", name);
+    html_text(out, alt->caption);
+    strbuf_addc(out, ' ');
+    if (n > 0 && n <= TOLD) {
+        strbuf_addz(out, values.s);
+    } else {
+        struct arena *a = arena_create();
+        html_text(out, word_filled(alt->lang, a, W_VALUES_IN, &name, 1));
+        arena_destroy(a);
+    }
+    strbuf_addz(out, "</desc>\n");
+    strbuf_fini(&values);
+}
+
+void gnuplot_clean_svg(const char *svg, const char *name, const struct gnuplot_alt *alt,
+                       struct strbuf *out)
+{
+    struct strbuf head = { 0 }, body = { 0 },
+                  *to = &head; /* before and after gnuplot's own title */
+    bool in_tag = false;
     const char *next;
     for (const char *p = svg; *p;) {
-        if (!in_tag && (next = hypertext(p, out))) {
+        if (!in_tag && (next = hypertext(p, to))) {
             p = next;
         } else if ((next = skip_element(p, "<title>",
                                         "</title>"))) { /* a tool tip, or the plot's name */
-            if (!titled) {
-                strbuf_addz(out, "<title>");
-                html_text(out, alt);
-                strbuf_addz(out, "</title>\n");
-            }
-            titled = true;
+            to = &body;
             p = next;
         } else if ((next = skip_element(p, "<desc>", "</desc>"))) { /* gnuplot's version */
             p = next;
         } else if (str_starts(p, "<svg")) {
-            strbuf_addz(out, "<svg role=\"img\"");
+            strbuf_addf(to, "<svg role=\"img\" aria-labelledby=\"%s-t\" aria-describedby=\"%s-d\"",
+                        name, name);
             p += strlen("<svg");
             in_tag = true;
         } else {
-            size_t used = in_tag ? edit(p, name, out) : 0;
+            size_t used = in_tag ? edit(p, name, to) : 0;
             if (*p == '<') in_tag = true;
             if (*p == '>') in_tag = false;
-            if (used == 0) strbuf_addc(out, *p);
+            if (used == 0) strbuf_addc(to, *p);
             p += used ? used : 1;
         }
     }
+    strbuf_add(out, head.s ? head.s : "", head.len);
+    put_alt(out, name, alt, body.s ? body.s : "");
+    strbuf_add(out, body.s ? body.s : "", body.len);
+    strbuf_fini(&head);
+    strbuf_fini(&body);
 }
 
-int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate,
-                 struct err *e)
+int gnuplot_draw(const char *dir, const char *name, const struct gnuplot_alt *alt,
+                 enum gnuplot_fate *fate, struct err *e)
 {
     struct strbuf raw = { 0 }, clean = { 0 };
     char *tmp = xasprintf("%s/%s.svg.tmp", dir, name), *to = xasprintf("%s/%s.svg", dir, name);

@@ -3,8 +3,9 @@
  * A picture NAME lives in one folder as NAME.gp (what to draw), NAME.tsv (the numbers) and NAME.svg;
  * gnuplot runs in that folder without the user's start-up files, so the same data give the same
  * picture. The SVG is then made fit for inlining: no version or date of gnuplot, ids that begin with
- * NAME, black replaced by the surrounding text colour, a title for screen readers, and what `labels
- * hypertext` says as a title of its point (class v), which needs no script.
+ * NAME, black replaced by the surrounding text colour, a title and a description for screen readers, and what `labels
+ * hypertext` says as a title of its point (class v), which needs no script. The description is what is said of the picture and
+ * the values that the pointer would show; where there are none, or more than anybody listens to, where they stand.
  * Threads: any, on different folders. */
 #ifndef GPUSIM_PLOTS_GNUPLOT_H
 #define GPUSIM_PLOTS_GNUPLOT_H
@@ -21,8 +22,9 @@
 int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e);
 
 /* The template style.gp into `dir`, with line type k looking as `place[k]`, from 1, of the scenario's policies. n 0:
- * line type k is policy k. 0 or ERR_IO. */
-int gnuplot_style(const char *dir, const size_t place[], size_t n, enum lang lang, struct err *e);
+ * line type k is policy k. `note`: a line that stands below each picture, NULL for none. 0 or ERR_IO. */
+int gnuplot_style(const char *dir, const size_t place[], size_t n, const char *note, enum lang lang,
+                  struct err *e);
 
 /* A script with its texts in another language. Pure. */
 void gnuplot_translate(const char *script, enum lang lang, struct strbuf *out);
@@ -35,12 +37,20 @@ enum gnuplot_fate {
 };
 enum { GNUPLOT_S = 60 };
 
-/* Draw dir/NAME.svg. `alt` describes it in words. 0; ERR_IO when gnuplot is absent, hangs, fails or draws
+/* A picture in words. */
+struct gnuplot_alt {
+    enum lang lang;
+    const char *title;
+    const char *caption; /* how to read it */
+};
+
+/* Draw dir/NAME.svg. 0; ERR_IO when gnuplot is absent, hangs, fails or draws
  * nothing: no NAME.svg is left then. */
-int gnuplot_draw(const char *dir, const char *name, const char *alt, enum gnuplot_fate *fate,
-                 struct err *e);
+int gnuplot_draw(const char *dir, const char *name, const struct gnuplot_alt *alt,
+                 enum gnuplot_fate *fate, struct err *e);
 
 /* The clean form of an SVG by gnuplot. Pure. */
-void gnuplot_clean_svg(const char *svg, const char *name, const char *alt, struct strbuf *out);
+void gnuplot_clean_svg(const char *svg, const char *name, const struct gnuplot_alt *alt,
+                       struct strbuf *out);
 
 #endif

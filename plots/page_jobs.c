@@ -22,51 +22,6 @@ bool page_has_picture(const struct page *p, const char *name)
     return x && (x->has_data || x->absent != W_NONE);
 }
 
-enum { TOLD = 60 }; /* values of a picture that are read aloud; more nobody listens to */
-
-/* What a picture shows, for who does not see it: its caption, and the values that the pointer would show; where there are
- * none or too many, where they stand. */
-static void put_description(struct page *p, const struct report_picture *x)
-{
-    static const char begin[] = "<g class=\"v\"><title>", end[] = "</title>";
-    struct strbuf values = { 0 };
-    size_t n = 0;
-    for (const char *s = x->svg.s; (s = strstr(s, begin)); n++) {
-        const char *stop = strstr(s += strlen(begin), end);
-        if (!stop) break;
-        if (n < TOLD) strbuf_addf(&values, "%s%.*s", n ? "; " : "", (int)(stop - s), s);
-    }
-    strbuf_addf(p->out, "%s ", page_word(p, x->caption));
-    if (n > 0 && n <= TOLD)
-        strbuf_addz(p->out, values.s);
-    else
-        SAY(p, W_VALUES_IN, x->name);
-    strbuf_fini(&values);
-}
-
-/* The picture with a name and a description, without the XML declaration. */
-static void put_svg(struct page *p, const struct report_picture *x)
-{
-    static const char head[] = "<svg role=\"img\""; /* of gnuplot_clean_svg() */
-    const char *svg = strstr(x->svg.s, head), *title = svg ? strstr(svg, "<title>") : NULL;
-    const char *rest = title ? strstr(title, "</title>") : NULL;
-    if (!rest) {
-        strbuf_addz(p->out, svg ? svg : "");
-        return;
-    }
-    svg += strlen(head);
-    rest += strlen("</title>");
-    strbuf_addf(p->out, "%s aria-labelledby=\"%s-t\" aria-describedby=\"%s-d\"", head, x->name,
-                x->name);
-    strbuf_add(p->out, svg, (size_t)(title - svg));
-    strbuf_addf(p->out, "<title id=\"%s-t\">", x->name);
-    title += strlen("<title>");
-    strbuf_add(p->out, title, (size_t)(rest - title));
-    strbuf_addf(p->out, "<desc id=\"%s-d\">", x->name);
-    put_description(p, x);
-    strbuf_addf(p->out, "</desc>%s", rest);
-}
-
 void page_picture(struct page *p, const char *name)
 {
     const struct report_picture *x = find(p, name);
@@ -85,8 +40,8 @@ void page_picture(struct page *p, const char *name)
         strbuf_addf(p->out,
                     "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
                     page_word(p, x->heading));
-        put_svg(p, x);
-        strbuf_addz(p->out, "</div>\n");
+        const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
+        strbuf_addf(p->out, "%s</div>\n", svg ? svg : "");
     } else {
         strbuf_addz(p->out, "<p class=\"warn\">");
         SAY(p, W_NOT_DRAWN, x->name);
@@ -106,6 +61,11 @@ void page_sweep(struct page *p)
     strbuf_addz(p->out, "<p class=\"note\">");
     SAY(p, b->n ? W_SWEEP_NOTE : W_SWEEP_NOT_DRAWN, html_of(p, b->name));
     strbuf_addz(p->out, "</p>\n");
+    if (b->other) {
+        strbuf_addz(p->out, "<p class=\"warn\">");
+        SAY(p, W_RUN_OF_VERSION, html_of(p, b->other), html_of(p, b->version), GPUSIM_VERSION);
+        strbuf_addz(p->out, "</p>\n");
+    }
     for (size_t i = 0; i < b->n; i++) {
         const struct beside_curve *c = &b->curve[i];
         const char *svg = strstr(c->svg.s ? c->svg.s : "", "<svg");

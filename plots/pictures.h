@@ -17,23 +17,24 @@ struct pictures {
     struct arena *a;   /* borrowed */
     const char *dir;   /* where they lie; borrowed */
     enum lang lang;    /* of what they say */
+    const char *note;  /* that the figures are of another version; NULL: they are not */
     size_t n;          /* made */
     struct err failed; /* first picture that could not be drawn */
     bool hopeless;     /* no use in trying gnuplot again */
 };
 
-/* Pictures from what lies in `dir`, into dir/plots with a style.gp of their own; or into `to`, the folder of a report
- * that has one. 0 or ERR_IO. */
-int pictures_begin(struct pictures *p, const char *dir, const char *to, struct err *e);
-/* DIR/NAME.tsv, NAME.gp and NAME.svg. `alt` says in words what it shows. Frees `tsv`. 0 or ERR_IO. */
-int pictures_make(struct pictures *p, const char *name, const char *kind, const char *alt,
+/* Pictures from `doc`, the document at `path` in `dir`, into dir/plots with a style.gp of their own; or into `to`, the folder
+ * of a report that has one. Where another version than this program wrote the document, that is said on standard error, in the
+ * words of each picture and, unless a report says it, below it. 0 or ERR_IO. */
+int pictures_begin(struct pictures *p, const char *dir, const char *to, const json_t *doc,
+                   const char *path, struct err *e);
+/* DIR/NAME.tsv, NAME.gp and NAME.svg. `kind`: the template; `title` says in words what it shows. Frees `tsv`. 0 or ERR_IO. */
+int pictures_make(struct pictures *p, const char *name, const char *kind, const char *title,
                   struct strbuf *tsv, struct err *e);
 /* Line type of a policy: its place, from 1, among all policies of the scenario, given as names or as objects with a name.
  * Without `order` (all of them were run) that is `place`, from 0, among those drawn; a name that is not in it comes
  * behind. O(policies). */
 size_t pictures_colour(const json_t *order, const char *policy, size_t place);
-/* Says on standard error that a stored document is of another version than this program. */
-void pictures_warn_of_version(const json_t *doc, const char *path);
 /* No picture of that name. */
 void pictures_unlink(const struct pictures *p, const char *name);
 /* 0; or the first failure to draw. */

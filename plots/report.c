@@ -115,7 +115,9 @@ static int make_picture(struct report_picture *p, const struct page_spec *page,
     rc = 0;
     unlink(svg); /* of other data */
     if (gnuplot_template(plots, gp, src->lang, drawing) != 0 || *hopeless) goto out;
-    if (gnuplot_draw(plots, page->name, word(src->lang, page->heading), &fate, drawing) != 0) {
+    const struct gnuplot_alt alt = { src->lang, word(src->lang, page->heading),
+                                     word(src->lang, page->caption) };
+    if (gnuplot_draw(plots, page->name, &alt, &fate, drawing) != 0) {
         *hopeless = fate != GNUPLOT_RAN; /* not there, or it would hang again */
         if (fate == GNUPLOT_ABSENT)
             err_hint(drawing,
@@ -123,7 +125,8 @@ static int make_picture(struct report_picture *p, const struct page_spec *page,
     } else if (html_read_file(svg, &p->svg) == 0)
         p->drawn = true;
     else
-        rc = err_set(e, err_of_errno(errno), &(struct loc){ .file = svg }, "cannot read: %s", strerror(errno));
+        rc = err_set(e, err_of_errno(errno), &(struct loc){ .file = svg }, "cannot read: %s",
+                     strerror(errno));
 out:
     free(tsv);
     free(gp);

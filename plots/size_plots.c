@@ -6,6 +6,7 @@
 #include "plots/report_data.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One answer: a policy at one value of --over. */
@@ -71,12 +72,18 @@ static double number(const json_t *v, const char *key)
     return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
-static void fleet_row(struct drawing *d, struct strbuf *out, const char *unit, const json_t *trial,
-                      const json_t *target)
+/* A figure as it is shown. */
+struct shown {
+    const char *unit;
+    double times; /* 100 for shares */
+};
+
+static void fleet_row(struct drawing *d, struct strbuf *out, const char *line, struct shown as,
+                      const json_t *trial, const json_t *target)
 {
     const enum lang lang = d->pictures.lang;
-    const double mean = number(target, "value"), low = number(target, "low"),
-                 high = number(target, "high");
+    const double mean = as.times * number(target, "value"), low = as.times * number(target, "low"),
+                 high = as.times * number(target, "high");
     const double cards = number(trial, "cards"), nodes = number(trial, "nodes");
     if (!isfinite(cards)) return;
     strbuf_addf(out, "%.9g", cards);
@@ -84,11 +91,12 @@ static void fleet_row(struct drawing *d, struct strbuf *out, const char *unit, c
     data_number(out, isfinite(low) ? low : mean);
     data_number(out, isfinite(high) ? high : mean);
     strbuf_addf(out, "\t%d\t", json_is_true(json_object_get(trial, "met")));
-    const char *const arg[] = { arena_printf(d->a, "%.9g", cards),
-                                arena_printf(d->a, "%.9g", nodes),
-                                figure_plain(d->a, mean, low, high), unit,
-                                word_of(lang, text(target, "verdict")) };
-    data_name(out, word_filled(lang, d->a, isfinite(mean) ? W_FLEET_TRIED : W_FLEET_NONE, arg, 5));
+    const char *const arg[] = {
+        arena_printf(d->a, "%.9g", cards),      arena_printf(d->a, "%.9g", nodes),
+        figure_plain(d->a, mean, low, high),    as.unit,
+        word_of(lang, text(target, "verdict")), line
+    };
+    data_name(out, word_filled(lang, d->a, isfinite(mean) ? W_FLEET_TRIED : W_FLEET_NONE, arg, 6));
     strbuf_addc(out, '\n');
 }
 
@@ -102,8 +110,9 @@ static const char *target_words(struct drawing *d, const char *op, const char *l
     const char *sign = arena_strndup(d->a, op, strspn(op, "<>=!"));
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (strcmp(sign, signs[i].op) == 0) sign = signs[i].sign;
-    return arena_printf(d->a, "%s: %s %s%s%s", word(d->pictures.lang, W_TARGET), sign, limit,
-                        *unit ? " " : "", unit);
+    const enum lang lang = d->pictures.lang;
+    return arena_printf(d->a, "%s%s%s %s%s%s", word(lang, W_TARGET), word(lang, W_COLON), sign,
+                        limit, *unit ? " " : "", unit);
 }
 
 /* "jobs.wait_s.p95<=600": the figure before the sign, the number behind it. */
@@ -121,14 +130,21 @@ static int curve(struct drawing *d, size_t q, struct err *e)
     for (char *p = name; *p; p++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p)) *p = '_';
     const enum lang lang = d->pictures.lang;
-    const char *unit, *words = figure_words(lang, d->a, figure, &unit, NULL);
+    bool share;
+    struct shown as = { .times = 1 };
+    const char *words = figure_words(lang, d->a, figure, &as.unit, &share);
+    if (share) {
+        as.unit = word(lang, W_PERCENT); /* of what, the axis says */
+        as.times = 100;
+        limit = arena_printf(d->a, "%.9g", 100 * strtod(limit, NULL));
+    }
     const char *const said[] = { words, word(lang, W_CARD_COUNT) };
     strbuf_addz(&out,
                 "axis\tfigure\ttarget\tlimit\tcolours\tdashes\taxis in words\tfigure in words\n"
                 "cards\t");
     data_name(&out, figure);
     strbuf_addc(&out, '\t');
-    data_name(&out, target_words(d, slo + len + strspn(slo + len, " "), limit, unit));
+    data_name(&out, target_words(d, slo + len + strspn(slo + len, " "), limit, as.unit));
     strbuf_addc(&out, '\t');
     data_name(&out, limit);
     strbuf_addc(&out, '\t');
@@ -146,7 +162,7 @@ static int curve(struct drawing *d, size_t q, struct err *e)
         {
             const json_t *target = json_array_get(json_object_get(trial, "targets"), q);
             any = any || isfinite(number(target, "value"));
-            fleet_row(d, &out, unit, trial, target);
+            fleet_row(d, &out, d->line[k].name, as, trial, target);
         }
     }
     if (any)
@@ -184,10 +200,9 @@ int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n,
                      "expected the answer of a sizing (gpusim-size/1)");
         goto out;
     }
-    pictures_warn_of_version(doc.root, path);
     read_lines(&d, policies, json_object_get(doc.root, "policy_order"));
     d.pictures = (struct pictures){ .a = d.a, .lang = lang };
-    rc = pictures_begin(&d.pictures, dir, to, e);
+    rc = pictures_begin(&d.pictures, dir, to, doc.root, path, e);
     for (size_t q = 0; q < json_array_size(d.slo) && rc == 0; q++) rc = curve(&d, q, e);
     *n = d.pictures.n;
     if (rc == 0) rc = pictures_end(&d.pictures, e);

@@ -92,12 +92,33 @@ static json_t *policy_of(const json_t *point, const char *name)
     return NULL;
 }
 
-/* NAN: no such figure. part: "mean", "low", "high". */
+/* As it is stored; NAN: no such figure. part: "mean", "low", "high". */
 static double figure(const json_t *policy, const char *name, const char *part)
 {
     const json_t *v =
         json_object_get(json_object_get(json_object_get(policy, "metrics"), name), part);
     return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* A figure as pictures show it: shares in %. */
+struct shown {
+    double mean, low, high;
+    const char *unit, *text; /* the mean, to what the replications support */
+    bool share;
+};
+
+static struct shown shown(const struct drawing *d, const json_t *policy, const char *name)
+{
+    struct shown s;
+    figure_words(d->pictures.lang, d->arena, name, &s.unit, &s.share);
+    if (s.share) s.unit = word(d->pictures.lang, W_PERCENT); /* of what, its axis says */
+    const double times = s.share ? 100 : 1;
+    s.mean = times * figure(policy, name, "mean");
+    s.low = times * figure(policy, name, "low");
+    s.high = times * figure(policy, name, "high");
+    s.text = figure_plain(d->arena, s.mean, s.low, s.high);
+    if (isfinite(s.mean) && *s.unit) s.text = arena_printf(d->arena, "%s %s", s.text, s.unit);
+    return s;
 }
 
 static bool any_has(const struct drawing *d, const char *name)
@@ -197,19 +218,18 @@ static int by_x(const void *a, const void *b)
 }
 
 static void curve_row(struct drawing *d, struct strbuf *out, const struct at *at, size_t p,
-                      const char *name, const char *unit)
+                      const char *name)
 {
-    const json_t *policy = policy_of(at->point, d->policy[p]);
-    const double mean = figure(policy, name, "mean"), low = figure(policy, name, "low"),
-                 high = figure(policy, name, "high");
+    const struct shown s = shown(d, policy_of(at->point, d->policy[p]), name);
     const char *value = d->axis[0].value[at->k];
     strbuf_addf(out, "%.9g", at->x);
     cell(out, value);
-    data_number(out, mean);
-    data_number(out, low);
-    data_number(out, high);
-    cell(out, arena_printf(d->arena, "%s: %s %s", value, figure_plain(d->arena, mean, low, high),
-                           isfinite(mean) ? unit : ""));
+    data_number(out, s.mean);
+    data_number(out, s.low);
+    data_number(out, s.high);
+    const enum lang lang = d->pictures.lang;
+    cell(out, arena_printf(d->arena, "%s%s%s%s%s", d->policy[p], word(lang, W_COMMA), value,
+                           word(lang, W_COLON), s.text));
     strbuf_addc(out, '\n');
 }
 
@@ -226,22 +246,23 @@ static int curve(struct drawing *d, const char *name, struct err *e)
     }
     qsort(at, n, sizeof *at, by_x);
     const enum lang lang = d->pictures.lang;
-    const char *unit, *const said[] = { figure_words(lang, d->arena, name, &unit, NULL),
-                                        axis_words(lang, d->arena, x->path) };
-    strbuf_addz(&out, "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\n");
+    bool share;
+    const char *const said[] = { figure_words(lang, d->arena, name, NULL, &share),
+                                 axis_words(lang, d->arena, x->path) };
+    strbuf_addz(&out, "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\ttop\n");
     data_name(&out, x->path);
     cell(&out, name);
     strbuf_addf(&out, "\t%d", scale_of(x));
     colours(&out, d);
     cell(&out, said[1]);
     cell(&out, figure_label(lang, d->arena, name));
-    strbuf_addc(&out, '\n');
+    strbuf_addf(&out, "\t%d\n", share ? 100 : 0);
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
         strbuf_addz(&out, "\tvalue\tmean\tlow\thigh\ttext\n");
         for (size_t i = 0; i < n; i++)
-            if (at[i].k < x->n) curve_row(d, &out, &at[i], p, name, unit);
+            if (at[i].k < x->n) curve_row(d, &out, &at[i], p, name);
     }
     return pictures_make(&d->pictures,
                          arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
@@ -279,11 +300,9 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
         strbuf_addf(&out, "%zu\t%zu", kx, ky);
         cell(&out, x->value[kx]);
         cell(&out, y->value[ky]);
-        const json_t *policy = policy_of(point, d->policy[p]);
-        const double mean = figure(policy, name, "mean");
-        data_number(&out, mean);
-        cell(&out, figure_plain(d->arena, mean, figure(policy, name, "low"),
-                                figure(policy, name, "high")));
+        const struct shown s = shown(d, policy_of(point, d->policy[p]), name);
+        data_number(&out, s.mean);
+        cell(&out, figure_plain(d->arena, s.mean, s.low, s.high));
         strbuf_addc(&out, '\n');
     }
     return pictures_make(
@@ -331,17 +350,6 @@ static void mark_front(struct dot *dot, size_t n, struct arena *a)
     }
 }
 
-/* "100 s", to what the replications support. */
-static const char *with_unit(struct drawing *d, const struct dot *x, const char *name)
-{
-    const json_t *policy = policy_of(x->point, d->policy[x->policy]);
-    const char *unit;
-    figure_words(d->pictures.lang, d->arena, name, &unit, NULL);
-    const char *s = figure_plain(d->arena, figure(policy, name, "mean"),
-                                 figure(policy, name, "low"), figure(policy, name, "high"));
-    return *unit ? arena_printf(d->arena, "%s %s", s, unit) : s;
-}
-
 static void dot_row(struct drawing *d, const struct dot *x, double edge, struct strbuf *out)
 {
     const char *key;
@@ -352,12 +360,15 @@ static void dot_row(struct drawing *d, const struct dot *x, double edge, struct 
     data_name(out, d->policy[x->policy]);
     json_object_foreach(json_object_get(x->point, "set"), key, value)
     {
-        strbuf_addz(out, ", ");
+        strbuf_addz(out, word(d->pictures.lang, W_COMMA));
         data_name(out, axis_words(d->pictures.lang, d->arena, key));
         strbuf_addz(out, " = ");
         data_name(out, json_string_value(value) ? json_string_value(value) : "");
     }
-    strbuf_addf(out, ": %s, %s\n", with_unit(d, x, d->level), with_unit(d, x, d->cost));
+    const json_t *policy = policy_of(x->point, d->policy[x->policy]);
+    const enum lang lang = d->pictures.lang;
+    strbuf_addf(out, "%s%s%s%s\n", word(lang, W_COLON), shown(d, policy, d->level).text,
+                word(lang, W_COMMA), shown(d, policy, d->cost).text);
 }
 
 static int pareto(struct drawing *d, struct err *e)
@@ -441,7 +452,6 @@ int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n
                  "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
         goto out;
     }
-    pictures_warn_of_version(doc.root, path);
     const char *format = json_string_value(json_object_get(doc.root, "format"));
     d.points = json_object_get(doc.root, "points");
     if (!format || strcmp(format, "gpusim-sweep/1") != 0 || !json_is_array(d.points) ||
@@ -455,7 +465,7 @@ int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n
     d.level = find_latencies(&d, latency) > 0 ? latency[0] : WAIT;
     d.cost = any_has(&d, COST) ? COST : CARDS;
     d.pictures = (struct pictures){ .a = d.arena, .lang = lang };
-    rc = pictures_begin(&d.pictures, dir, to, e);
+    rc = pictures_begin(&d.pictures, dir, to, doc.root, path, e);
     if (rc == 0) rc = draw(&d, to != NULL, e);
     *n = d.pictures.n;
     if (rc == 0) rc = pictures_end(&d.pictures, e);

@@ -26,6 +26,9 @@ set linetype cycle last_type
 mark(k) = place(k) > 8 ? 9 : 7
 array category[10] = ["#3B2A20", "#523D2F", "#6A5242", "#826957", "#99816E", \
                       "#AF9987", "#C3B1A1", "#D6C8BA", "#E6DCD1", "#F4EEE7"]
+# A line below the picture: that its figures are of another version than the program that drew it.
+note = ""
+if (strlen(note) > 0) { set label 99 note at screen 0.01, screen 0.02 left noenhanced font ",11" textcolor rgb "black" }
 # Axes of time, `hours` long, and of money, up to `most` USD: the unit that suits them, in hours and in USD, and its name.
 per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : 1 / 60.0
 since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : "time since the start of the run (minutes)"

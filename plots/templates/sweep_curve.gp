@@ -1,11 +1,11 @@
 # sweep_curve.gp - a figure over the one axis of a sweep: a line a policy, with bands of 95 % over replications.
 # By hand: gnuplot -e "data='x.tsv'; out='x.svg'" sweep_curve.gp
 # Data: first block: axis, figure, scale (0: values in order, 1: linear, 2: logarithmic), line types
-# of the policies, axis and figure in words. Then one block a policy,
+# of the policies, axis and figure in words, the upper end of the figure's axis (0: open). Then one block a policy,
 # two blank lines between; first row: its name; then x, the value as text, mean, low, high, text.
 set datafile separator "\t"
 set datafile columnheaders
-stats data index 0 using (axis = strcol(5), what = strcol(6), scale = int($3), types = strcol(4), 0) nooutput
+stats data index 0 using (axis = strcol(5), what = strcol(6), scale = int($3), types = strcol(4), top = int($7), 0) nooutput
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 380
@@ -17,6 +17,7 @@ set ylabel what.figure_unit(what) noenhanced
 set xtics noenhanced
 set yrange [0:*]
 set offsets graph 0.03, graph 0.03, graph 0.08, 0
+if (top > 0) { set yrange [0:top]; set offsets graph 0.03, graph 0.03, 0, 0 }
 set style fill transparent solid 0.18 noborder
 if (scale == 2) { set logscale x }
 if (scale == 0) { set xtics () }

@@ -25,4 +25,4 @@ set style fill solid 1.0 noborder
 show_numbers = columns <= 14 && rows <= 40
 plot data index 1 using 1:2:(0.49):(0.47):5:xtic(3):ytic(4) with boxxyerror fillcolor palette notitle, \
      data index 1 using 1:2:(show_numbers ? strcol(6) : "") with labels textcolor rgb "#111111" notitle, \
-     data index 1 using 1:2:(sprintf("%s, %s: %s", strcol(3), strcol(4), strcol(6))) with labels hypertext point pointtype 5 pointsize 2 linecolor rgb "#FF000000" notitle
+     data index 1 using 1:2:(sprintf("%s, %s, %s: %s", policy, strcol(3), strcol(4), strcol(6))) with labels hypertext point pointtype 5 pointsize 2 linecolor rgb "#FF000000" notitle

@@ -15,15 +15,13 @@ struct options {
     const char *out;
 };
 
-static const char *const lang_codes[] = { "en", "zh", NULL }; /* of the page */
-
 static const struct opt opts[] = {
     { "unpaired", 0, OPT_FLAG, offsetof(struct options, unpaired), NULL,
       "different work or seeds: compare means of independent samples", NULL },
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "also write compare.json and the page of both runs, report.html", NULL },
     { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the page",
-      lang_codes },
+      command_langs },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
       "of the answer on standard output", out_format_names },
     { "quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), NULL, "warnings only", NULL },
@@ -298,12 +296,7 @@ static int write_page(const struct comparison *c, const struct options *o, char 
     int rc = outfile_mkdirs(o->out, e);
     if (rc == 0) rc = outfile_write(arena_printf(a, "%s/compare.json", o->out), b.s, b.len, e);
     strbuf_fini(&b);
-    for (size_t i = 0; rc == 0 && cmd_all[i]; i++) {
-        char name[] = "report", flag[] = "--lang", code[8];
-        char *argv[] = { name, flag, code, (char *)(uintptr_t)o->out, NULL };
-        snprintf(code, sizeof code, "%s", lang_codes[o->lang]);
-        if (strcmp(cmd_all[i]->name, name) == 0) rc = cmd_all[i]->run(cmd_all[i], 4, argv, e);
-    }
+    if (rc == 0) rc = command_draw("report", o->out, o->lang, e);
     return rc;
 }
 

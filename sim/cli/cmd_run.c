@@ -37,8 +37,6 @@ struct options {
     int format, lang;
 };
 
-static const char *const lang_codes[] = { "en", "zh", NULL }; /* of the report */
-
 static const struct opt opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "where to write (default out/<scenario name>)", NULL },
@@ -57,7 +55,7 @@ static const struct opt opts[] = {
     { "sensitivity", 0, OPT_FLAG, offsetof(struct options, sensitivity), NULL,
       "replay again with each device parameter at both ends of its range, for the report", NULL },
     { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the report",
-      lang_codes },
+      command_langs },
     { "resolved", 0, OPT_FLAG, offsetof(struct options, resolved), NULL,
       "print the scenario with every default filled in, and stop", NULL },
     { "format", 0, OPT_CHOICE, offsetof(struct options, format), "FORMAT",
@@ -96,7 +94,8 @@ static int write_rows(const char *path, const char *header, FILE **part, size_t 
     fputs(header, o.f);
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (fflush(part[i]) || fseeko(part[i], 0, SEEK_SET))
-            rc = err_set(e, err_of_errno(errno), NULL, "%s: cannot write its rows: %s", path, strerror(errno));
+            rc = err_set(e, err_of_errno(errno), NULL, "%s: cannot write its rows: %s", path,
+                         strerror(errno));
         while (rc == 0 && (got = fread(buf, 1, sizeof buf, part[i])) > 0) fwrite(buf, 1, got, o.f);
         if (rc == 0 && ferror(part[i]))
             rc = err_set(e, err_of_errno(errno), NULL, "%s: cannot read back its rows: %s", path,
@@ -312,19 +311,6 @@ static int write_result(struct runner *r, const struct asked *asked, const char 
     return rc;
 }
 
-/* plots/ is not ours to call: the report is the command of that name. */
-static int build_report(const char *dir, int lang, struct err *e)
-{
-    for (size_t i = 0; cmd_all[i]; i++) {
-        if (strcmp(cmd_all[i]->name, "report") != 0) continue;
-        char name[] = "report", flag[] = "--lang", code[8];
-        char *argv[] = { name, flag, code, (char *)(uintptr_t)dir, NULL };
-        snprintf(code, sizeof code, "%s", lang_codes[lang]);
-        return cmd_all[i]->run(cmd_all[i], 4, argv, e);
-    }
-    return 0;
-}
-
 static void print_comparison(const struct result *r, int format)
 {
     struct strbuf b = { 0 };
@@ -471,7 +457,7 @@ static int replay(struct runner *r, const struct options *o, struct asked *asked
                  interrupt_name(), dir);
         return 0;
     }
-    if (!o->no_report) rc = build_report(dir, o->lang, e);
+    if (!o->no_report) rc = command_draw("report", dir, o->lang, e);
     if (rc < 0) return rc;
     log_info("wrote %s/%s", dir, o->no_report ? "result.json" : "report.html");
     return rc;

@@ -12,7 +12,7 @@ struct options {
     int64_t min, max, replications, jobs;
     const char *group, *design, *out;
     bool scan, no_nines, quiet;
-    int format;
+    int format, lang;
 };
 
 static const struct opt opts[] = {
@@ -36,6 +36,8 @@ static const struct opt opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "store all that was tried as DIR/size.json and draw each target against the number of cards",
       NULL },
+    { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the pictures",
+      command_langs },
     { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
       "try every number from --min to --max (at most 512)", NULL },
     { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
@@ -145,7 +147,7 @@ static void print_json(const struct sizing *s)
     strbuf_fini(&b);
 }
 
-static int store(const struct sizing *s, const char *dir, struct err *e)
+static int store(const struct sizing *s, const char *dir, int lang, struct err *e)
 {
     struct strbuf b = { 0 };
     char *path = xasprintf("%s/size.json", dir);
@@ -153,7 +155,7 @@ static int store(const struct sizing *s, const char *dir, struct err *e)
     int rc = outfile_write(path, b.s, b.len, e);
     strbuf_fini(&b);
     free(path);
-    if (rc == 0) rc = command_plot(dir, e);
+    if (rc == 0) rc = command_draw("plot", dir, lang, e);
     if (rc == 0) log_info("what was tried is in %s/size.json, drawn in %s/plots", dir, dir);
     return rc;
 }
@@ -381,7 +383,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             print_csv(&s);
         else
             print_table(&s);
-        if (o.out) rc = store(&s, o.out, e);
+        if (o.out) rc = store(&s, o.out, o.lang, e);
         if (rc == 0) rc = size_cheapest(&s) ? 0 : 1;
     }
     size_fini(&s);

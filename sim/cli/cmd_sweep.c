@@ -14,7 +14,7 @@ struct options {
     int64_t replications, jobs;
     const char *out, *shard, *design;
     bool dry_run, plots, quiet;
-    int format;
+    int format, lang;
 };
 
 static const struct opt opts[] = {
@@ -39,6 +39,8 @@ static const struct opt opts[] = {
     { "plots", 0, OPT_FLAG, offsetof(struct options, plots), NULL,
       "draw curves (one axis), heat maps (two) and cost against service level into DIR/plots",
       NULL },
+    { "lang", 0, OPT_CHOICE, offsetof(struct options, lang), "LANG", "language of the pictures",
+      command_langs },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE", "change all points", NULL },
     { "policy", 0, OPT_LIST, offsetof(struct options, policy), "NAME", "only this policy", NULL },
     { "metric", 0, OPT_LIST, offsetof(struct options, metric), "PATH",
@@ -114,14 +116,14 @@ static int report_shard(const struct sweep *s)
 }
 
 /* 0, or 1 when a run failed. */
-static int report(const struct sweep *s, int format, bool plots, struct err *e)
+static int report(const struct sweep *s, const struct options *o, struct err *e)
 {
     struct arena *a = arena_create();
     struct sweep_table t = { 0 };
     struct strbuf text = { 0 };
     int rc = sweep_table_open(&t, s->manifest, &s->dir, 1, a, e);
     if (rc == 0) rc = sweep_table_write(&t, s->dir, NULL, &text, e);
-    if (rc == 0) rc = sweep_print(s->dir, format, &text, e);
+    if (rc == 0) rc = sweep_print(s->dir, o->format, &text, e);
     if (rc == 0) {
         log_info("wrote %s/sweep.csv and sweep.json", s->dir);
         if (t.n_missing > 0 && s->o.shard.count > 1)
@@ -131,8 +133,8 @@ static int report(const struct sweep *s, int format, bool plots, struct err *e)
             log_warn("%zu of %zu runs failed; point %zu: %s", t.n_failed, t.n_runs, t.error_point,
                      t.error);
         rc = t.n_failed > 0 ? 1 : 0;
-        if (plots) {
-            const int drawn = command_plot(s->dir, e);
+        if (o->plots) {
+            const int drawn = command_draw("plot", s->dir, o->lang, e);
             if (drawn != 0) rc = drawn;
         }
     }
@@ -189,9 +191,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         log_info("%zu of %zu runs are there already", s.n_mine - s.n_todo, s.n_mine);
     rc = sweep_run(&s, e);
     if (rc == 0)
-        rc = s.o.shard.count > 1 && s.n_runs > MOST_RUNS_IN_TABLES_OF_A_SHARD
-                 ? report_shard(&s)
-                 : report(&s, o.format, o.plots, e);
+        rc = s.o.shard.count > 1 && s.n_runs > MOST_RUNS_IN_TABLES_OF_A_SHARD ? report_shard(&s)
+                                                                              : report(&s, &o, e);
 out:
     sweep_fini(&s);
     opt_fini(opts, &o);

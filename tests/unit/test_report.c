@@ -565,15 +565,31 @@ static void svg_is_cleaned(void **state)
 {
     (void)state;
     struct strbuf out = { 0 };
-    gnuplot_clean_svg(
-        "<?xml?>\n<svg \n width=\"1\">\n<title>Gnuplot</title>\n<desc>Produced by GNUPLOT 5.4 "
-        "patchlevel 4 </desc>\n<g id=\"a\" color=\"black\" stroke=\"black\"><title>a_plot_1</title>"
-        "<use xlink:href='#gp'/>x id='q' &lt;</g></svg>\n",
-        "p", "A <b> & c", &out);
+    const struct gnuplot_alt alt = { LANG_EN, "A <b> & c", "Up & down." };
+    static const char head[] =
+        "<?xml?>\n<svg \n width=\"1\">\n<title>Gnuplot</title>\n<desc>Produced by "
+        "GNUPLOT 5.4 patchlevel 4 </desc>\n",
+                      value[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'a: 1 < 2')\" "
+                                "onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title></g>";
+    struct strbuf svg = { 0 };
+    strbuf_addf(&svg,
+                "%s<g id=\"a\" color=\"black\" stroke=\"black\"><title>a_plot_1</title>"
+                "<use xlink:href='#gp'/>x id='q' &lt;</g></svg>\n",
+                head);
+    gnuplot_clean_svg(svg.s, "p", &alt, &out);
     assert_string_equal(
-        out.s, "<?xml?>\n<svg role=\"img\" \n width=\"1\">\n<title>A &lt;b&gt; &amp; c</title>\n"
-               "<g id=\"p_a\" color=\"inherit\" stroke=\"currentColor\">"
-               "<use xlink:href='#p_gp'/>x id='q' &lt;</g></svg>\n");
+        out.s,
+        "<?xml?>\n<svg role=\"img\" aria-labelledby=\"p-t\" aria-describedby=\"p-d\" \n width=\"1\">\n"
+        "<title id=\"p-t\">A &lt;b&gt; &amp; c</title>\n"
+        "<desc id=\"p-d\">Up &amp; down. Its values stand in plots/p.tsv.</desc>\n"
+        "<g id=\"p_a\" color=\"inherit\" stroke=\"currentColor\">"
+        "<use xlink:href='#p_gp'/>x id='q' &lt;</g></svg>\n");
+    strbuf_clear(&out);
+    strbuf_clear(&svg);
+    strbuf_addf(&svg, "%s%s%s</svg>", head, value, value);
+    gnuplot_clean_svg(svg.s, "p", &alt, &out);
+    assert_contains(out.s, "<desc id=\"p-d\">Up &amp; down. a: 1 &lt; 2; a: 1 &lt; 2</desc>");
+    strbuf_fini(&svg);
     strbuf_fini(&out);
 }
 

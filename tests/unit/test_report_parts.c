@@ -351,7 +351,7 @@ static void a_sweep_beside_the_run(void **state)
     assert_string_equal(b.curve[0].axis, "fleet.a.nodes");
     assert_contains(b.curve[0].svg.s, "a 的节点数");
     assert_contains(b.curve[0].svg.s, "等待，p95（秒）");
-    assert_contains(b.curve[0].svg.s, "1: 5.43 秒"); /* what the interval supports */
+    assert_contains(b.curve[0].svg.s, "p，1：5.43 秒"); /* what the interval supports */
     const struct report_look chinese = { .lang = LANG_ZH, .beside = &b };
     out = (struct strbuf){ 0 };
     report_page(&r, NULL, 0, &chinese, &out);

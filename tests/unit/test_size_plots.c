@@ -53,20 +53,42 @@ static void a_target_over_cards(void **state)
         "axis\tfigure\ttarget\tlimit\tcolours\tdashes\taxis in words\tfigure in words\n"
         "cards\tjobs.wait_s.p95\ttarget: \xe2\x89\xa4 600 s\t600\t 1 1 2\t 1 2 2\tnumber of cards\twait, p95 (s)\n"
         "\n\nwhole, card of a = l4\tmean\tlow\thigh\tmet\ttext\n"
-        "4\tNaN\tNaN\tNaN\t0\t4 cards, 1 nodes: n/a, missed\n"
-        "8\t900\t700\t1100\t0\t8 cards, 2 nodes: 900 s, missed\n"
-        "12\t30\t30\t30\t1\t12 cards, 3 nodes: 30 s, met\n"
+        "4\tNaN\tNaN\tNaN\t0\twhole, card of a = l4, 4 cards, 1 nodes: n/a, missed\n"
+        "8\t900\t700\t1100\t0\twhole, card of a = l4, 8 cards, 2 nodes: 900 s, missed\n"
+        "12\t30\t30\t30\t1\twhole, card of a = l4, 12 cards, 3 nodes: 30 s, met\n"
         "\n\nwhole, card of a = a100\tmean\tlow\thigh\tmet\ttext\n"
-        "8\t60\t50\t70\t1\t8 cards, 2 nodes: 60 s, met\n"
+        "8\t60\t50\t70\t1\twhole, card of a = a100, 8 cards, 2 nodes: 60 s, met\n"
         "\n\nmig, card of a = a100\tmean\tlow\thigh\tmet\ttext\n"
-        "8\t5\t4\t6\t1\t8 cards, 2 nodes: 5.0 s, met\n");
+        "8\t5\t4\t6\t1\tmig, card of a = a100, 8 cards, 2 nodes: 5.0 s, met\n");
     free(t);
     t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
     assert_contains(t, ">target: \xe2\x89\xa4 600 s<"); /* in the key */
     assert_contains(t, ">whole, card of a = a100<");
     assert_contains(t, "12 cards, 3 nodes: 30 s, met"); /* under the pointer */
+    assert_contains(t,
+                    "<title id=\"size_curve_1_jobs_wait_s_p95-t\">wait, p95 over number of cards<");
+    assert_contains(t,
+                    "<desc id=\"size_curve_1_jobs_wait_s_p95-d\">A line a policy over the fleets");
     free(t);
     assert_false(plot_exists(dir, "size_curve_2_services_0_attainment.tsv"));
+}
+
+/* A share and its target are in %. */
+static void shares(void **state)
+{
+    size_t n;
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sizing(
+        "{'format': 'gpusim-size/1', 'slo': ['gpu.allocated<=0.85'], 'policies': [{'name': 'mig', "
+        "'tried': [{'nodes': 1, 'cards': 4, 'met': true, 'targets': [" TARGET("0.5", "0.45", "0.55",
+                                                                              "met") "]}]}]}");
+    err = (struct err){ 0 };
+    if (size_plots_build(dir, NULL, LANG_EN, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
+    char *t = plot_file(dir, "size_curve_1_gpu_allocated.tsv");
+    assert_contains(t, "target: \xe2\x89\xa4 85 %\t85\t");
+    assert_contains(t, "\n4\t50\t45\t55\t1\tmig, 4 cards, 1 nodes: 50.0 %, met\n");
+    free(t);
 }
 
 /* As in a sizing of two of four policies; no fleet of the last has the figure. */
@@ -129,9 +151,8 @@ static void wrong_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_target_over_cards),
-        cmocka_unit_test(colours_and_key),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(a_target_over_cards), cmocka_unit_test(shares),
+        cmocka_unit_test(colours_and_key),     cmocka_unit_test(mistakes),
         cmocka_unit_test(wrong_kinds),
     };
     return cmocka_run_group_tests_name("size_plots", tests, NULL, NULL);

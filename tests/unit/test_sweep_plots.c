@@ -62,12 +62,12 @@ static void curves_and_front(void **state)
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
     assert_string_equal(
         t,
-        "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\n"
-        "fleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\tnodes of pool\twait, p95 (s)\n"
-        "\n\na\tvalue\tmean\tlow\thigh\ttext\n2\t2\t10\t10\t10\t2: 10 s\n4\t4\tNaN\tNaN\tNaN\t4: n/a \n"
-        "10\t10\t100\t100\t100\t10: 100 s\n"
-        "\n\nb\tvalue\tmean\tlow\thigh\ttext\n2\t2\t5\t5\t5\t2: 5 s\n4\t4\t10\t10\t10\t4: 10 s\n"
-        "10\t10\t200\t200\t200\t10: 200 s\n");
+        "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\ttop\n"
+        "fleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\tnodes of pool\twait, p95 (s)\t0\n"
+        "\n\na\tvalue\tmean\tlow\thigh\ttext\n2\t2\t10\t10\t10\ta, 2: 10 s\n4\t4\tNaN\tNaN\tNaN\ta, 4: n/a\n"
+        "10\t10\t100\t100\t100\ta, 10: 100 s\n"
+        "\n\nb\tvalue\tmean\tlow\thigh\ttext\n2\t2\t5\t5\t5\tb, 2: 5 s\n4\t4\t10\t10\t10\tb, 4: 10 s\n"
+        "10\t10\t200\t200\t200\tb, 10: 200 s\n");
     free(t);
     t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg"); /* units on the axes */
     assert_contains(t, "wait, p95 (s)");
@@ -89,7 +89,10 @@ static void curves_and_front(void **state)
     free(t);
     t = plot_file(dir, "sweep_pareto.svg");
     assert_contains(t, "<svg role=\"img\"");
-    assert_contains(t, "a, nodes of pool = 2: 10 s, 60 USD"); /* under the pointer */
+    assert_contains(t, "<title id=\"sweep_pareto-t\">cost of the run against wait, p95</title>");
+    assert_contains(t, "<desc id=\"sweep_pareto-d\">Down and left is better.");
+    assert_contains(t, "; b, nodes of pool = 2: 5 s, 40 USD; "); /* read aloud */
+    assert_contains(t, "a, nodes of pool = 2: 10 s, 60 USD");    /* under the pointer */
     char *again = NULL;
     assert_int_equal(build(dir), 3);
     again = plot_file(dir, "sweep_pareto.svg");
@@ -133,6 +136,55 @@ static void heat(void **state)
     free(t);
 }
 
+/* Shares are in % from 0 to 100, as in the report; their words are in the language that was asked for. */
+static void shares(void **state)
+{
+    (void)state;
+    size_t n;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    const char *dir = sweep(
+        HEAD("{'path': 'x', 'values': ['1', '2']}") "{'point': 0, 'set': {'x': '1'}, 'policies': [{'name': 'a', 'metrics': {" FIG(
+            "gpu.allocated",
+            "0.25") "}}]},"
+                    "{'point': 1, 'set': {'x': '2'}, 'policies': [{'name': 'a', 'metrics': {" FIG(
+                        "gpu.allocated", "0.985") "}}]}]}");
+    assert_int_equal(sweep_plots_build(dir, NULL, LANG_ZH, &n, &err), 0);
+    assert_int_equal(n, 1);
+    char *t = plot_file(dir, "sweep_curve_gpu_allocated.tsv");
+    assert_contains(t, "\t100\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t25\t25\t25\ta，1：25 %\n");
+    assert_contains(t, "2\t2\t98.5\t98.5\t98.5\ta，2：98.5 %\n");
+    free(t);
+    t = plot_file(dir, "sweep_curve_gpu_allocated.svg");
+    assert_contains(t, " 100<"); /* the upper end of the axis */
+    assert_null(strstr(t, " 120<"));
+    assert_contains(t, "\xe5\x8d\xa0\xe5\x8d\xa1\xe6\x97\xb6 %");
+    assert_contains(t, "<desc id=\"sweep_curve_gpu_allocated-d\">\xe6\xaf\x8f");
+    assert_null(strstr(t, "Down")); /* no English */
+    free(t);
+}
+
+/* Figures of another version: below the picture and in its words. */
+static void of_another_version(void **state)
+{
+    (void)state;
+    if (!have_gnuplot()) skip_without("gnuplot");
+    static const char note[] = "Figures of gpusim 0.0.7, drawn by gpusim " GPUSIM_VERSION ".";
+    const char *dir =
+        sweep("{'format': 'gpusim-sweep/1', 'gpusim_version': '0.0.7', 'vary': [{'path': 'x', "
+              "'values': ['1']}], 'points': [{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY(
+                  "a", "1", "5", "0") "]}]}");
+    assert_int_equal(build(dir), 3);
+    char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg");
+    const char *first = strstr(t, note), *second = first ? strstr(first + 1, note) : NULL;
+    assert_non_null(second);
+    free(t);
+    dir = sweep(one_axis);
+    assert_int_equal(build(dir), 3);
+    t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.svg");
+    assert_null(strstr(t, "drawn by"));
+    free(t);
+}
+
 /* Values that are no numbers stand in their order; with a hundredfold range the axis is logarithmic. */
 static void scales(void **state)
 {
@@ -142,8 +194,8 @@ static void scales(void **state)
         const char *first, *second, *row;
     } way[] = {
         { "fifo", "sjf",
-          "0\t1\tx\twait, p95 (s)\n\n\na\tvalue\tmean\tlow\thigh\ttext\n0\tfifo\t1" },
-        { "1", "100", "2\t1\tx\twait, p95 (s)\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t1" },
+          "0\t1\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n0\tfifo\t1" },
+        { "1", "100", "2\t1\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t1" },
     };
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
@@ -230,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_and_front), cmocka_unit_test(heat),
+        cmocka_unit_test(shares),           cmocka_unit_test(of_another_version),
         cmocka_unit_test(scales),           cmocka_unit_test(colours_and_key),
         cmocka_unit_test(mistakes),         cmocka_unit_test(without_gnuplot),
     };
