@@ -10,9 +10,24 @@
 #include <math.h>
 #include <string.h>
 
-enum field { SET, GROUP, POLICIES, ROWS, MAPE, WORST, BASE_MAPE, BASELINE, WHAT, COLUMNS };
+enum field {
+    SET,
+    GROUP,
+    POLICIES,
+    ROWS,
+    MAPE,
+    WORST,
+    BASE_MAPE,
+    WORST_ROW,
+    WORST_MEASURED,
+    WORST_PREDICTED,
+    BASELINE,
+    WHAT,
+    COLUMNS
+};
 static const char *const names[COLUMNS] = {
-    "set", "group", "policies", "rows", "mape", "worst", "baseline_mape", "baseline", "what",
+    "set",       "group",          "policies",        "rows",     "mape", "worst", "baseline_mape",
+    "worst_row", "worst_measured", "worst_predicted", "baseline", "what",
 };
 enum { MOST_KINDS = 64 };
 
@@ -77,6 +92,14 @@ static char *copy(struct page *p, const struct csv_field *f)
     return arena_strndup(p->a, f->s, f->len);
 }
 
+/* "bert: 0.14 (0.13)": the row, predicted and measured. */
+static const char *worst_row(const struct errors *t, struct page *p)
+{
+    const double measured = number(t, WORST_MEASURED), predicted = number(t, WORST_PREDICTED);
+    if (isnan(measured) || isnan(predicted)) return "";
+    return arena_printf(p->a, "%s: %.4g (%.4g)", copy(p, field(t, WORST_ROW)), predicted, measured);
+}
+
 static void line(struct grid *to, const struct errors *t)
 {
     struct page *p = to->p;
@@ -89,6 +112,7 @@ static void line(struct grid *to, const struct errors *t)
     grid_text(to, copy(p, field(t, POLICIES)));
     grid_number(to, number(t, ROWS), FIGURE);
     for (int c = MAPE; c <= BASE_MAPE; c++) grid_number(to, number(t, (enum field)c), PERCENT);
+    grid_text(to, worst_row(t, p));
     grid_text(to, word_of(p->lang, copy(p, field(t, BASELINE))));
 }
 
@@ -102,6 +126,7 @@ static void head(struct grid *to, struct page *p)
     grid_column(to, page_word(p, W_MEAN_ERROR), page_word(p, W_PERCENT), false);
     grid_column(to, page_word(p, W_WORST), page_word(p, W_PERCENT), false);
     grid_column(to, page_word(p, W_NAIVE_RULE), page_word(p, W_MEAN_ERROR_PERCENT), false);
+    grid_column(to, page_word(p, W_WORST_ROW), NULL, true);
     grid_column(to, page_word(p, W_THE_NAIVE_RULE), NULL, true);
 }
 

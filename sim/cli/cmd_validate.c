@@ -24,7 +24,8 @@ static const struct opt opts[] = {
     { "set", 0, OPT_LIST, offsetof(struct options, sets), "NAME", "only this set", NULL },
     { "measured", 0, OPT_TEXT, offsetof(struct options, measured), "FILE",
       "score these measured rows instead (CSV, columns as in scenarios/measured/)", NULL },
-    { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL, "exit 1 when a bar is missed",
+    { "strict", 0, OPT_FLAG, offsetof(struct options, strict), NULL,
+      "exit 1 when a bar is missed (a bar on a mean is met by the mean; its worst row is named below it)",
       NULL },
     { "rows", 0, OPT_FLAG, offsetof(struct options, rows), NULL,
       "also print every row; with --format csv instead of the scores", NULL },
@@ -79,7 +80,18 @@ static double shown(const struct valid_check *c, double v)
     return in_percent(c) ? 100 * v : v;
 }
 
-static void print_check(const struct valid_set *s, const struct valid_check *c)
+/* "bert, group x: predicted 1.1, measured 1, +10.0 %" */
+static void print_worst(const struct valid_score *of, bool with_group)
+{
+    const struct valid_row *r = &of->worst_row;
+    printf("%s%s%s: predicted %.4g, measured %.4g, %+.1f %%\n", r->label,
+           with_group && *r->group ? ", " : "", with_group ? r->group : "", r->predicted,
+           r->measured, 100 * (r->predicted / r->measured - 1));
+}
+
+/* A mean hides its worst row, so that is named below it. */
+static void print_check(const struct valid_set *s, const struct valid_report *r,
+                        const struct valid_check *c)
 {
     const char *unit = in_percent(c) ? "%" : s->unit;
     printf("  %s: %s of %s ",
@@ -91,6 +103,11 @@ static void print_check(const struct valid_set *s, const struct valid_check *c)
         printf("has no rows, bar %.4g %s\n", shown(c, c->bar->at_most), unit);
     else
         printf("%.4g %s, bar %.4g %s\n", shown(c, c->value), unit, shown(c, c->bar->at_most), unit);
+    for (size_t g = 0; c->bar->group && g < r->n_groups; g++) {
+        if (strcmp(r->group[g].name, c->bar->group) != 0 || !r->group[g].model.n) continue;
+        printf("    worst row: ");
+        print_worst(&r->group[g].model, false);
+    }
 }
 
 static void print_rows(const valid_rows *rows)
@@ -123,8 +140,11 @@ static void print_set(const struct scored *s, bool rows)
     if (r->n_groups > 1 && r->model.n) print_line("total", false, &r->model, &r->naive);
     if (aside) printf("  * looks at the same rows again; not in the total\n");
     if (r->model.uncovered) printf("  %zu rows are not covered by the model\n", r->model.uncovered);
-    if (r->model.worst_label) printf("  worst row: %s\n", r->model.worst_label);
-    for (size_t b = 0; b < s->set->n_bars; b++) print_check(s->set, &r->check[b]);
+    if (r->model.n) {
+        printf("  worst row: ");
+        print_worst(&r->model, r->n_groups > 1);
+    }
+    for (size_t b = 0; b < s->set->n_bars; b++) print_check(s->set, r, &r->check[b]);
     if (s->note) printf("  note: %s\n", s->note);
     if (rows) print_rows(&s->rows);
     putchar('\n');
@@ -134,11 +154,13 @@ static void print_set(const struct scored *s, bool rows)
 
 static json_t *score_json(const struct valid_score *s)
 {
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "rows", (json_int_t)s->n,
-                     "uncovered", (json_int_t)s->uncovered, "mae", json_num(s->mae), "mape",
-                     json_num(s->mape), "worst", json_num(s->worst), "worst_absolute",
-                     json_num(s->worst_abs), "worst_row",
-                     s->worst_label ? json_string(s->worst_label) : json_null(), "spearman",
+    const struct valid_row *r = &s->worst_row;
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:o}", "rows",
+                     (json_int_t)s->n, "uncovered", (json_int_t)s->uncovered, "mae",
+                     json_num(s->mae), "mape", json_num(s->mape), "worst", json_num(s->worst),
+                     "worst_absolute", json_num(s->worst_abs), "worst_row", r->label,
+                     "worst_measured", json_num(r->label ? r->measured : (double)NAN),
+                     "worst_predicted", json_num(r->label ? r->predicted : (double)NAN), "spearman",
                      json_num(s->spearman));
 }
 
@@ -215,6 +237,7 @@ static bool ends_with(const char *s, const char *end)
 static void csv_line(const struct valid_set *s, const char *group, const char *policies, bool aside,
                      const struct valid_score *model, const struct valid_score *naive)
 {
+    const struct valid_row *worst = &model->worst_row;
     csv_text(s->name, ',');
     csv_text(group, ',');
     csv_text(policies ? policies : "", ',');
@@ -222,6 +245,9 @@ static void csv_line(const struct valid_set *s, const char *group, const char *p
     csv_number(model->mae);
     csv_number(model->mape);
     csv_number(model->worst);
+    csv_text(worst->label ? worst->label : "", ',');
+    csv_number(worst->label ? worst->measured : (double)NAN);
+    csv_number(worst->label ? worst->predicted : (double)NAN);
     csv_number(model->spearman);
     csv_number(naive->mae);
     csv_number(naive->mape);
@@ -233,8 +259,9 @@ static void csv_line(const struct valid_set *s, const char *group, const char *p
 
 static void print_csv(const struct scored *s, size_t n)
 {
-    puts("set,group,policies,aside,rows,mae,mape,worst,spearman,baseline_mae,baseline_mape,"
-         "baseline_worst,unit,what,baseline");
+    puts(
+        "set,group,policies,aside,rows,mae,mape,worst,worst_row,worst_measured,worst_predicted,spearman,"
+        "baseline_mae,baseline_mape,baseline_worst,unit,what,baseline");
     for (size_t i = 0; i < n; i++) {
         const struct valid_report *r = &s[i].report;
         const struct valid_set *set = s[i].set;

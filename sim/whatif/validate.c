@@ -73,7 +73,8 @@ struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool na
         if (s.n == 0 || off > s.worst_abs) s.worst_abs = off;
         if (s.n == 0 || ratio > s.worst) {
             s.worst = ratio;
-            s.worst_label = row[i].label;
+            s.worst_row = row[i];
+            s.worst_row.predicted = p;
         }
         x[s.n] = p;
         y[s.n++] = m;

@@ -35,8 +35,9 @@ typedef VEC(struct valid_row) valid_rows;
 struct valid_score {
     size_t n, uncovered;
     double mae, mape, worst, worst_abs;
-    const char *worst_label; /* of `worst`; NULL without rows */
-    double spearman;         /* rank correlation of predicted and measured; NAN below 3 rows */
+    struct valid_row worst_row; /* of `worst`; label NULL without
+                                   rows; `naive`: predicted is what the baseline says */
+    double spearman;            /* rank correlation of predicted and measured; NAN below 3 rows */
 };
 /* `naive`: of the baseline instead. O(n log n). */
 struct valid_score valid_score_of(const struct valid_row *row, size_t n, bool naive);

@@ -324,6 +324,7 @@ static void errors_of_the_models(void **state)
         text,
         "<td class=\"text short\" data-l=\"policies\">mig</td><td data-v=\"82\" data-l=\"rows\">82</td>");
     assert_contains(text, ">7.1</td>");
+    assert_contains(text, "mobilenet batch 128 on 1g.5gb: 0.4564 (0.7074)</td>");
     assert_contains(text, "Held to no published measurement: whole.</p>");
     assert_null(strstr(text, "interception"));
     free(text);
@@ -335,9 +336,11 @@ static void errors_of_the_models(void **state)
     assert_contains(text, "is not there");
     free(text);
     struct err e = { 0 };
-    const char mine[] = "set,group,policies,rows,mape,worst,baseline_mape,baseline,what\n"
-                        "x,<g>,remote mig,3,0.125,0.5,,none,<w>\n"
-                        "x,total,amig migs,3,0.1,0.5,1,none,other\n";
+    const char mine[] =
+        "set,group,policies,rows,mape,worst,worst_row,worst_measured,worst_predicted,"
+        "baseline_mape,baseline,what\n"
+        "x,<g>,remote mig,3,0.125,0.5,<r>,4,2,,none,<w>\n"
+        "x,total,amig migs,3,0.1,0.5,,,,1,none,other\n";
     assert_int_equal(outfile_write(path_in(dir, "measured/errors.csv"), mine, sizeof mine - 1, &e),
                      0);
     text = validation_of(&r);
@@ -346,6 +349,7 @@ static void errors_of_the_models(void **state)
         "&lt;w&gt;: &lt;g&gt;</th><td class=\"text short\" data-l=\"policies\">remote mig</td><td "
         "data-v=\"3\" data-l=\"rows\">3</td><td data-v=\"12.5\" data-l=\"mean error\">12.5</td><td "
         "data-v=\"50\" data-l=\"worst\">50.0</td><td data-v=\"\" data-l=\"naive rule\">n/a</td>");
+    assert_contains(text, "&lt;r&gt;: 2 (4)</td>");
     assert_null(strstr(text, "other"));
     free(text);
     before ? setenv("GPUSIM_DATA", before, 1) : unsetenv("GPUSIM_DATA");

@@ -30,12 +30,16 @@ static void scores_by_hand(void **state)
     assert_close(s.mape, 0.35 / 3, 1e-12);
     assert_close(s.worst, 0.25, 1e-12);
     assert_close(s.worst_abs, 0.5, 1e-12);
-    assert_string_equal(s.worst_label, "two");
+    assert_string_equal(s.worst_row.label, "two");
+    assert_close(s.worst_row.predicted, 1.5, 0);
+    assert_close(s.worst_row.measured, 2.0, 0);
     assert_close(s.spearman, 1.0, 1e-12);
     const struct valid_score naive = valid_score_of(hand, 4, true);
     assert_int_equal(naive.n, 3);
     assert_close(naive.mape, 1.0 / 3, 1e-12);
     assert_close(naive.worst, 1.0, 1e-12);
+    assert_string_equal(naive.worst_row.label, "one");
+    assert_close(naive.worst_row.predicted, 2.0, 0);
 }
 
 static void ranks_against_the_order(void **state)
@@ -54,7 +58,7 @@ static void nothing_to_score(void **state)
     const struct valid_score s = valid_score_of(NULL, 0, false);
     assert_int_equal(s.n, 0);
     assert_true(isnan(s.mae) && isnan(s.mape) && isnan(s.worst) && isnan(s.worst_abs));
-    assert_null(s.worst_label);
+    assert_null(s.worst_row.label);
 }
 
 static void report_groups_and_bars(void **state)
@@ -407,16 +411,18 @@ static void mig_slices_from_counters(void **state)
     scored_fini(&s);
 }
 
-/* Now 0.053 in total, 0.056 for rows that the fit did not see, 0.090 from one process on the smallest
- * and the largest slice. A fifth of slack: the figures move with the constants of "mps". */
+/* Now 0.038 in total, 0.054 for the rows of inceptionv3 that the fit did not see and 0.046 for those of no
+ * other network more, 0.069 from one process on the smallest and the largest slice. A fifth of slack: the
+ * figures move with the constants of "mps". */
 static void cnns_on_slices(void **state)
 {
     (void)state;
     struct scored s;
     assert_true(score_set(&s, valid_find("cnn_slices", NULL)));
-    assert_true(s.report.model.mape <= 0.064);
-    assert_true(group_mape(&s, "fitted to every other row") <= 0.067);
-    assert_true(group_mape(&s, "fitted to 1 process, 1g and 7g") <= 0.108);
+    assert_true(s.report.model.mape <= 0.046);
+    assert_true(group_mape(&s, "inceptionv3, left out of fit") <= 0.065);
+    assert_true(group_mape(&s, "mobilenetv2, left out of fit") <= 0.055);
+    assert_true(group_mape(&s, "fitted to 1 process, 1g and 7g") <= 0.083);
     assert_true(s.report.model.spearman >= 0.99);
     assert_true(s.report.naive.mape > 5 * s.report.model.mape);
     assert_int_equal(s.report.n_missed, 0);
