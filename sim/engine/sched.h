@@ -9,6 +9,8 @@
  * moment: that its end may now come at any time is seen at the next one.
  * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
  * depth, gets the earliest time and place that delay nobody before it (engine/sched_reserve.c).
+ * Where a start changes whose turn it is (drf), a walk over those who wait goes on with the first, as the order is
+ * then, of those it has not looked at.
  * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
  * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
  * Orders that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the first job that has no

@@ -164,8 +164,10 @@ static void easy(struct engine *e, int head)
     struct reserved r;
     struct place at;
     if (!reserve(e, head, &r)) return;
-    for (int j = second_next(e, head); j >= 0; j = second_next(e, j)) {
+    second_walk(e);
+    for (int j = second_step(e); j >= 0; j = second_step(e)) {
         struct life *l = &e->life[j];
+        if (j == head) continue;
         if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
         const bool brief = e->clock + l->job->limit <= r.when;
@@ -191,10 +193,10 @@ static void schedule(struct engine *e)
     while ((head = second_next(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
         second_start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
-    if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE)
-        second_conservative(e, second_next, second_start);
+    if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE) second_conservative(e);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
-    for (int j = head; j >= 0; j = second_next(e, j))
+    second_walk(e);
+    for (int j = second_step(e); j >= 0; j = second_step(e))
         if (second_find(e, &e->now, NULL, j, e->like, &at)) second_start(e, j, &at);
 }
 

@@ -92,7 +92,8 @@ struct engine {
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
     int starts;
-    bool failed; /* somebody ran out of memory as it started */
+    bool seen[SECOND_JOBS]; /* stepped on in this walk */
+    bool failed;            /* somebody ran out of memory as it started */
     bool
         news; /* somebody came or gave back: a limit that passes is no reason to look at the queue */
 };
@@ -103,12 +104,19 @@ const struct demand *second_demand_of(const struct engine *e, int job, int group
 struct room second_room_on(const struct engine *e, const struct view *v, int card);
 bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
                  enum second_like like, struct place *out);
+/* The same in some of the groups. */
+bool second_find_among(const struct engine *e, const struct view *v, const struct view *beside,
+                       int job, const bool *allowed, enum second_like like, struct place *out);
 /* second_order.c: who is next. */
 void second_enqueue(struct engine *e, int job); /* it begins to wait */
 void second_look(struct engine *e);             /* the queue is looked at */
 void second_held(struct engine *e, int job);    /* it has left its cards */
 int second_next(const struct engine *e,
                 int job); /* who waits next after it (-1: the first); -1: none */
+/* Through the queue while jobs are taken out, which may change whose turn it is: the first of those not yet
+ * stepped on, as the order is now; -1: none. */
+void second_walk(struct engine *e);
+int second_step(struct engine *e);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
 void second_fgd_submitted(struct engine *e, int job);
 double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,
@@ -120,7 +128,8 @@ int second_node_of(const struct engine *e, int card);
 bool second_card_holds(const struct engine *e, const struct view *v, int job, int group, int card);
 bool second_node_holds(const struct engine *e, const struct view *v, int job, int group, int node,
                        int on_node);
-bool second_by_node(const struct engine *e, const struct view *v, int job, struct place *out);
+bool second_by_node(const struct engine *e, const struct view *v, int job, const bool *allowed,
+                    struct place *out);
 void second_put(struct view *v, int job, const struct place *at);
 void second_drop(struct view *v, int job);
 bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at);
@@ -141,9 +150,7 @@ void second_progress(const struct engine *e, int job, simtime *left, simtime *sa
 int64_t second_rank(const struct engine *e, int job);
 simtime second_falls(const struct engine *e, int job);
 
-/* Conservative backfill: promises to all who wait, in the order that `next` steps through from -1 on; who is
- * promised "now" starts. */
-void second_conservative(struct engine *e, int (*next)(const struct engine *, int),
-                         void (*start)(struct engine *, int, const struct place *));
+/* Conservative backfill: promises to all who wait, in their order; who is promised "now" starts. */
+void second_conservative(struct engine *e);
 
 #endif

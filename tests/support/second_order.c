@@ -158,3 +158,17 @@ int second_next(const struct engine *e, int after)
             best = j;
     return best;
 }
+
+void second_walk(struct engine *e)
+{
+    memset(e->seen, 0, sizeof e->seen);
+}
+
+int second_step(struct engine *e)
+{
+    int best = -1;
+    for (int j = 0; j < e->n; j++)
+        if (e->life[j].waiting && !e->seen[j] && (best < 0 || before(e, j, best))) best = j;
+    if (best >= 0) e->seen[best] = true;
+    return best;
+}

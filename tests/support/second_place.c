@@ -165,7 +165,8 @@ static void take(const struct engine *e, int job, int group, int node, const str
     qsort(out->card, (size_t)out->n, sizeof *out->card, ascending);
 }
 
-bool second_by_node(const struct engine *e, const struct view *v, int job, struct place *out)
+bool second_by_node(const struct engine *e, const struct view *v, int job, const bool *allowed,
+                    struct place *out)
 {
     const struct place none = { 0 };
     double best = -INFINITY;
@@ -173,7 +174,9 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, struc
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct plan_group *group = &e->plan->group[g];
         const struct demand *d = second_demand_of(e, job, (int)g);
-        if (!e->life[job].wish[g].possible || d->cards > group->per_node) continue;
+        if (!e->life[job].wish[g].possible || d->cards > group->per_node ||
+            (allowed && !allowed[g]))
+            continue;
         for (int node = (int)group->first_node; node < group->first_node + group->nodes; node++) {
             struct seen s;
             if (!second_node_holds(e, v, job, (int)g, node, d->cards ? d->cards : 1)) continue;

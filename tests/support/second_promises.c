@@ -251,12 +251,9 @@ static bool place_now(const struct book *b, int job, const bool *now, struct pla
 {
     const struct engine *e = b->e;
     struct place own;
-    for (int g = 0; g < (int)e->plan->n_groups; g++) {
-        const struct ask a = { &e->now, NULL, job, g, e->like };
-        if (!now[g] || !second_find_in(e, &a, &own)) continue;
-        if (keeps(b, job, &own, e->clock, end_of(e->clock, e->life[job].job->limit))) *at = own;
-        break;
-    }
+    if (second_find_among(e, &e->now, NULL, job, now, e->like, &own) &&
+        keeps(b, job, &own, e->clock, end_of(e->clock, e->life[job].job->limit)))
+        *at = own;
     return second_holds(e, &e->now, job, at);
 }
 
@@ -266,8 +263,7 @@ static simtime held_until(const struct engine *e, int job)
     return e->life[job].promised > e->clock ? e->life[job].promised : e->clock + 1;
 }
 
-void second_conservative(struct engine *e, int (*next)(const struct engine *, int),
-                         void (*start)(struct engine *, int, const struct place *))
+void second_conservative(struct engine *e)
 {
     struct book *b = calloc(1, sizeof *b);
     struct place out;
@@ -277,12 +273,13 @@ void second_conservative(struct engine *e, int (*next)(const struct engine *, in
     for (size_t g = 0; g < e->plan->n_groups; g++) b->shared |= e->plan->group[g].capacity > 1;
     for (int k = 0; k < e->now.n; k++)
         claim(b, e->now.job[k], &e->now.at[k], e->clock, held_until(e, e->now.job[k]));
-    for (int job = next(e, -1); job >= 0; job = next(e, job)) {
+    second_walk(e);
+    for (int job = second_step(e); job >= 0; job = second_step(e)) {
         const simtime length = e->life[job].job->limit;
         simtime at = promise(b, job, e->clock, now, &out);
         if (at == e->clock && place_now(b, job, now, &out)) {
             claim(b, job, &out, at, end_of(at, length));
-            start(e, job, &out);
+            second_start(e, job, &out);
             continue;
         }
         if (at == e->clock) { /* no place after all: from the first end on */

@@ -294,18 +294,25 @@ bool second_find_in(const struct engine *e, const struct ask *a, struct place *o
     return d->cards > 1 || d->units == g->capacity ? whole_cards(e, a, out) : one_card(e, a, out);
 }
 
-/* The first group that has a place. */
-bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
-                 enum second_like like, struct place *out)
+/* The first group that has a place, of those allowed (NULL: all). */
+bool second_find_among(const struct engine *e, const struct view *v, const struct view *beside,
+                       int job, const bool *allowed, enum second_like like, struct place *out)
 {
-    if (e->by_node && !beside && second_by_node(e, v, job, out)) return true;
+    const bool by_node = e->by_node && !beside; /* beside a reservation cards are sought */
+    if (by_node && second_by_node(e, v, job, allowed, out)) return true;
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct ask a = { v, beside, job, (int)g, like };
         const bool larger = e->life[job].wish[g].demand.cards > e->plan->group[g].per_node;
-        if (e->by_node && !larger) continue;
+        if ((by_node && !larger) || (allowed && !allowed[g])) continue;
         if (e->life[job].wish[g].possible && second_find_in(e, &a, out)) return true;
     }
     return false;
+}
+
+bool second_find(const struct engine *e, const struct view *v, const struct view *beside, int job,
+                 enum second_like like, struct place *out)
+{
+    return second_find_among(e, v, beside, job, NULL, like, out);
 }
 
 void second_put(struct view *v, int job, const struct place *at)
