@@ -123,6 +123,11 @@ const char *page_first_line(struct page *p);
 /* The other sentences of the result, plain text: from page_findings_from() on. */
 size_t page_findings_from(struct page *p);
 const char *page_finding(struct page *p, size_t i);
+/* What the recommended policy costs a year, on a straight line and with interest, plain text; NULL: no ranges of prices. */
+const char *page_a_year(struct page *p);
+/* Renting that has cost less by the end of the term than the recommended policy, resale taken off: the first such; NULL: there is
+ * none. *usd: its cost a year as text. */
+const struct payback *page_cheaper_rent(struct page *p, size_t *policy, const char **usd);
 void page_script(struct page *p);    /* sorting, and values under the pointer */
 void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */

@@ -26,17 +26,29 @@ static void unfinished(struct page *p)
     if (any) strbuf_addf(p->out, "%s</p>\n", page_word(p, W_AT_END_MEANS));
 }
 
+static uint64_t lost_of(const struct page *p, size_t i)
+{
+    const struct job_counts *n = &p->r->policy[i].jobs;
+    return n->failed + n->killed + n->rejected;
+}
+
 /* The advice compares only policies that serve at least 99 jobs in a hundred. */
+static bool loses_many(const struct page *p, size_t i)
+{
+    return p->r->n_policies > 1 &&
+           (double)lost_of(p, i) > 0.01 * (double)p->r->policy[i].jobs.submitted;
+}
+
 static void not_compared(struct page *p)
 {
-    for (size_t i = 0; i < p->r->n_policies && p->r->n_policies > 1; i++) {
+    for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct job_counts *n = &p->r->policy[i].jobs;
-        uint64_t lost = n->failed + n->killed + n->rejected;
-        if ((double)lost <= 0.01 * (double)n->submitted) continue;
+        if (!loses_many(p, i)) continue;
         strbuf_addz(p->out, "<p class=\"warn\">");
-        SAY(p, W_NOT_SERVED, html_of_policy(p, i), html_of_count(p, lost),
+        SAY(p, W_NOT_SERVED, html_of_policy(p, i), html_of_count(p, lost_of(p, i)),
             html_of_count(p, n->submitted), html_of_count(p, n->failed),
-            html_of_count(p, n->killed), html_of_count(p, n->rejected));
+            html_of_count(p, n->killed), html_of_count(p, n->rejected),
+            html_of_count(p, n->failed_oom));
         strbuf_addz(p->out, "</p>\n");
     }
 }
@@ -165,76 +177,57 @@ static void contents(struct page *p)
     strbuf_addz(p->out, "</ul></nav>\n");
 }
 
-/* What the ranges of the prices make of the cost of the recommended policy. */
-static void range(struct page *p)
+/* What the recommended policy costs a year, and with interest. */
+static void a_year(struct page *p)
 {
-    json_t *one;
-    size_t i;
-    const char *policy = p->r->n_decisions ? p->r->decision[0].policy : NULL;
-    json_array_foreach(json_object_get(p->risk, "options"), i, one)
-    {
-        static const char *const keys[] = { "eac_usd", "p10_usd", "p90_usd" };
-        const char *name = json_string_value(json_object_get(one, "policy")), *arg[3];
-        if (!policy || !name || strcmp(name, policy) != 0) continue;
-        for (size_t k = 0; k < 3; k++) {
-            struct strbuf b = { 0 };
-            const double usd = json_number_value(json_object_get(one, keys[k]));
-            html_money(&b, page_rounded(usd, json_number_value(json_object_get(one, "p10_usd")),
-                                        json_number_value(json_object_get(one, "p90_usd"))));
-            arg[k] = arena_strdup(p->a, b.s);
-            strbuf_fini(&b);
-        }
-        strbuf_addz(p->out, "<p>");
-        SAY(p, W_RANGE, arg[0], arg[1], arg[2]);
-        strbuf_addz(p->out, "</p>\n");
-    }
+    const char *s = page_a_year(p);
+    if (s) strbuf_addf(p->out, "<p>%s</p>\n", html_of(p, s));
 }
 
-/* By the end of the term renting has cost less than buying, resale taken off. */
-static bool stays_cheaper(const struct tco_result *x, const struct payback *rent)
-{
-    const size_t last = x->n_months - 1;
-    return x->n_months > 0 && x->paid_by_month_usd && rent->paid_by_month_usd &&
-           isfinite(x->resale_usd) && rent->usd_per_year > 0 &&
-           rent->paid_by_month_usd[last] < x->paid_by_month_usd[last] - x->resale_usd;
-}
-
-/* For the recommended policy: who signs must see it here. */
+/* Who signs must see it here. */
 static void rent_is_cheaper(struct page *p)
 {
-    const char *policy = p->r->n_decisions ? p->r->decision[0].policy : NULL;
-    for (size_t i = 0; policy && i < p->r->n_policies; i++) {
-        const struct policy_result *x = &p->r->policy[i];
-        if (strcmp(x->name, policy) != 0) continue;
-        for (size_t k = 0; k < x->tco.n_paybacks; k++) {
-            const struct payback *y = &x->tco.payback[k];
-            struct strbuf usd = { 0 };
-            if (!stays_cheaper(&x->tco, y)) continue;
-            html_number(&usd,
-                        page_rounded(y->usd_per_year, 0.9 * y->usd_per_year, 1.1 * y->usd_per_year),
-                        0);
-            strbuf_addz(p->out, "<p class=\"warn\" id=\"rent-is-cheaper\">");
-            SAY(p, W_RENT_IS_CHEAPER, html_of_policy(p, i),
-                arena_printf(p->a, "<span lang=\"en\">%s</span>", html_of(p, y->rent)), usd.s);
-            strbuf_addz(p->out, "</p>\n");
-            strbuf_fini(&usd);
-            return; /* the table has the others */
-        }
-    }
+    size_t policy;
+    const char *usd;
+    const struct payback *y = page_cheaper_rent(p, &policy, &usd);
+    if (!y) return;
+    strbuf_addz(p->out, "<p class=\"warn\" id=\"rent-is-cheaper\">");
+    SAY(p, W_RENT_IS_CHEAPER, html_of_policy(p, policy),
+        arena_printf(p->a, "\"<span lang=\"en\">%s</span>\"", html_of(p, y->rent)), usd,
+        arena_printf(p->a, "<a href=\"#payback\">%s</a>", page_word(p, W_MONTH_BY_MONTH)));
+    strbuf_addz(p->out, "</p>\n");
 }
 
-/* The sentences of the result. */
+/* "NAME is unstable: ...": the sentence is about that policy. */
+static bool is_about(const char *sentence, const char *name, const char *what)
+{
+    return str_starts(sentence, name) && str_starts(sentence + strlen(name), what);
+}
+
+/* Whether a box says it: unfinished(), not_compared(), unstable(). */
+static bool has_box(const struct page *p, const char *sentence)
+{
+    if (strcmp(sentence, word(LANG_EN, W_S_OPEN)) == 0) return true;
+    for (size_t i = 0; i < p->r->n_policies; i++) {
+        const struct policy_result *x = &p->r->policy[i];
+        if (!x->stable && is_about(sentence, x->name, " is unstable: ")) return true;
+        if (loses_many(p, i) && is_about(sentence, x->name, " did not serve ")) return true;
+    }
+    return false;
+}
+
+/* The sentences of the result, but those of the boxes. */
 static void findings(struct page *p)
 {
-    const size_t first = page_findings_from(p);
-    if (p->r->n_advice <= first) return;
-    strbuf_addz(p->out, "<ul>\n");
-    for (size_t i = first; i < p->r->n_advice; i++) {
-        strbuf_addz(p->out, "<li>");
+    bool any = false;
+    for (size_t i = page_findings_from(p); i < p->r->n_advice; i++) {
+        if (has_box(p, p->r->advice[i])) continue;
+        strbuf_addz(p->out, any ? "<li>" : "<ul>\n<li>");
+        any = true;
         html_text(p->out, page_finding(p, i));
         strbuf_addz(p->out, "</li>\n");
     }
-    strbuf_addz(p->out, "</ul>\n");
+    if (any) strbuf_addz(p->out, "</ul>\n");
 }
 
 void page_answer(struct page *p)
@@ -247,7 +240,7 @@ void page_answer(struct page *p)
     strbuf_addz(p->out, "</p></header>\n<main>\n<p class=\"answer\">");
     html_text(p->out, page_first_line(p));
     strbuf_addz(p->out, "</p>\n");
-    range(p);
+    a_year(p);
     rent_is_cheaper(p);
     written_by(p);
     unfinished(p);

@@ -4,6 +4,7 @@
 #include "plots/html.h"
 
 #include <math.h>
+#include <string.h>
 
 static void month(struct grid *t, double x)
 {
@@ -68,6 +69,79 @@ static void base(struct page *p)
         grid_number(&t, x->tco.priced ? x->tco.base_cards : NAN, FIGURE);
     }
     grid_close(&t);
+}
+
+/* The one that is recommended for all work; n_policies: none is. */
+static size_t recommended(const struct result *r)
+{
+    const char *name = r->n_decisions ? r->decision[0].policy : NULL;
+    size_t i = 0;
+    while (i < r->n_policies && !(name && strcmp(r->policy[i].name, name) == 0)) i++;
+    return i;
+}
+
+static const char *amount(struct page *p, double usd, double low, double high)
+{
+    struct strbuf b = { 0 };
+    html_money(&b, page_rounded(usd, low, high));
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
+}
+
+static double number(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+const char *page_a_year(struct page *p)
+{
+    json_t *one;
+    size_t k;
+    const size_t i = recommended(p->r);
+    if (i == p->r->n_policies) return NULL;
+    const struct tco_result *x = &p->r->policy[i].tco;
+    json_array_foreach(json_object_get(p->risk, "options"), k, one)
+    {
+        const char *name = json_string_value(json_object_get(one, "policy"));
+        if (!name || strcmp(name, p->r->policy[i].name) != 0 || !x->priced) continue;
+        const double low = number(one, "p10_usd"), high = number(one, "p90_usd");
+        const char *const arg[] = { amount(p, x->usd_per_year, low, high),
+                                    arena_printf(p->a, "%.3g", 100 * x->rate),
+                                    arena_printf(p->a, "%.3g", x->term_y),
+                                    amount(p, number(one, "eac_usd"), low, high),
+                                    amount(p, low, low, high),
+                                    amount(p, high, low, high) };
+        return word_filled(p->lang, p->a, W_RANGE, arg, 6);
+    }
+    return NULL;
+}
+
+/* By the end of the term renting has cost less than buying, resale taken off. */
+static bool stays_cheaper(const struct tco_result *x, const struct payback *rent)
+{
+    const size_t last = x->n_months - 1;
+    return x->n_months > 0 && x->paid_by_month_usd && rent->paid_by_month_usd &&
+           isfinite(x->resale_usd) && rent->usd_per_year > 0 &&
+           rent->paid_by_month_usd[last] < x->paid_by_month_usd[last] - x->resale_usd;
+}
+
+const struct payback *page_cheaper_rent(struct page *p, size_t *policy, const char **usd)
+{
+    *policy = recommended(p->r);
+    if (*policy == p->r->n_policies) return NULL;
+    const struct tco_result *x = &p->r->policy[*policy].tco;
+    for (size_t k = 0; k < x->n_paybacks; k++) {
+        const struct payback *y = &x->payback[k];
+        struct strbuf b = { 0 };
+        if (!stays_cheaper(x, y)) continue;
+        html_number(&b, page_rounded(y->usd_per_year, 0.9 * y->usd_per_year, 1.1 * y->usd_per_year),
+                    0);
+        *usd = arena_strdup(p->a, b.s);
+        strbuf_fini(&b);
+        return y; /* the table has the others */
+    }
+    return NULL;
 }
 
 void page_rent(struct page *p)

@@ -229,7 +229,7 @@ static int build(const char *dir, const struct result *r, enum lang lang, struct
         report_page(r, pictures, PICTURES, &look, &page);
         rc = outfile_write(html, page.s, page.len, e);
         strbuf_clear(&page);
-        summary_markdown(r, lang, &page);
+        summary_markdown(r, risk.root, lang, &page);
         if (rc == 0) rc = outfile_write(markdown, page.s, page.len, e);
     }
     if (rc == 0 && drawing.code != ERR_OK) {

@@ -131,21 +131,55 @@ static void services(struct strbuf *out, const struct result *r, enum lang lang)
         }
 }
 
-void summary_markdown(const struct result *r, enum lang lang, struct strbuf *out)
+/* Whose first {1} is what a price book says, quoted as code: it is in a language of its own. */
+static void put_rent(struct strbuf *out, struct page *p, size_t policy, const struct payback *y,
+                     const char *usd)
+{
+    const char *const arg[] = { p->r->policy[policy].name, "\n", usd,
+                                page_word(p, W_IN_THE_REPORT) };
+    const char *s = word_filled(p->lang, p->a, W_RENT_IS_CHEAPER, arg, 4), *at = strchr(s, '\n');
+    put_text(out, arena_strndup(p->a, s, (size_t)(at - s)));
+    strbuf_addc(out, '`');
+    for (const char *q = y->rent; *q; q++)
+        strbuf_addc(out, *q == '`' ? '\'' : *q == '\n' || *q == '\r' ? ' ' : *q);
+    strbuf_addc(out, '`');
+    put_text(out, at + 1);
+}
+
+/* What stands below the first line of the page, a point each. */
+static void points(struct strbuf *out, struct page *p)
+{
+    size_t policy;
+    const char *usd, *a_year = page_a_year(p);
+    const struct payback *y = page_cheaper_rent(p, &policy, &usd);
+    const size_t first = page_findings_from(p);
+    if (a_year || y || first < p->r->n_advice) strbuf_addc(out, '\n');
+    if (a_year) {
+        strbuf_addz(out, "- ");
+        put_text(out, a_year);
+        strbuf_addc(out, '\n');
+    }
+    if (y) {
+        strbuf_addz(out, "- ");
+        put_rent(out, p, policy, y, usd);
+        strbuf_addc(out, '\n');
+    }
+    for (size_t i = first; i < p->r->n_advice; i++) {
+        strbuf_addz(out, "- ");
+        put_text(out, page_finding(p, i));
+        strbuf_addc(out, '\n');
+    }
+}
+
+void summary_markdown(const struct result *r, json_t *risk, enum lang lang, struct strbuf *out)
 {
     strbuf_addz(out, "# ");
     put_text(out, r->scenario_name);
     strbuf_addz(out, "\n\n**");
-    struct page p = { .r = r, .lang = lang, .a = arena_create() };
-    const size_t first = page_findings_from(&p);
+    struct page p = { .r = r, .lang = lang, .risk = risk, .a = arena_create() };
     put_text(out, page_first_line(&p));
     strbuf_addz(out, "**\n");
-    if (r->n_advice > first) strbuf_addc(out, '\n');
-    for (size_t i = first; i < r->n_advice; i++) {
-        strbuf_addz(out, "- ");
-        put_text(out, page_finding(&p, i));
-        strbuf_addc(out, '\n');
-    }
+    points(out, &p);
     arena_destroy(p.a);
     jobs(out, r, lang);
     services(out, r, lang);

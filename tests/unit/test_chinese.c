@@ -205,6 +205,11 @@ static void check(const char *dir, const char *name)
     page = read_file(path);
     char *last = strstr(page, "\ngpusim "); /* version and hash */
     assert_non_null(last);
+    for (char *s = page; (s = strchr(s, '`'));) { /* a quotation */
+        char *end = strchr(s + 1, '`');
+        if (!end) break;
+        memset(s, ' ', (size_t)(end + 1 - s));
+    }
     const char *word = english_in(page, last);
     if (word) fail_msg("English in summary.md: \"%.60s\"", word);
     free(page);
@@ -264,12 +269,12 @@ static void english_is_seen(void **state)
 {
     (void)state;
     static const char head[] = "<html lang=\"zh-CN\">";
-    static const char
-        *const clean[] = { "<p>等待 GPU，a100-sxm4-80gb。</p><code>any words</code>",
-                           "<th>原文</th><td class=\"text\"><span lang=\"en\">as quoted</span></td>" },
-               *const bad[] = { "<p>等待 jobs</p>", "<svg><title>Jobs wait</title></svg>",
-                                "<div aria-label=\"four uses\">用途</div>",
-                                "<pre>x</pre><td>unknown</td>" };
+    static const char *const
+        clean[] = { "<p>等待 GPU，a100-sxm4-80gb。</p><code>any words</code>",
+                    "<th>原文</th><td class=\"text\"><span lang=\"en\">as quoted</span></td>" },
+        *const bad[] = { "<p>等待 jobs</p>", "<svg><title>Jobs wait</title></svg>",
+                         "<div aria-label=\"four uses\">用途</div>",
+                         "<pre>x</pre><td>unknown</td>" };
     char page[500];
     for (size_t i = 0; i < sizeof clean / sizeof *clean; i++) {
         snprintf(page, sizeof page, "%s%s", head, clean[i]);

@@ -233,7 +233,7 @@ static void notes_stand_beside_the_figures(void **state)
     (void)state;
     static const char *const parts[] = {
         "whole 1 running, 1 queued",
-        "did not serve 90 of 857 jobs (88 failed, 0 killed, 2 rejected)",
+        "did not serve 90 of 857 jobs (88 failed, 2 of them out of memory, 0 killed, 2 rejected)",
         "Useful can exceed held",
         "(no user)",
         "(no class)",
@@ -715,7 +715,7 @@ static void answer_for_pasting(void **state)
     struct result r;
     struct strbuf out = { 0 };
     fake_result(&r, a);
-    summary_markdown(&r, LANG_EN, &out);
+    summary_markdown(&r, NULL, LANG_EN, &out);
     assert_contains(out.s, "# mixed\n\n**Recommended for all work: mps \\& ");
     assert_contains(out.s, "\n- Under \"timeslice\" 2 jobs ran out of memory.\n");
     assert_contains(out.s, "\n| whole | 850 | 3 | 2 | 60 s | 18.1 min |");
@@ -736,11 +736,11 @@ static void answer_for_pasting(void **state)
             ((struct service_result *)r.policy[i].service)[k].unservable = 0;
     ((struct policy_result *)r.policy)[0].name = "a|b ~~c~~ $d$";
     strbuf_clear(&out);
-    summary_markdown(&r, LANG_EN, &out);
+    summary_markdown(&r, NULL, LANG_EN, &out);
     assert_null(strstr(out.s, "unservable"));
     assert_contains(out.s, "\n| a\\|b \\~\\~c\\~\\~ \\$d\\$ | 850 |");
     strbuf_clear(&out);
-    summary_markdown(&r, LANG_ZH, &out);
+    summary_markdown(&r, NULL, LANG_ZH, &out);
     assert_contains(out.s, "| 策略 | 完成 |");
     strbuf_fini(&out);
     fake_result_fini(&r);

@@ -144,107 +144,6 @@ static void what_each_parameter_does(void **state)
     arena_destroy(a);
 }
 
-static char *answer_of(const struct result *r, enum lang lang)
-{
-    char *text = page_of(r, lang, NULL), *at = strstr(text, "<p class=\"answer\">");
-    assert_non_null(at);
-    at += strlen("<p class=\"answer\">");
-    *strchr(at, '<') = '\0';
-    char *copy = strdup(at);
-    free(text);
-    return copy;
-}
-
-/* Choice, cost to what the range supports, and how often it is the cheapest, in one sentence. */
-static void how_sure_the_answer_is(void **state)
-{
-    struct arena *a = arena_create();
-    struct result r;
-    struct decision_option o[3];
-    (void)state;
-    fake_result(&r, a);
-    struct decision d = r.decision[0];
-    memcpy(o, d.option, sizeof o);
-    d.option = o;
-    r.decision = &d;
-    r.n_decisions = 1;
-    char *text = answer_of(&r, LANG_EN); /* with one that is as good: both chances */
-    assert_contains(
-        text, "at 0.420 USD per useful GPU-hour (the median, which decides; 0.410 at the price "
-              "books&#39; stated values), 0.400 to 0.430 in 80 of 100 draws");
-    assert_contains(text, "of the 2 policies that are fit and fast enough one of these is the "
-                          "cheapest in 100 of 100 draws");
-    free(text);
-    d.n_ties = 0;
-    text = answer_of(&r, LANG_EN);
-    assert_contains(text, "it is the cheapest in 94 of 100 draws");
-    assert_null(strstr(text, "which counts as equal"));
-    free(text);
-    o[0].cost_p50 =
-        0.415; /* recommended because it is faster: said, with the figures of the other */
-    text = answer_of(&r, LANG_EN);
-    assert_contains(
-        text, "whole costs less (median 0.415, the cheapest in 6 of 100 draws), but by less than "
-              "2 %, which counts as equal, and is slower.");
-    free(text);
-    o[0].cost_p50 = 0.46;
-    text = answer_of(&r, LANG_ZH);
-    assert_contains(text, "0.420 美元/有效 GPU 小时");
-    assert_contains(text, "100 次抽样有 94 次成本最低");
-    free(text);
-    const struct advice_reason hair = { "x", "missed", NULL, 1, 2 };
-    d.reason = &hair;
-    d.n_reasons = 1;
-    text = answer_of(&r, LANG_EN);
-    assert_contains(
-        text,
-        "draws. It misses 1 of 2 targets of services, and no other fit policy meets all of them.");
-    free(text);
-    d.n_reasons = 0;
-    o[0].eligible = false;
-    text = answer_of(&r, LANG_EN);
-    assert_contains(text, "the only one of 3 policies that is fit and fast enough");
-    free(text);
-    o[2].cost_p10 = NAN; /* nothing to draw from */
-    text = answer_of(&r, LANG_EN);
-    assert_contains(text, "Recommended for all work: ");
-    assert_null(strstr(text, "draws"));
-    free(text);
-    fake_result_fini(&r);
-    arena_destroy(a);
-}
-
-/* Renting costs less for good: the answer says so, but not where the resale makes up for it. */
-static void rent_is_cheaper(void **state)
-{
-    static const double own[] = { 1000, 1010, 1020 }, rent[] = { 0, 60, 120 };
-    static const struct payback back = { "<cloud>", NAN, NAN, 723.4, rent };
-    struct arena *a = arena_create();
-    struct result r;
-    (void)state;
-    fake_result(&r, a);
-    r.n_decisions = 1;
-    struct policy_result *p = policies_of(&r, a);
-    for (size_t i = 0; i < r.n_policies; i++) {
-        p[i].tco.paid_by_month_usd = own;
-        p[i].tco.n_months = 3;
-        p[i].tco.resale_usd = 850;
-        p[i].tco.payback = &back;
-        p[i].tco.n_paybacks = 1;
-    }
-    char *text = page_of(&r, LANG_EN, NULL);
-    assert_contains(
-        text,
-        "costs more than \"<span lang=\"en\">&lt;cloud&gt;</span>\" would, their resale taken off: 723 USD a year");
-    free(text);
-    for (size_t i = 0; i < r.n_policies; i++) p[i].tco.resale_usd = 950;
-    text = page_of(&r, LANG_EN, NULL);
-    assert_null(strstr(text, "rent-is-cheaper"));
-    free(text);
-    fake_result_fini(&r);
-    arena_destroy(a);
-}
-
 static void when_buying_has_paid(void **state)
 {
     static const double own[] = { 100, 110, 120 }, rent[] = { 0, 60, 120 };
@@ -578,9 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_pays_by_class_and_group),
         cmocka_unit_test(faults_where_there_are_any),
-        cmocka_unit_test(how_sure_the_answer_is),
         cmocka_unit_test(when_buying_has_paid),
-        cmocka_unit_test(rent_is_cheaper),
         cmocka_unit_test(a_sweep_beside_the_run),
         cmocka_unit_test(text_can_be_read),
         cmocka_unit_test(what_each_parameter_does),
