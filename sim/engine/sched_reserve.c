@@ -13,7 +13,7 @@
  *
  * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
  * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
- * one: as long as they do)? With one group of cards, gangs anywhere, whole cards, no faults and no start-up
+ * one: as long as they do)? Who is late all the same has its turn too: it will take its cards. With one group of cards, gangs anywhere, whole cards, no faults and no start-up
  * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
  *
  * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or cards where they
@@ -350,16 +350,16 @@ static void draw_estimates(struct sched *s, struct profile *p)
     }
 }
 
-/* The next job of the plan gets its cards; false: it would miss its deadline. */
+/* The next job of the plan gets its cards, late or not; false: it would miss its deadline. */
 static bool in_time(struct sched *s, struct profile *p, const struct job *j, simtime *from)
 {
     int group = 0;
     const simtime used = j->held, all = estimate(j), length = all > used ? all - used : 0;
     const simtime at = promise_for(s, p, j, length, *from, &group);
-    if (after(at, length) > j->row.deadline) return false;
+    if (at == SIM_NEVER) return false;
     hold(&p->group[group], units_of(j, group), at, after(at, length));
     if (s->plan->backfill == BACKFILL_NONE) *from = at; /* nobody starts before those ahead of it */
-    return true;
+    return after(at, length) <= j->row.deadline;
 }
 
 const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)

@@ -294,7 +294,8 @@ static void force(struct setting *s, const char **order, const char **backfill, 
     (void)backfill;
     if (mode(s, "nodes", 3)) *place = any(s, nodes);
     if (only && strcmp(only, "fgd") == 0) *place = only;
-    if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 || strcmp(only, "drf") == 0))
+    if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
+                 strcmp(only, "drf") == 0 || strcmp(only, "deadline") == 0))
         *order = only;
 }
 
@@ -308,6 +309,7 @@ static void one(uint64_t seed, struct tally *tally)
                                              "conservative", "conservative", NULL };
     static const char *const places[] = { "first_fit", "best_fit",  "first_fit",
                                           "best_fit",  "worst_fit", NULL };
+    static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed, .preempt = "never" };
     struct second_job j[SECOND_JOBS];
@@ -342,7 +344,8 @@ static void one(uint64_t seed, struct tally *tally)
     if (strcmp(order, "fair") == 0)
         strbuf_addf(&s.more, ", 'half_life': '%d s', 'recalculate': '%d s'",
                     10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
-    if (strcmp(order, "deadline") == 0) strbuf_addz(&s.more, ", 'admission': 'none'");
+    if (strcmp(order, "deadline") == 0)
+        strbuf_addf(&s.more, ", 'admission': '%s'", any(&s, admissions));
     char *scenario = xasprintf(
         "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
         "'trace': 'trace.csv'}], 'profiles': {"

@@ -132,8 +132,32 @@ static void as_replayed(void **state)
     assert_true(rejected > RUNS && admitted > RUNS);
 }
 
+/* Job 0 overruns its limit, so that job 1, admitted before that showed, is late at 60 s whatever comes. It will
+ * have the card before job 2 all the same, which would end at 170 s and is turned away. */
+static void who_is_late_has_a_turn(void **state)
+{
+    static const char trace[] = "job_id,submit_s,duration_s,gpus,walltime_s,deadline_s\n"
+                                "0,0,100,1,50,\n"
+                                "1,1,40,1,,95\n"
+                                "2,60,30,1,,96\n";
+    struct simulated s;
+    (void)state;
+    simulate(
+        &s,
+        "{'format': 'gpusim-scenario/1', 'name': 'late', 'fleet': [{'name': 'pool',"
+        " 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 1}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'policies': [{'name': 'p', 'share': {'kind': 'whole'}}], 'output': {'sample': '1 d'},"
+        " 'schedule': {'order': 'deadline', 'backfill': 'none', 'admission': 'plan'}}",
+        trace);
+    assert_true(sim_job_of(&s, "p", "1")->end_s == 140);
+    assert_string_equal(sim_job_of(&s, "p", "2")->state, "rejected");
+    simulated_fini(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(as_replayed) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(as_replayed),
+                                        cmocka_unit_test(who_is_late_has_a_turn) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

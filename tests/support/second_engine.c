@@ -260,7 +260,7 @@ static void arrive(struct engine *e, int job)
     bool possible = false;
     wishes(e, job);
     for (size_t g = 0; g < e->plan->n_groups; g++) possible |= l->wish[g].possible;
-    if (!possible) {
+    if (!possible || !second_admits(e, job)) {
         j->state = JOB_REJECTED;
         j->end = e->clock;
         return;

@@ -117,6 +117,8 @@ int second_next(const struct engine *e,
  * stepped on, as the order is now; -1: none. */
 void second_walk(struct engine *e);
 int second_step(struct engine *e);
+/* second_admit.c: order deadline: may it wait? */
+bool second_admits(struct engine *e, int job);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
 void second_fgd_submitted(struct engine *e, int job);
 double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,
