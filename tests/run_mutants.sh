@@ -177,6 +177,10 @@ mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuou
     's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'
 mutant llm-blocks-by-the-round property/test_llm_steps sim/policy/serve_continuous.c \
     's/return rounds \* e->p->block \+ k;/return rounds * e->p->block + k + 1;/'
+mutant llm-cut-loses-a-part property/test_llm_any sim/engine/service_work.c \
+    's/x->job->as, left - less, now\)/x->job->as, ceil(left - less), now)/'
+mutant llm-match-of-the-stretch property/test_llm_steps sim/policy/serve_continuous.c \
+    's/if \(!e->filling && e->heap\.n > 0 && e->m > 1\)/if (false)/'
 mutant prefix-cache-forgets-the-use unit/test_prefix_cache sim/policy/prefix_cache.c \
     's/push_newest\(c, b\);\n    \}/drop(c, b);\n    }/'
 mutant prefix-hit-still-computed oracle/test_prefix_reuse sim/policy/serve_continuous.c \

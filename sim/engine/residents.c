@@ -308,14 +308,15 @@ static void card_turn(struct residents *r, uint32_t index, simtime now)
     residents_set_shares(r, c, cluster_card(r->cluster, index), m->share);
 }
 
-void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
+void residents_work(struct residents *r, struct job *j, const struct shape *as, double work_ns,
                     simtime now)
 {
     const bool turns = j->as != as;
+    const double whole = work_ns < 9.2e18 ? ceil(fmax(work_ns, 0)) : (double)(SIM_NEVER / 2);
     j->settled = now;
     j->as = as;
-    j->work_left = work_ns;
-    j->work_credit = 0;
+    j->work_left = (int64_t)whole;
+    j->work_credit = work_ns < whole ? whole - work_ns : 0; /* nothing is lost to rounding */
     if (!as) {
         j->speed = 0;
         j->finish = SIM_NEVER;

@@ -35,7 +35,7 @@ void residents_leave(struct residents *r, struct job *j, simtime now);
  * its memory and context, and is not seen by the policy. Its next finish is that of this work. The
  * answers for each combination of idle and busy residents of a card are kept, so going back and
  * forth costs O(residents). */
-void residents_work(struct residents *r, struct job *j, const struct shape *as, int64_t work_ns,
+void residents_work(struct residents *r, struct job *j, const struct shape *as, double work_ns,
                     simtime now);
 /* Work of it that is left now, in isolated ns; below 0 at its end, which is rounded up to a whole ns. */
 double residents_left(const struct job *j, simtime now);

@@ -98,8 +98,8 @@ struct serve_ops {
     /* Everything it has, in the order in which it would go on; begins anew elsewhere. */
     struct serve_call *(*drain)(void *state);
     void (*load)(const void *state, uint64_t *waiting, uint64_t *in_service, double *tokens_);
-    /* Tokens of a prompt that its cache held when the stretch under way began. */
-    int64_t (*match)(void *state, const struct serve_call *q);
+    /* Tokens of a prompt that its cache holds after `done_ns` of the stretch under way. */
+    int64_t (*match)(void *state, const struct serve_call *q, double done_ns);
 };
 
 extern const struct serve_ops *const serve_all[]; /* NULL-terminated, sorted by name */

@@ -53,9 +53,7 @@ struct replica {
     void *state; /* of the way of serving, while it is up */
     const struct shape *look[SERVICE_LOOKS];
     double alone_as[SERVICE_LOOKS]; /* its speed without neighbours with each */
-    double carry;  /* ns by which the stretch under way began before its whole ns; <= 0 */
-    double length; /* of the stretch, from there */
-    int64_t work;  /* the same in the job's work */
+    double length;                  /* of the stretch under way, ns alone */
 };
 
 struct service {
@@ -172,7 +170,7 @@ void service_look_at_all(struct services *s, struct service *v, simtime now);
 /* A request joins the list of a language model's replica. */
 void service_join(struct services *s, struct replica *x, struct query *q, simtime now);
 /* The replica that a request goes to; NULL: none is up, or any that is free. */
-struct replica *service_route(struct service *v, const struct query *q);
+struct replica *service_route(struct service *v, const struct query *q, simtime now);
 /* It stands in a queue; somebody who is free may take it at once. */
 void service_enqueue(struct services *s, struct service *v, struct query *q, simtime now);
 /* It has left: tell who listens, and let its user think. */

@@ -63,7 +63,7 @@ static void hand_out(struct services *s, struct service *v, simtime now)
 {
     for (uint64_t n = v->plan->route->shared ? 0 : v->queue.n; n > 0; n--) {
         struct query *q = queue_pop(&v->queue);
-        struct replica *x = service_route(v, q);
+        struct replica *x = service_route(v, q, now);
         v->routed++;
         if (x->state) {
             service_join(s, x, q, now);
@@ -193,7 +193,7 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
     while (x->queue.n) queue_push(&rest, queue_pop(&x->queue));
     while (rest.n) {
         struct query *q = queue_pop(&rest);
-        struct replica *to = service_route(v, q);
+        struct replica *to = service_route(v, q, now);
         if (to && to->state) {
             service_join(s, to, q, now);
             continue;

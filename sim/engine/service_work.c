@@ -120,8 +120,7 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
                                                 largest * scale, v->plan->reading[x->job->group]) *
                         x->alone;
     service_set_busy(x, true);
-    residents_work(s->residents, x->job, x->job->shape,
-                   work < 9.2e18 ? llround(work) : SIM_NEVER - 1, now);
+    residents_work(s->residents, x->job, x->job->shape, round(work), now);
 }
 
 /* Will anybody come beside those who are here? */
@@ -150,14 +149,9 @@ static void account(struct services *s, struct service *v, struct serve_news *ne
     }
 }
 
-static int64_t work_of(const struct replica *x)
-{
-    const double work = ceil((x->carry + x->length) * x->alone);
-    return work < 9.2e18 ? (int64_t)fmax(work, 0) : SIM_NEVER - 1;
-}
-
-/* The next stretch. */
-static void iterate(struct services *s, struct replica *x, simtime now)
+/* The next stretch. `late`: by so much time alone it should have begun before this whole ns, so that whoever
+ * walks through every step and whoever takes them together round to a whole ns but once. */
+static void iterate(struct services *s, struct replica *x, double late, simtime now)
 {
     struct service *v = x->service;
     struct serve_news news = { 0 };
@@ -169,10 +163,8 @@ static void iterate(struct services *s, struct replica *x, simtime now)
         const size_t look = plan_look(&step);
         x->alone = x->alone_as[look];
         x->job->look = (uint8_t)(look + 1);
-        x->work = work_of(x);
-        residents_work(s->residents, x->job, x->look[look], x->work, now);
+        residents_work(s->residents, x->job, x->look[look], (x->length - late) * x->alone, now);
     } else {
-        x->carry = 0;
         if (x->busy) residents_work(s->residents, x->job, NULL, 0, now);
         service_set_busy(x, false);
     }
@@ -183,25 +175,30 @@ static void stretch_done(struct services *s, struct replica *x, simtime now)
 {
     struct serve_news news = { 0 };
     service_settle(x->service, now);
-    const double did = (double)x->work - residents_left(x->job, now);
-    x->carry = fmin(0, x->carry + x->length - did / x->alone);
+    const double late = -residents_left(x->job, now) / x->alone;
     x->service->plan->serve->done(x->state, now, &news);
     account(s, x->service, &news, now);
-    iterate(s, x, now);
+    iterate(s, x, late, now);
     if (x->phase == REPLICA_DRAINING && !x->busy) service_retire(s, x, now);
+}
+
+/* Time alone of the stretch under way that is done. What would end within a thousandth of a ns has ended, as
+ * it has for residents. */
+static double done_of(const struct replica *x, simtime now)
+{
+    return x->length - (residents_left(x->job, now) - 1e-3 * x->job->speed) / x->alone;
 }
 
 /* The waiting list of a busy replica has changed: perhaps its stretch ends sooner. */
 static void cut(struct services *s, struct replica *x, simtime now)
 {
     const struct service *v = x->service;
-    const double done = (double)x->work - residents_left(x->job, now);
-    const double length = v->plan->serve->cut(x->state, done / x->alone - x->carry);
+    const double left = residents_left(x->job, now);
+    const double length = v->plan->serve->cut(x->state, done_of(x, now));
     if (length != x->length) {
+        const double less = (x->length - length) * x->alone;
         x->length = length;
-        x->work = work_of(x);
-        residents_work(s->residents, x->job, x->job->as,
-                       (int64_t)fmax(0, ceil((double)x->work - done)), now);
+        residents_work(s->residents, x->job, x->job->as, left - less, now);
     }
 }
 
@@ -221,7 +218,7 @@ void service_join(struct services *s, struct replica *x, struct query *q, simtim
     struct service *v = x->service;
     v->plan->serve->join(x->state, &q->call);
     if (!x->busy) {
-        iterate(s, x, now);
+        iterate(s, x, 0, now);
         return;
     }
     cut(s, x, now);
@@ -293,14 +290,16 @@ static size_t by_rank(const struct route_view *view, size_t rank)
 }
 
 /* The least score of all, for this request. */
-static struct replica *route_by_prompt(struct service *v, const struct query *q)
+static struct replica *route_by_prompt(struct service *v, const struct query *q, simtime now)
 {
     struct replica *best = NULL;
     double least = INFINITY;
     for (size_t i = 0; i < v->n_up; i++) {
         struct replica *x = v->up[i];
         struct route_replica seen = seen_of(v, x);
-        if (x->state) seen.hit = (double)v->plan->serve->match(x->state, &q->call);
+        if (x->state)
+            seen.hit =
+                (double)v->plan->serve->match(x->state, &q->call, x->busy ? done_of(x, now) : 0);
         const double score = v->plan->route->score(&seen);
         if (score < least) {
             least = score;
@@ -311,11 +310,11 @@ static struct replica *route_by_prompt(struct service *v, const struct query *q)
 }
 
 /* The replica that a request goes to; NULL: none is up, or any that is free. */
-struct replica *service_route(struct service *v, const struct query *q)
+struct replica *service_route(struct service *v, const struct query *q, simtime now)
 {
     const struct route_ops *ops = v->plan->route;
     if (v->n_up == 0 || ops->shared) return NULL;
-    if (ops->by_prompt) return route_by_prompt(v, q);
+    if (ops->by_prompt) return route_by_prompt(v, q, now);
     if (ops->score) {
         const int64_t best = maxtree_max(&v->score);
         return v->replica[maxtree_next(&v->score, 0, best)];
@@ -335,7 +334,7 @@ struct replica *service_route(struct service *v, const struct query *q)
 /* It stands in a queue; somebody who is free may take it at once. */
 void service_enqueue(struct services *s, struct service *v, struct query *q, simtime now)
 {
-    struct replica *x = service_route(v, q);
+    struct replica *x = service_route(v, q, now);
     struct queue *to = x ? &x->queue : &v->queue;
     if (!x && v->plan->route->shared && v->idle.count) x = v->replica[bits_next(&v->idle, 0)];
     if (v->spec->queue != CFG_NO_INT && v->waiting >= (uint64_t)v->spec->queue &&

@@ -274,7 +274,12 @@ static void advise(struct result *r, const struct replicated *many, struct arena
                    "useful: policies that run jobs slower look dearer than on a longer run.";
     for (size_t p = 0; p < r->n_policies; p++) {
         const struct policy_result *x = &r->policy[p];
-        if (!x->stable)
+        if (!x->stable && x->n_services)
+            say[n++] = arena_printf(a,
+                                    "%s is unstable: %s; its percentiles and the mean times of its "
+                                    "requests are not shown.",
+                                    x->name, x->unstable_reason);
+        else if (!x->stable)
             say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.",
                                     x->name, x->unstable_reason);
         if (not_served(x) > 0)

@@ -83,9 +83,10 @@ void service_stats_add(struct service_stats *s, size_t k, const struct request_e
     if (good) t->good_tokens += (double)q->output_tokens;
 }
 
+/* What a longer run would make longer says nothing of the service: no percentiles and no mean. */
 static void withhold(struct summary *s)
 {
-    s->p50 = s->p90 = s->p95 = s->p99 = NAN;
+    s->mean = s->p50 = s->p90 = s->p95 = s->p99 = NAN;
 }
 
 static struct target_result target_of(struct tally *t, const struct service_target *x, size_t i,

@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "model/job.h"
+#include "policy/call_list.h"
 #include "policy/prefix_cache.h"
 
 #include <math.h>
@@ -111,16 +112,11 @@ static double kernels(const void *params, double layers)
 
 /* ---- one replica ---- */
 
-struct list {
-    struct serve_call *head, *tail;
-    uint64_t n;
-};
-
 struct engine {
     const struct continuous *p;
     struct serve_part part;
     simtime timeout;
-    struct list running, waiting;
+    struct call_list running, waiting;
     struct serve_call *fill, *fill_last; /* being filled in, in the order of the running list */
     VEC(struct serve_call *) heap;       /* decoding, by last step */
     int64_t step;
@@ -156,43 +152,6 @@ static void destroy(void *state)
     vec_fini(&e->heap);
     prefix_cache_destroy(e->cache);
     free(e);
-}
-
-static void list_push(struct list *l, struct serve_call *q)
-{
-    q->next = NULL;
-    q->prev = l->tail;
-    if (l->tail)
-        l->tail->next = q;
-    else
-        l->head = q;
-    l->tail = q;
-    l->n++;
-}
-
-static void list_push_front(struct list *l, struct serve_call *q)
-{
-    q->prev = NULL;
-    q->next = l->head;
-    if (l->head)
-        l->head->prev = q;
-    else
-        l->tail = q;
-    l->head = q;
-    l->n++;
-}
-
-static void list_remove(struct list *l, struct serve_call *q)
-{
-    if (q->prev)
-        q->prev->next = q->next;
-    else
-        l->head = q->next;
-    if (q->next)
-        q->next->prev = q->prev;
-    else
-        l->tail = q->prev;
-    l->n--;
 }
 
 /* ---- the heap of last steps; equal ones leave as it has them, which turns on nothing but who came and went ---- */
@@ -377,10 +336,10 @@ static void evict(struct engine *e)
         give_blocks(e, q, q->target, q->done);
         fill_remove(e, q);
     }
-    list_remove(&e->running, q);
+    call_list_remove(&e->running, q);
     q->target = q->input + q->emitted;
     q->done = 0;
-    list_push_front(&e->waiting, q);
+    call_list_push_front(&e->waiting, q);
 }
 
 static void take_leave(struct engine *e, struct serve_call *q, struct serve_news *news)
@@ -405,7 +364,7 @@ static void join(void *state, struct serve_call *q)
     e->tokens += (double)(q->input + q->output);
     e->never_begun++;
     if (e->waiting.n == 0) e->new_head = true;
-    list_push(&e->waiting, q);
+    call_list_push(&e->waiting, q);
 }
 
 /* ---- steps ---- */
@@ -422,7 +381,7 @@ static simtime expire(void *state, simtime now, struct serve_news *news)
         if (now - q->arrival < e->timeout)
             return e->timeout < SIM_NEVER - 1 - q->arrival ? q->arrival + e->timeout : SIM_NEVER;
         if (q == e->waiting.head) e->new_head = true;
-        list_remove(&e->waiting, q);
+        call_list_remove(&e->waiting, q);
         e->never_begun--;
         q->timed_out = true;
         take_leave(e, q, news);
@@ -432,8 +391,8 @@ static simtime expire(void *state, simtime now, struct serve_news *news)
 
 static void admit(struct engine *e, struct serve_call *q, simtime now, struct serve_news *news)
 {
-    list_remove(&e->waiting, q);
-    list_push(&e->running, q);
+    call_list_remove(&e->waiting, q);
+    call_list_push(&e->running, q);
     fill_push(e, q);
     take_blocks(e, q);
     if (q->began != JOB_NO_TIME) return;
@@ -497,6 +456,14 @@ static double next(void *state, simtime now, struct llm_step *step, struct serve
     return e->length_ns = decode_ns(e, e->m);
 }
 
+/* Of the stretch of decoding under way. A step that ends at this very instant has ended. */
+static int64_t whole_steps(const struct engine *e, double done_ns)
+{
+    int64_t m = (int64_t)llm_decode_steps(&e->part.cost, (double)e->heap.n, e->kv, done_ns / 1e6);
+    if (m > 0 && decode_ns(e, m) > done_ns) m--;
+    return m < e->m ? m : e->m;
+}
+
 /* Only who comes first in the waiting list, and finds a place, can change anything before the batch does. */
 static double cut(void *state, double done_ns)
 {
@@ -504,9 +471,7 @@ static double cut(void *state, double done_ns)
     const bool matters = e->new_head && e->waiting.n > 0 && (int64_t)e->running.n < e->p->max_seqs;
     e->new_head = false;
     if (e->filling || e->m == 1 || !matters) return e->length_ns;
-    int64_t m = (int64_t)llm_decode_steps(&e->part.cost, (double)e->heap.n, e->kv, done_ns / 1e6);
-    /* A step that ends at this very instant has ended before the request came. */
-    if (m < 1 || decode_ns(e, m) <= done_ns) m++;
+    const int64_t m = whole_steps(e, done_ns) + 1;
     if (m < e->m) e->m = m;
     return e->length_ns = decode_ns(e, e->m);
 }
@@ -522,7 +487,7 @@ static void done(void *state, simtime now, struct serve_news *news)
     while (e->heap.n && e->heap.v[0]->last_step <= e->step) {
         q = e->heap.v[0];
         stop_decoding(e, q);
-        list_remove(&e->running, q);
+        call_list_remove(&e->running, q);
         take_leave(e, q, news);
     }
     for (q = e->filling ? e->fill : NULL; q; q = following) {
@@ -536,7 +501,7 @@ static void done(void *state, simtime now, struct serve_news *news)
             start_decoding(e, q);
         } else {
             give_blocks(e, q, q->target, q->input);
-            list_remove(&e->running, q);
+            call_list_remove(&e->running, q);
             take_leave(e, q, news);
         }
     }
@@ -547,7 +512,7 @@ static struct serve_call *drain(void *state)
     struct engine *e = state;
     struct serve_call *first = e->running.head ? e->running.head : e->waiting.head;
     if (e->running.tail) e->running.tail->next = e->waiting.head;
-    e->running = e->waiting = (struct list){ 0 };
+    e->running = e->waiting = (struct call_list){ 0 };
     e->fill = NULL;
     e->heap.n = 0;
     e->kv = e->tokens = 0;
@@ -560,11 +525,15 @@ static struct serve_call *drain(void *state)
     return first;
 }
 
-static int64_t match(void *state, const struct serve_call *q)
+/* The cache loses blocks step by step to those that decode. */
+static int64_t match(void *state, const struct serve_call *q, double done_ns)
 {
-    const struct engine *e = state;
+    struct engine *e = state;
     const struct prefix p = prefix_of(e, q);
-    return p.chain ? prefix_cache_look(e->cache, &p).hit : 0;
+    if (!p.chain) return 0;
+    if (!e->filling && e->heap.n > 0 && e->m > 1)
+        prefix_cache_trim(e->cache, e->free_blocks - need_of(e, whole_steps(e, done_ns)));
+    return prefix_cache_look(e->cache, &p).hit;
 }
 
 static void load(const void *state, uint64_t *waiting, uint64_t *in_service, double *tokens_)

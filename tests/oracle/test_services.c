@@ -69,7 +69,9 @@ static void measure(const struct model *m, struct measured *out)
         out->latency_ms[k] = v->latency_ms.mean;
         out->rate[k] = v->throughput_per_s;
         out->stable &= v->stable;
-        if (!v->stable) assert_true(isnan(v->latency_ms.p99) && isnan(v->wait_ms.p50));
+        if (!v->stable)
+            assert_true(isnan(v->latency_ms.p99) && isnan(v->wait_ms.p50) &&
+                        isnan(v->latency_ms.mean) && isnan(v->wait_ms.mean));
         diag_fini(&d);
         runner_fini(&r);
     }

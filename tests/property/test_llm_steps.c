@@ -3,7 +3,7 @@
  * with room, with a cache so small that sequences are evicted all the time, with few sequences, long prompts,
  * timeouts, prompts whose blocks are found again, several replicas and routers, on a MIG slice, and beside jobs that come and go on the same card.
  *
- * Mutants: llm-cut-at-the-arrival, llm-blocks-by-the-round. */
+ * Mutants: llm-cut-at-the-arrival, llm-blocks-by-the-round, llm-match-of-the-stretch. */
 #include "support/simulate.h"
 
 #include <math.h>
@@ -119,6 +119,9 @@ static const struct example examples[] = {
     { "blocks of 50 found again, evictions",
       ", 'kv_blocks': 330, 'max_seqs': 64, 'max_tokens': 256", "'replicas': { 'min': 2 }", NULL,
       NULL, NULL, 20, 300, 400, 1500, 50 },
+    { "the router sees caches shrink step by step", ", 'kv_blocks': 400",
+      "'replicas': { 'min': 3 }, 'route': 'prefix'", NULL,
+      "'gpu': 'h100-sxm5-80gb', 'gpus_per_node': 3", NULL, 60, 500, 400, 3000, 64 },
     { "on a slice", ", 'host': '2 ms'", "'replicas': { 'min': 2 }, 'need': { 'gpu': 0.5 }",
       "'kind': 'mig'", "'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 1", NULL, 400, 500, 100, 800, 0 },
 };
