@@ -6,10 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${GPUSIM_BIN:-build/gpusim}
-echo 1..24
+echo 1..26
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-    for i in $(seq 24); do echo "ok $i # SKIP no Chromium"; done
+    for i in $(seq 26); do echo "ok $i # SKIP no Chromium"; done
     exit 0
 fi
 dir=$(mktemp -d)
@@ -150,13 +150,38 @@ no_head_last() {
     ! edge last | grep -Eq '^(policy|work|figure|item|user|group|bought|aspect|parameter|measured quantity)  [^0-9]*$|^((USD|%|kWh|kW|jobs|times|months|number|GPU-hours|a year)( +|$))+$'
 }
 no_row_first() { ! edge first | grep -Eq '^(whole|mig|timeslice|mps|intercept|pool|total|(train|dev|notebook|base)-[ug][0-9]+)(  |$)'; }
+# Where rows break: the page's own rules, a sheet for each of 40 heights of what stands above a table of 12 rows and one of 6.
+# Every line of the text is a row: "t07 r01".
+{
+    echo '<!doctype html><meta charset="utf-8">'
+    sed -n '/<style>/,/<\/style>/p' "$dir/out/report.html"
+    for rows in 12 6; do
+        for k in $(seq -w 40); do
+            echo "<div style=\"break-before:page;height:$((104 + 2 * 10#$k))mm\"></div><div class=\"scroll\"><table><thead><tr><th>head</th></tr></thead><tbody>"
+            for r in $(seq -w "$rows"); do [ "$rows" = 12 ] || r=0$r; echo "<tr><td class=\"text\">t$rows-$k r$r</td></tr>"; done
+            echo '</tbody></table></div>'
+        done
+    done
+} >"$dir/rows.html"
+"$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$dir/profile" --no-pdf-header-footer \
+    --print-to-pdf="$dir/rows.pdf" "file://$dir/rows.html" >/dev/null 2>&1 || true
+# "12-07 4 8": the table, and how many of its rows stand on each of its pages
+split_rows() { pdftotext -layout "$dir/rows.pdf" - | awk -v RS='\f' '{ n = split($0, line, "\n"); delete on
+    for (i = 1; i <= n; i++) if (match(line[i], /t[0-9]+-[0-9]+ r/)) on[substr(line[i], RSTART + 1, RLENGTH - 3)]++
+    for (t in on) rows[t] = rows[t] " " on[t] } END { for (t in rows) print t rows[t] }' | sort; }
+# Both must be seen: tables that are cut, and none with fewer than two rows before the cut or three behind it.
+cut_well() { split_rows >"$dir/split.said"; awk '/^12-/ { all++; if (NF > 2) { cut++; if ($2 < 2 || $NF < 3) bad++ } }
+    END { exit !(all == 40 && cut >= 5 && !bad) }' "$dir/split.said"; }
+kept_whole() { awk '/^6-/ { all++; if (NF > 2 || $2 != 6) bad++ } END { exit !(all == 40 && !bad) }' "$dir/split.said"; }
 if command -v pdftotext >/dev/null; then
+    check 'a table is cut with two rows before the cut and three behind it' cut_well
+    check 'a small table is not cut' kept_whole
     check 'on few pages' bash -c "test \"\$(grep -ac '/Type /Page\$' '$dir/report-0.pdf')\" -le 22"
     check 'no page ends with a heading' no_heading_last
     check 'nor with the head of a table' no_head_last
     check 'no page begins with a row without its head' no_row_first
 else
-    for i in 17 18 19 20; do n=$((n + 1)); echo "ok $i # SKIP no pdftotext"; done
+    for i in 17 18 19 20 21 22; do n=$((n + 1)); echo "ok $i # SKIP no pdftotext"; done
 fi
 
 "$bin" report "$dir/out" --lang zh
