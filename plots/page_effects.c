@@ -58,22 +58,25 @@ static void effect(struct grid *t, const struct param_result *x)
     }
     for (size_t k = 0; k < 2; k++) {
         if (f.instead[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
-                        page_word(p, end[k]), page_word(p, W_RECOMMENDS), f.instead[k]);
+            strbuf_addf(&out, "%s%s %s%s%s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), page_word(p, W_RECOMMENDS), page_word(p, W_COLON),
+                        f.instead[k]);
         if (f.none[k])
-            strbuf_addf(&out, "%s%s %s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
-                        page_word(p, end[k]), page_word(p, W_RECOMMENDS),
+            strbuf_addf(&out, "%s%s %s%s%s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), page_word(p, W_RECOMMENDS), page_word(p, W_COLON),
                         page_word(p, W_NO_POLICY));
         if (f.problem[k])
-            strbuf_addf(&out, "%s%s: %s", out.len ? page_word(p, W_SEPARATOR) : "",
-                        page_word(p, end[k]), f.problem[k]);
+            strbuf_addf(&out, "%s%s%s%s", out.len ? page_word(p, W_SEPARATOR) : "",
+                        page_word(p, end[k]), page_word(p, W_COLON),
+                        p->lang == LANG_EN ? f.problem[k] : page_word(p, W_CANNOT_RUN));
     }
     if (out.len == 0) strbuf_addz(&out, page_word(p, W_SAME_CHOICE));
     both(&figures, p, W_E_TURNAROUND, f.turnaround);
     both(&figures, p, W_E_COST, f.cost);
     both(&figures, p, W_E_ATTAINMENT, f.attainment);
     if (figures.len)
-        strbuf_addf(&out, "%s%s: %s", page_word(p, W_SEPARATOR), f.policy, figures.s);
+        strbuf_addf(&out, "%s%s%s%s", page_word(p, W_SEPARATOR), f.policy, page_word(p, W_COLON),
+                    figures.s);
     else
         strbuf_addf(&out, "%s%s", page_word(p, W_SEPARATOR), page_word(p, W_NOTHING_MOVES));
     grid_text(t, out.s);

@@ -112,7 +112,7 @@ static void line(struct grid *to, const struct errors *t)
     grid_text(to, copy(p, field(t, POLICIES)));
     grid_number(to, number(t, ROWS), FIGURE);
     for (int c = MAPE; c <= BASE_MAPE; c++) grid_number(to, number(t, (enum field)c), PERCENT);
-    grid_text(to, worst_row(t, p));
+    grid_quote(to, worst_row(t, p)); /* named in the file */
     grid_text(to, word_of(p->lang, copy(p, field(t, BASELINE))));
 }
 

@@ -130,6 +130,16 @@ static void what_each_parameter_does(void **state)
                           "cost of useful hour % +0.0 / +25.0; targets met, points +0.0 / +5.0");
     assert_contains(text, "no range known");
     free(text);
+    /* why an end cannot be run is said in English only */
+    json_t *one = json_array_get(json_object_get(effects, "parameters"), 0);
+    json_object_set_new(json_object_get(one, "low_end"), "problem", json_string("no such slice"));
+    text = page_of(&r, LANG_EN, effects);
+    assert_contains(text, "at low: no such slice; at high");
+    free(text);
+    text = page_of(&r, LANG_ZH, effects);
+    assert_null(strstr(text, "no such slice"));
+    assert_contains(text, "低端：此取值无法运行，原因见 sensitivity.json");
+    free(text);
     text = page_of(&r, LANG_EN, NULL);
     assert_contains(text, "gpusim run SCENARIO --sensitivity");
     assert_contains(text, "not computed");
