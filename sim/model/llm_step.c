@@ -52,11 +52,35 @@ struct llm_cost llm_cost_of(const struct llm_shape *m, const struct llm_card *ca
     };
 }
 
+enum { TILE = 128, TILED_BEYOND = 256 };
+
+/* Tokens of arithmetic: tiles that have begun are paid in full. */
+static double begun_tiles(double tokens)
+{
+    return tokens > TILED_BEYOND ? TILE * ceil(tokens / TILE) : tokens;
+}
+
+/* The same where only the mean number of tokens is known: half a tile more. */
+static double mean_tiles(double tokens)
+{
+    return tokens + fmin(TILE / 2.0, fmax(0, tokens - TILED_BEYOND));
+}
+
 /* Streaming the weights or computing with them, whichever is longer, smoothly. */
-static double weights_ms(const struct llm_cost *c, double tokens)
+static double smooth_max(const struct llm_cost *c, double tokens)
 {
     const double compute = tokens * c->f;
     return cbrt(c->w * c->w * c->w + compute * compute * compute);
+}
+
+static double weights_ms(const struct llm_cost *c, double tokens)
+{
+    return smooth_max(c, begun_tiles(tokens));
+}
+
+static double mean_weights_ms(const struct llm_cost *c, double tokens)
+{
+    return smooth_max(c, mean_tiles(tokens));
 }
 
 double llm_step_ms(const struct llm_cost *c, const struct llm_step *s)
@@ -97,8 +121,8 @@ double llm_kv_tokens(const struct llm_shape *m, double bytes, double share, doub
 static double prompt_ms(const struct llm_cost *c, double seqs, double context, double input,
                         double input2)
 {
-    return weights_ms(c, seqs + input) - weights_ms(c, seqs) + c->c_n * input + c->q * input2 / 2 +
-           (c->k_mixed - c->k) * seqs * context;
+    return mean_weights_ms(c, seqs + input) - mean_weights_ms(c, seqs) + c->c_n * input +
+           c->q * input2 / 2 + (c->k_mixed - c->k) * seqs * context;
 }
 
 struct llm_expect llm_expect_open(const struct llm_cost *c, const struct llm_load *l)

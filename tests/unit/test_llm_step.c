@@ -56,8 +56,29 @@ static void steps(void **state)
     assert_close(llm_step_ms(&c, &decode), 2 * cbrt(2) + 0.08 + 0.7 + 1, 1e-9);
     /* a chunk of 1,000 tokens after 500: pairs 1000 x (500 + 500), 10 layers of 500 x 30 ns */
     const struct llm_step mixed = { 1100, 100, 10000, 1e6, 500 };
-    assert_close(llm_step_ms(&c, &mixed), cbrt(8 + 22. * 22 * 22) + 0.16 + 0.32 + 0.15 + 0.7 + 1,
-                 1e-9);
+    const double nine_tiles = 9 * 128 * 0.02;
+    assert_close(llm_step_ms(&c, &mixed),
+                 cbrt(8 + pow(nine_tiles, 3)) + 0.16 + 0.32 + 0.15 + 0.7 + 1, 1e-9);
+}
+
+/* 256 tokens are two tiles, 257 three, and so are 384; a small step pays for its tokens. */
+static void begun_tiles_are_paid(void **state)
+{
+    (void)state;
+    const struct llm_cost c = { .w = 1, .f = 0.01 };
+    static const double arithmetic[][2] = { { 1, 1 },     { 130, 130 },  { 255.5, 255.5 },
+                                            { 256, 256 }, { 257, 384 },  { 384, 384 },
+                                            { 385, 512 }, { 2048, 2048 } };
+    for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
+        const struct llm_step step = { .tokens = arithmetic[i][0] };
+        assert_close(llm_step_ms(&c, &step), cbrt(1 + pow(arithmetic[i][1] * 0.01, 3)), 1e-12);
+    }
+    /* decoding alone too */
+    assert_close(llm_decode_ms(&c, 300, 0, 1), cbrt(1 + pow(3.84, 3)), 1e-12);
+    /* means: 1,000 users without prompts to speak of take 1,064 tokens' arithmetic beside one of 1 */
+    const double alone = cbrt(1 + pow(10.64, 3)), beside = cbrt(1 + pow(10.65, 3));
+    assert_close(llm_tpot_closed_ms(&c, 1000, 1, 1e6),
+                 cbrt(1 + pow(10.24, 3)) + 1e-3 * (beside - alone), 1e-9);
 }
 
 /* The closed form is the sum of its steps, and its inverse the first number that reaches a time. */
@@ -123,9 +144,10 @@ static void expected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients), cmocka_unit_test(cards_and_slices),
-        cmocka_unit_test(steps),        cmocka_unit_test(runs_of_steps),
-        cmocka_unit_test(cache),        cmocka_unit_test(expected),
+        cmocka_unit_test(coefficients),  cmocka_unit_test(cards_and_slices),
+        cmocka_unit_test(steps),         cmocka_unit_test(begun_tiles_are_paid),
+        cmocka_unit_test(runs_of_steps), cmocka_unit_test(cache),
+        cmocka_unit_test(expected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
