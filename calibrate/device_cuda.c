@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
 extern const unsigned char kernels_base_fatbin[];
 
 struct blas {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t KiB = 1024, MiB = 1024 * 1024;
+static const uint64_t KiB = 1 << 10, MiB = 1 << 20;
 
 static void missing_all(const struct probe_ctx *c, const struct param_def *key, size_t n,
                         const char *why)

@@ -145,6 +145,6 @@ const struct probe probe_gemm = {
     .name = "gemm",
     .help = "matrix products per precision, against the catalogue's peak",
     .keys = keys,
-    .keys_n = 2 * GEMM_KINDS,
+    .keys_n = sizeof keys / sizeof *keys,
     .run = run,
 };

@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { KINDS = 5, REPEATS = 6 }; /* of neighbours, in the order of kind_loop() */
 /* Clients without caps: kinds as in kind_loop(), and how many at once. */
 enum { TOGETHER = 4, COUNTS = 3, CLIENTS_MAX = 8 };

@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct worker {
     pid_t pid;
     double started_s;

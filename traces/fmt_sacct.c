@@ -198,7 +198,8 @@ static int open_csv(struct sacct *s, const char *path, struct err *e)
     size_t len;
     s->delimiter = '|';
     int rc = csv_open(&s->csv, path, &probe, e);
-    if (rc == 0) rc = csv_peek(s->csv, &head, &len, e);
+    if (rc < 0) return rc;
+    rc = csv_peek(s->csv, &head, &len, e);
     if (rc < 0) return rc;
     if (head && len >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) head += 3, len -= 3;
     s->delimiter = head ? find_delimiter(head, len) : '|';

@@ -118,8 +118,8 @@ int pai_instances_sort(struct pai_instances *s, struct err *e)
         if (pread(fileno(s->records), &k.r, sizeof k.r, at[2] * (off_t)sizeof k.r) != sizeof k.r)
             return io_error(e);
         if (s->kept.n > 0 && at[0] != last[0]) close_task(s, (uint64_t)last[0]);
-        struct kept *before = s->kept.n ? &s->kept.v[s->kept.n - 1] : NULL;
-        if (before && at[1] == last[1]) {
+        if (s->kept.n > 0 && at[1] == last[1]) {
+            struct kept *before = &s->kept.v[s->kept.n - 1];
             s->duplicates++;
             if (replaces(&k.r, &before->r)) *before = k;
         } else {

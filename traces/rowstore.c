@@ -35,7 +35,7 @@ enum optional {
 };
 
 enum { MAX_PACKED = sizeof(struct head) + sizeof(struct job_row) + sizeof(struct request_row) };
-enum { LEAST_BYTES = 4096 }; /* read of a run at once */
+enum { LEAST_BYTES = 4096, MOST_BYTES = 256 << 10 }; /* read of a run at once */
 
 struct run {
     uint64_t at, end; /* in the file: what is not in the buffer yet */
@@ -307,7 +307,7 @@ int rowstore_sort(struct rowstore *s, struct err *e)
         s->runs.v[0].end = s->size;
     }
     s->per_run = s->room / s->runs.n;
-    if (s->per_run > 256 * 1024) s->per_run = 256 * 1024;
+    if (s->per_run > MOST_BYTES) s->per_run = MOST_BYTES;
     if (s->per_run < LEAST_BYTES) s->per_run = LEAST_BYTES;
     free(s->v);
     s->v = xmalloc(s->runs.n * s->per_run);

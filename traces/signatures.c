@@ -321,7 +321,8 @@ static json_t *account(const struct sig_set *s, const char *const *files, int n_
         json_object_set_new(q, "lines", lines);
         json_array_append_new(list, q);
     }
-    json_object_set_new(o, "read", json_integer((json_int_t)(s->kept + out->quarantined)));
+    const uint64_t read = s->kept + out->quarantined;
+    json_object_set_new(o, "read", json_integer((json_int_t)read));
     json_object_set_new(o, "kept", json_integer((json_int_t)s->kept));
     json_object_set_new(o, "repaired", json_integer(0));
     json_object_set_new(o, "quarantined", json_integer((json_int_t)out->quarantined));

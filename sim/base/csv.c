@@ -410,8 +410,8 @@ int csv_verror(const struct csv *c, const struct csv_row *row, const struct csv_
     return rc;
 }
 
-int csv_error(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
-              struct err *e, const char *fmt, ...)
+int csv_complain(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
+                 struct err *e, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

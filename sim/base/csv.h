@@ -56,8 +56,9 @@ csv_bytes(const struct csv *c); /* decompressed bytes consumed: the next row sta
 int csv_peek(struct csv *c, const char **s, size_t *len, struct err *e);
 
 /* Error at a field (NULL: at the row), with the line as excerpt. Returns ERR_INPUT. */
-int csv_error(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
-              struct err *e, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+#define csv_error(...) err_known(csv_complain(__VA_ARGS__))
+int csv_complain(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
+                 struct err *e, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 int csv_verror(const struct csv *c, const struct csv_row *row, const struct csv_field *at,
                struct err *e, const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 

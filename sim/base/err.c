@@ -43,10 +43,11 @@ int err_vset(struct err *e, enum err_code code, const struct loc *at, const char
     return code;
 }
 
-int err_set(struct err *e, enum err_code code, const struct loc *at, const char *fmt, ...)
+int err_record(struct err *e, enum err_code code, const struct loc *at, const char *fmt, ...)
 {
     va_list ap;
 
+    BUG_ON(code >= ERR_OK);
     va_start(ap, fmt);
     err_vset(e, code, at, fmt, ap);
     va_end(ap);

@@ -46,10 +46,18 @@ struct err {
 };
 
 /* Record the first failure and return `code`. `e` and `at` may be NULL. */
-int err_set(struct err *e, enum err_code code, const struct loc *at, const char *fmt, ...)
+#define err_set(...) err_known(err_record(__VA_ARGS__))
+int err_record(struct err *e, enum err_code code, const struct loc *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 int err_vset(struct err *e, enum err_code code, const struct loc *at, const char *fmt, va_list ap)
     __attribute__((format(printf, 4, 0)));
+
+/* That a failure is negative, said where the tools that follow every path can see it. */
+static inline int err_known(int code)
+{
+    if (code >= 0) __builtin_unreachable();
+    return code;
+}
 
 /* Attach to the error already in `e` (no effect when there is none): the next step; the source
  * line `text` (`len` bytes, not NUL-terminated) with columns [col, col + mark_len) underlined. */

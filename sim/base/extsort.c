@@ -92,6 +92,7 @@ static void sort_by_digit(const struct extsort *s, const int64_t *from, int64_t 
 static void sort_run(struct extsort *s)
 {
     const size_t w = s->words;
+    BUG_ON(w == 0);
     size_t i = 1; /* traces are often sorted as they come */
     while (i < s->n && compare(s->v + (i - 1) * w, s->v + i * w, w) <= 0) i++;
     if (i >= s->n) return;

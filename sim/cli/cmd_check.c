@@ -53,7 +53,7 @@ static int check_trace(const char *path, struct finding *f, struct err *e)
     uint64_t rows = 0;
     snprintf(f->what, sizeof f->what, "native job trace");
     int rc = trace_open(&t, path, names, e);
-    while (rc == 0 && f->d->count < 2 * DIAG_KEPT) {
+    while (rc == 0 && f->d->count < (size_t)2 * DIAG_KEPT) {
         struct err at = { 0 };
         const int got = trace_next(t, &row, &at);
         if (got == 0) break;
@@ -75,7 +75,7 @@ static int check_requests(const char *path, struct finding *f, struct err *e)
     uint64_t rows = 0;
     snprintf(f->what, sizeof f->what, "native request trace");
     int rc = requests_open(&t, path, names, e);
-    while (rc == 0 && f->d->count < 2 * DIAG_KEPT) {
+    while (rc == 0 && f->d->count < (size_t)2 * DIAG_KEPT) {
         struct err at = { 0 };
         const int got = requests_next(t, &row, &at);
         if (got == 0) break;
@@ -149,7 +149,8 @@ static int check_jobs(const struct scenario *s, const struct plan *p, struct fin
     struct source *source = NULL;
     struct job_row row;
     int rc = source_open(&source, s, 0, names, e);
-    while (rc == 0 && f->d->count < 2 * DIAG_KEPT && (rc = source_next(source, &row, e)) > 0) {
+    while (rc == 0 && f->d->count < (size_t)2 * DIAG_KEPT &&
+           (rc = source_next(source, &row, e)) > 0) {
         struct unknown_name unknown;
         struct err at = { 0 };
         char why[256];

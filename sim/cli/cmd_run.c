@@ -332,11 +332,12 @@ static void warn_of_service(const struct policy_result *p, const struct service_
 {
     if (!v->stable)
         log_warn("policy %s: service %s is unstable: %s", p->name, v->name, v->unstable_reason);
+    const uint64_t tried = v->replicas_started + v->replicas_never_up;
     if (v->replicas_never_up)
         log_warn("policy %s: %llu of %llu replicas of service %s never came up: no place, or the "
                  "run ended within \"start_up\"",
-                 p->name, (unsigned long long)v->replicas_never_up,
-                 (unsigned long long)(v->replicas_started + v->replicas_never_up), v->name);
+                 p->name, (unsigned long long)v->replicas_never_up, (unsigned long long)tried,
+                 v->name);
     if (v->dropped)
         log_warn(
             "policy %s: service %s dropped %llu of %llu requests: %llu the queue was full, %llu "

@@ -63,13 +63,13 @@ static void draw(const struct mc_model *m, const struct mc_options *opt, double 
     for (size_t k = 0; k < m->n_inputs; k++) rng[k] = rng_create(opt->seed, 0, m->input[k].name);
     for (size_t k = 0; k < sobol; k++) shift[k] = gsl_rng_uniform(rng[k]);
     for (size_t i = 0; i < opt->samples; i++) {
-        if (q) gsl_qrng_get(q, point);
+        if (sobol > 0) gsl_qrng_get(q, point);
         for (size_t k = 0; k < sobol; k++) u[k] = fmod(point[k] + shift[k], 1);
         for (size_t k = sobol; k < m->n_inputs; k++) u[k] = gsl_rng_uniform(rng[k]);
         for (size_t o = 0; o < m->n_options; o++) cost[i * m->n_options + o] = cost_of(m, o, u);
     }
     for (size_t k = 0; k < m->n_inputs; k++) gsl_rng_free(rng[k]);
-    if (q) gsl_qrng_free(q);
+    gsl_qrng_free(q);
     free(rng);
     free(u);
 }

@@ -384,15 +384,15 @@ static bool anywhere(const struct cluster *c, const struct place_request *r, str
     const struct group *g = &c->group[r->group];
     const size_t want = (size_t)r->demand->cards;
     if (g->eligible.count < want) return false;
-    const struct node *node = NULL;
+    int32_t node = -1;
     int64_t on_node = 0;
     for (size_t at = bits_next(&g->eligible, 0); at != BITS_NONE && out->card.n < want;
          at = bits_next(&g->eligible, at + 1)) {
         const uint32_t card = (uint32_t)(pg->first_card + (int64_t)at);
-        const struct node *here = &c->node[c->card[card].node];
-        if (here != node) on_node = 0;
-        node = here;
-        if (!cluster_card_fits(c, card, r->demand) || !node_holds(node, r, on_node + 1) ||
+        if (c->card[card].node != node) on_node = 0;
+        node = c->card[card].node;
+        if (!cluster_card_fits(c, card, r->demand) ||
+            !cluster_node_holds(c, node, r, on_node + 1) ||
             !cluster_beside_holds(r, card, on_node + 1))
             continue;
         vec_push(&out->card, card);

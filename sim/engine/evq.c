@@ -102,8 +102,9 @@ static inline size_t least_of_four(const evkey *c)
 /* Ask for the sixteen grandchildren: four lines in a row, of which the next step needs one. */
 PREFETCHER void prefetch_grandchildren(const evkey *heap, size_t n, size_t child)
 {
+    enum { GRANDCHILDREN = ARITY * ARITY };
     size_t first = ARITY * child + 1;
-    if (n < PREFETCH_MIN || first + ARITY * ARITY > n) return;
+    if (n < PREFETCH_MIN || first + GRANDCHILDREN > n) return;
     for (size_t i = 0; i < ARITY; i++) __builtin_prefetch(&heap[first + ARITY * i]);
 }
 

@@ -359,7 +359,8 @@ double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards)
     const struct plan_group *g = &p->group[group];
     const struct fault_rates *r = &g->spec->rates;
     const int64_t per = g->real_per_node > 0 ? g->real_per_node : 1;
-    const double nodes = cards > 0 ? (double)((cards + per - 1) / per) : 1;
+    const int64_t whole = cards > 0 ? (cards + per - 1) / per : 1;
+    const double nodes = (double)whole;
     const double racks =
         g->spec->nodes_per_rack != CFG_NO_INT ? ceil(nodes / (double)g->spec->nodes_per_rack) : 1;
     if (!g->spec->fails) return INFINITY;

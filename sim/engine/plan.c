@@ -151,7 +151,8 @@ static void resolve_accounts(struct builder *b)
     const struct schedule *s = &p->spec->schedule;
     account_rules_read(&p->accounts, p->arena, b->doc, s->quotas, s->weights, s->pointer, p->cards,
                        b->d);
-    if (p->accounts.n_weights && p->order && !p->order->account_rank)
+    const bool ranks = p->order && p->order->account_rank;
+    if (p->accounts.n_weights && p->order && !ranks)
         problem_at(b, s->pointer, "weights", "weights need an order that ranks groups: fair or drf",
                    p->order->name);
     p->reclaims = s->reclaim == RECLAIM_ALWAYS;
@@ -159,14 +160,14 @@ static void resolve_accounts(struct builder *b)
         problem_at(b, s->pointer, "reclaim", "no quota with a \"cohort\" lends anything", "always");
     if (p->reclaims && p->preempts)
         problem_at(b, s->pointer, "reclaim",
-                   "the order preempts: it is the rank that says who goes", p->order->name);
-    if (p->reclaims && p->order && p->order->account_rank)
+                   "the order preempts: it is the rank that says who goes", s->order);
+    if (p->reclaims && ranks)
         problem_at(b, s->pointer, "reclaim",
                    "the order ranks groups: whose turn it is does not stop who runs",
                    p->order->name);
     if (p->reclaims && p->drop)
         problem_at(b, s->pointer, "when_full", "those who are stopped need a queue", s->when_full);
-    if (p->preempts && p->order->account_rank)
+    if (p->preempts && ranks)
         problem_at(b, s->pointer, "preempt", "an order that ranks groups stops nobody", s->preempt);
 }
 

@@ -121,7 +121,7 @@ static void add_step_signatures(struct builder *b, struct plan_service *x, struc
                                 size_t *n)
 {
     const struct plan_group *g = &b->p->group[0];
-    if (!x->model || b->d->count > 0 || !g->type.gpu) return;
+    if (!x->serve || !x->model || b->d->count > 0 || !g->type.gpu) return;
     const struct llm_shape shape = llm_shape_of(x->model);
     const struct llm_card card = { g->type.gpu->mem_Bps,
                                    g->type.gpu->peak[x->model->precision].dense_ops, 1, 1 };

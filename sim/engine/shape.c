@@ -134,6 +134,7 @@ static bool nodes_suffice(const struct plan_group *g, int64_t served, int64_t ca
 static bool off_suffice(const struct plan *p, const struct plan_group *g, int64_t served,
                         int64_t cards, bool any_node)
 {
+    BUG_ON(g->per_node <= 0);
     int64_t off = 0, full = 0, most = 0; /* of use; nodes with all off; on the best other node */
     for (int64_t n = 0; n < g->nodes; n++) {
         int64_t here = 0;

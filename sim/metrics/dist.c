@@ -51,7 +51,8 @@ static void bins_remake(struct dist *d, int first, int n_bins, int width)
 {
     struct dist to = { .first = first, .n_bins = n_bins, .width = width };
     to.bin = xcalloc((size_t)n_bins, (size_t)width);
-    for (int i = 0; i < d->n_bins; i++) counter_set(&to, d->first + i - first, counter_get(d, i));
+    for (int i = 0; d->bin && i < d->n_bins; i++)
+        counter_set(&to, d->first + i - first, counter_get(d, i));
     free(d->bin);
     d->bin = to.bin;
     d->first = first;
@@ -134,11 +135,12 @@ static void sum_add(struct dist *d, double x)
 /* A sample that is not 0, by whatever form holds the others. Apart, so that the usual way saves no registers. */
 __attribute__((noinline)) static void add_slowly(struct dist *d, double x)
 {
-    if (!d->bin && !exact_reserve(d)) to_histogram(d);
-    if (d->bin)
-        bins_add(d, x);
-    else
+    if (!d->bin && exact_reserve(d)) {
         d->sample[d->n - d->zeros] = x;
+        return;
+    }
+    if (!d->bin) to_histogram(d);
+    bins_add(d, x);
 }
 
 void dist_add(struct dist *d, double x)

@@ -114,7 +114,7 @@ bool colocation_counters_fit(struct colocation_counters *out, const struct job_c
         counters_row(gsl_matrix_ptr(x, rows, 0), &job[pair[i].a], &job[pair[i].b]);
         gsl_vector_set(y, rows++, log(pair[i].norm));
     }
-    bool ok = rows > 2 * COLOCATION_COUNTERS;
+    bool ok = rows > (size_t)2 * COLOCATION_COUNTERS;
     if (ok) {
         gsl_matrix_const_view used = gsl_matrix_const_submatrix(x, 0, 0, rows, COLOCATION_COUNTERS);
         gsl_vector_const_view seen = gsl_vector_const_subvector(y, 0, rows);

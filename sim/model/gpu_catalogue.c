@@ -91,6 +91,7 @@ static int check_unique(const struct gpu_catalogue *c, struct err *e)
         for (int k = -1; k < c->card[i].n_aliases; k++) {
             const char *name = k < 0 ? c->card[i].name : c->card[i].aliases[k];
             const struct gpu_spec *other = gpu_find(c, name, NULL);
+            BUG_ON(!other); /* this card answers to it */
             if (other != &c->card[i])
                 return err_set(e, ERR_INPUT, NULL, "\"%s\" names two cards: \"%s\" and \"%s\"",
                                name, other->name, c->card[i].name);

@@ -62,12 +62,15 @@ static struct planner begin(const struct mig_geometry *g, const struct mig_terms
     return p;
 }
 
-static double gain(const struct planner *p, const double *plus, const double *minus)
+static const double nothing[MIG_KINDS];
+
+static double gain(const struct planner *p, const double plus[MIG_KINDS],
+                   const double minus[MIG_KINDS])
 {
     double then[MIG_KINDS];
     for (int i = 0; i < p->n_asked; i++) {
         const int k = p->asked[i];
-        then[k] = p->capacity[k] + (plus ? plus[k] : 0) - (minus ? minus[k] : 0);
+        then[k] = p->capacity[k] + plus[k] - minus[k];
     }
     return served(p, then) - served(p, p->capacity);
 }
@@ -217,7 +220,7 @@ static void choose_greedily(struct planner *p, const size_t *kind, size_t n)
         size_t best = 0;
         double most = -1;
         for (size_t o = 0; o < c->option.n; o++) {
-            const double adds = gain(p, c->option.v[o].add, NULL);
+            const double adds = gain(p, c->option.v[o].add, nothing);
             if (adds <= most + 1e-12 * fabs(most)) continue;
             most = adds;
             best = o;
@@ -330,7 +333,7 @@ static void leave_open(struct planner *p, const struct mig_state *card, size_t n
                 double less[MIG_KINDS] = { 0 };
                 less[s.profile] = seconds_of(p->t, &card[i], s);
                 const bool there = find_instance(&card[i], s) >= 0;
-                if (there == (pass == 1) && gain(p, NULL, less) > -least_gain(p))
+                if (there == (pass == 1) && gain(p, nothing, less) > -least_gain(p))
                     add_to(p, less, -1);
                 else
                     out[i].slice[out[i].n++] = s;

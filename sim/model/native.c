@@ -240,6 +240,7 @@ static int unsorted(const struct native_file *f, struct err *e)
     const struct native_kind *k = f->kind;
     const char *name = name_of(f, k->time);
     const struct csv_field *at = native_field(f, k->time);
+    BUG_ON(!at); /* every trace has its times */
     dec_print(prev, sizeof prev, f->last, 9);
     int rc = csv_error(f->csv, &f->row, at, e,
                        "%s: expected at least %s (line %d), found %.*s: rows must be sorted by %s",

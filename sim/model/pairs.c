@@ -80,6 +80,7 @@ static int read_job(struct reader *r, enum column job, enum column batch, size_t
 {
     const struct csv_field *f = field(r, job), *b = field(r, batch);
     double size = 1;
+    BUG_ON(!f); /* no file is read without this column */
     if (f->len == 0)
         return csv_error(r->csv, &r->row, f, r->e, "%s: expected a name", columns[job].name);
     const char *program = arena_strndup(r->arena, f->s, f->len);

@@ -229,10 +229,10 @@ static int by_time(const void *x, const void *y)
 
 static void fill_block(struct synth_replay *r)
 {
-    double left = r->spec->load;
+    const double whole = floor(r->spec->load), part = r->spec->load - whole;
     r->pick.n = r->at = 0;
-    for (; left >= 1; left -= 1) overlay(r, 1);
-    if (left > 0) overlay(r, left);
+    for (size_t i = 0; i < (size_t)whole; i++) overlay(r, 1);
+    if (part > 0) overlay(r, part);
     if (r->pick.n) qsort(r->pick.v, r->pick.n, sizeof *r->pick.v, by_time);
     r->position++;
 }

@@ -172,11 +172,12 @@ static bool read_object(const struct ctx *c, const struct cfg_field *f, size_t n
 {
     size_t before = c->d->count;
     char found[80];
-    if (!json_is_object(v))
+    if (!json_is_object(v)) {
         json_problem(c->d, c->doc, pointer, "expected %s, found %s", what,
                      json_found(found, sizeof found, v));
-    else
-        cfg_read(f, n, out, c->a, c->doc, v, pointer, NULL, 0, c->d);
+        return false;
+    }
+    cfg_read(f, n, out, c->a, c->doc, v, pointer, NULL, 0, c->d);
     return c->d->count == before;
 }
 

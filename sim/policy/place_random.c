@@ -3,6 +3,8 @@
  * happened to the fleet so far. */
 #include "policy/nodescore.h"
 
+#include "base/err.h"
+
 static int64_t score(void *self, const struct node_view *v, const struct place_request *r,
                      int64_t *card)
 {
@@ -10,6 +12,7 @@ static int64_t score(void *self, const struct node_view *v, const struct place_r
     if (r->demand->cards != 1) return 0;
     uint64_t fit = 0;
     for (int64_t i = 0; i < v->group->per_node; i++) fit += slot_holds(&v->slot[i], r->demand);
+    BUG_ON(fit == 0); /* nodes that hold nothing are not asked */
     uint64_t skip = node_scores_chance(v->cluster, 0) % fit;
     for (int64_t i = 0; i < v->group->per_node; i++)
         if (slot_holds(&v->slot[i], r->demand) && skip-- == 0) *card = i;

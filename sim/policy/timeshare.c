@@ -365,7 +365,11 @@ static void solve_unequal(const struct turn_taker *t, const double weight[], siz
     for (size_t i = 0; i < n; i++) {
         const struct favour f = favour_of(&t[i], weight_of(weight, i), switch_ratio);
         const double alone = 1.0 / (f.delay + f.demand);
-        speed[i] = f.demand > 0 ? fmin(alone, rate[place_of(&w, &f, &known)]) : alone;
+        speed[i] = alone;
+        if (!(f.demand > 0)) continue;
+        const int place = place_of(&w, &f, &known);
+        BUG_ON(!known);
+        speed[i] = fmin(alone, rate[place]);
     }
 }
 

@@ -97,7 +97,8 @@ static int geometric(const struct reader *r, const char *item, const struct end 
         by_factor ? floor(log(b->value / a->value) / log(number) + 1e-9) : number - 1;
     const double ratio = by_factor ? number : pow(b->value / a->value, 1 / steps);
     if (!by_factor && b->value <= a->value) return refuse(r, item, "the range is empty");
-    for (double k = 0; k <= steps && rc == 0; k++) {
+    for (size_t i = 0; (double)i <= steps && rc == 0; i++) {
+        const double k = (double)i;
         const double v = !by_factor && k == steps ? b->value : a->value * pow(ratio, k);
         rc = add(r, arena_printf(r->a, "%.10g%s", v, a->unit));
     }

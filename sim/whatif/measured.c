@@ -74,6 +74,7 @@ static int read_number(struct measured *m, const struct measured_column *c,
         *out = NAN;
         return 0;
     }
+    BUG_ON(!f); /* measured_open missed it */
     const enum dec_status status = dec_double(f->s, f->len, &x);
     if (status != DEC_OK)
         return csv_error(m->csv, &m->row, f, e, "%s: expected a number, found \"%.*s\"", c->name,
