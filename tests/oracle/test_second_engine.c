@@ -284,6 +284,14 @@ static void make_preemption(struct setting *s, const char **order, const char **
     strbuf_addz(&s->more, " s'");
 }
 
+static int kind_of(struct setting *s)
+{
+    const char *only = getenv("GPUSIM_SECOND");
+    const int kind = (int)below(s, KINDS);
+    if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
+    return kind;
+}
+
 /* A mode of its own: fgd, fair and las can be asked for alone as well. */
 static void force(struct setting *s, const char **order, const char **backfill, const char **place)
 {
@@ -291,7 +299,7 @@ static void force(struct setting *s, const char **order, const char **backfill, 
                                          "packing", "clustering", "dot_product",
                                          "fgd",     "fgd",        NULL };
     const char *only = getenv("GPUSIM_SECOND");
-    (void)backfill;
+    if (only && strcmp(only, "promised_units") == 0) *backfill = "conservative";
     if (mode(s, "nodes", 3)) *place = any(s, nodes);
     if (only && strcmp(only, "fgd") == 0) *place = only;
     if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
@@ -304,7 +312,6 @@ static void one(uint64_t seed, struct tally *tally)
     static const char *const orders[] = { "fifo",   "sjf",  "priority", "fifo",     "priority",
                                           "fewest", "srtf", "srsf",     "deadline", "drf",
                                           "las",    "fair", "fair",     NULL };
-    static const char *const reserved[] = { "none", "easy", "easy", "greedy", NULL };
     static const char *const backfills[] = { "none",         "easy",         "easy", "greedy",
                                              "conservative", "conservative", NULL };
     static const char *const places[] = { "first_fit", "best_fit",  "first_fit",
@@ -316,7 +323,7 @@ static void one(uint64_t seed, struct tally *tally)
     struct second_totals totals;
     struct strbuf trace = { 0 };
     simtime at = 0;
-    s.kind = (int)below(&s, KINDS);
+    s.kind = kind_of(&s);
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);
@@ -334,8 +341,7 @@ static void one(uint64_t seed, struct tally *tally)
         j[i].submit = at;
         add_row(&trace, i, &j[i]);
     }
-    const char *order = any(&s, orders),
-               *backfill = any(&s, s.kind >= KIND_MIG ? reserved : backfills);
+    const char *order = any(&s, orders), *backfill = any(&s, backfills);
     const char *place = any(&s, places);
     force(&s, &order, &backfill, &place);
     if (mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);

@@ -16,7 +16,8 @@ struct book {
     const struct engine *e;
     struct claim claim[2 * SECOND_JOBS];
     int n;
-    bool shared; /* cards are; else those of a node are as good as each other */
+    bool shared;   /* cards are; else those of a node are as good as each other */
+    bool by_units; /* of a group and time: instances, pools */
 };
 
 static simtime end_of(simtime from, simtime length)
@@ -160,12 +161,37 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
+static int64_t units_at(const struct book *b, int group, simtime t)
+{
+    const struct plan_group *g = &b->e->plan->group[group];
+    int64_t left = g->cards * g->capacity;
+    for (int i = 0; i < b->n; i++) {
+        const struct claim *c = &b->claim[i];
+        const struct demand *d = second_demand_of(b->e, c->job, group);
+        if (c->at.group == group && c->from <= t && c->until > t)
+            left -= (int64_t)d->cards * d->units;
+    }
+    return left;
+}
+
+static bool find_units(const struct book *b, int job, int group, simtime from, simtime until)
+{
+    const struct demand *d = second_demand_of(b->e, job, group);
+    const int64_t want = (int64_t)d->cards * d->units;
+    bool room = units_at(b, group, from) >= want;
+    for (int i = 0; i < b->n; i++)
+        if (b->claim[i].from > from && b->claim[i].from < until)
+            room &= units_at(b, group, b->claim[i].from) >= want;
+    return room;
+}
+
 static bool find(const struct book *b, int job, int group, simtime from, simtime until,
                  struct place *out)
 {
     const struct plan_group *g = &b->e->plan->group[group];
     const struct demand *d = second_demand_of(b->e, job, group);
     *out = (struct place){ .group = group, .node = -1, .slice.profile = -1 };
+    if (b->by_units) return find_units(b, job, group, from, until);
     if (d->cards == 0) {
         for (int n = (int)g->first_node; n < g->first_node + g->nodes; n++) {
             if (!node_does(b, n, job, 0, 1, from, until)) continue;
@@ -251,6 +277,7 @@ static bool place_now(const struct book *b, int job, const bool *now, struct pla
 {
     const struct engine *e = b->e;
     struct place own;
+    if (b->by_units) return second_find_among(e, &e->now, NULL, job, now, e->like, at);
     if (second_find_among(e, &e->now, NULL, job, now, e->like, &own) &&
         keeps(b, job, &own, e->clock, end_of(e->clock, e->life[job].job->limit)))
         *at = own;
@@ -268,8 +295,9 @@ void second_conservative(struct engine *e)
     struct book *b = calloc(1, sizeof *b);
     struct place out;
     bool now[GROUPS];
-    if (!b || e->plan->share->instances) fail_msg("promises of instances are beyond it");
+    if (!b) fail_msg("no memory");
     b->e = e;
+    b->by_units = e->plan->share->instances || e->plan->share->pooled;
     for (size_t g = 0; g < e->plan->n_groups; g++) b->shared |= e->plan->group[g].capacity > 1;
     for (int k = 0; k < e->now.n; k++)
         claim(b, e->now.job[k], &e->now.at[k], e->clock, held_until(e, e->now.job[k]));
