@@ -26,7 +26,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits;
+    bool limits, dynamic;
     int groups, nodes[2], per[2];
     const char *preempt;
     struct strbuf fleet, share, more; /* more: of the schedule */
@@ -53,6 +53,14 @@ static simtime some_time(struct setting *s, uint64_t most_s)
 {
     if (s->ties) return (simtime)below(s, most_s) * SIM_SECOND;
     return (simtime)below(s, most_s * UINT64_C(1000000000));
+}
+
+/* This scenario is one of these: one in so many, or all of them under GPUSIM_SECOND=name. */
+static bool mode(struct setting *s, const char *name, uint64_t in)
+{
+    const char *only = getenv("GPUSIM_SECOND");
+    const bool drawn = chance(s, in);
+    return only ? strcmp(only, name) == 0 : drawn;
 }
 
 static void make_fleet(struct setting *s)
@@ -85,6 +93,7 @@ static void make_share(struct setting *s)
         "[{'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': ['3g.20gb', '2g.10gb', '1g.5gb']}]",
         NULL
     };
+    static const char *const starts[] = { "lowest", "highest", "best_remaining", NULL };
     switch (s->kind) {
     case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
     case KIND_TIMESLICE:
@@ -103,6 +112,14 @@ static void make_share(struct setting *s)
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
+        if (mode(s, "dynamic", 2)) {
+            s->dynamic = true;
+            strbuf_addf(&s->share,
+                        "'kind': 'mig', 'layout': 'dynamic', 'start': '%s', 'repartition': '%d s', "
+                        "'mode_change': '%d ms'",
+                        any(s, starts), (int)below(s, 20), (int)below(s, 15000));
+            break;
+        }
         strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
         break;
     case KIND_REMOTE:
@@ -253,14 +270,6 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
         j[at].attempts, j[at].where);
 }
 
-/* This scenario is one of these: one in so many, or all of them under GPUSIM_SECOND=name. */
-static bool mode(struct setting *s, const char *name, uint64_t in)
-{
-    const char *only = getenv("GPUSIM_SECOND");
-    const bool drawn = chance(s, in);
-    return only ? strcmp(only, name) == 0 : drawn;
-}
-
 /* Jobs that take each other's place. */
 static void make_preemption(struct setting *s, const char **order, const char **backfill)
 {
@@ -288,6 +297,7 @@ static int kind_of(struct setting *s)
 {
     const char *only = getenv("GPUSIM_SECOND");
     const int kind = (int)below(s, KINDS);
+    if (only && strcmp(only, "dynamic") == 0) return KIND_MIG;
     if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
     return kind;
 }
@@ -344,7 +354,7 @@ static void one(uint64_t seed, struct tally *tally)
     const char *order = any(&s, orders), *backfill = any(&s, backfills);
     const char *place = any(&s, places);
     force(&s, &order, &backfill, &place);
-    if (mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
+    if (!s.dynamic && mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
     if (strcmp(order, "fair") == 0 && chance(&s, 2))
         strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
     if (strcmp(order, "fair") == 0)

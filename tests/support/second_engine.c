@@ -18,6 +18,7 @@ static void leave(struct engine *e, int job, enum job_state state)
     l->bytes = 0;
     l->job->state = state;
     l->job->end = e->clock;
+    if (l->job->start > e->clock) l->job->start = JOB_NO_TIME; /* what it needs was not there yet */
     second_held(e, job);
 }
 
@@ -90,13 +91,15 @@ void second_start(struct engine *e, int job, const struct place *at)
     l->on = true;
     l->at = *at;
     l->job->state = JOB_RUNNING;
-    l->allocated = l->ready = e->clock;
+    l->allocated = e->clock;
+    l->ready = e->clock + second_prepare(e, at);
     l->sequence = ++e->starts;
-    if (l->job->attempts++ == 0) l->job->start = e->clock;
+    if (l->job->attempts++ == 0) l->job->start = l->ready;
     if (share->startup && at->n > 0)
         l->ready += share->startup(g->params, &g->type,
                                    (size_t)second_room_on(e, &e->now, at->card[0]).tenants);
     if (l->job->attempts > 1) l->ready += e->plan->restart;
+    second_carve(e, at);
     second_put(&e->now, job, at);
     l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + l->job->limit;
     l->line = second_line(e, job);
@@ -170,7 +173,7 @@ static void easy(struct engine *e, int head)
         if (j == head) continue;
         if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
-        const bool brief = e->clock + l->job->limit <= r.when;
+        const bool brief = e->clock + second_prepare(e, &at) + l->job->limit <= r.when;
         if (brief)
             second_prefer_taken(e, &e->now, &r.then, j, &at);
         else if (!beside(e, &r, j, &at))
@@ -394,6 +397,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
     e->plan = p;
     e->n = n;
     second_place_begin(e);
+    second_mig_begin(e);
     *out = (struct second_totals){ 0 };
     for (int i = 0; i < n; i++) {
         e->life[i].job = &j[i];

@@ -74,8 +74,17 @@ struct ask {
     enum second_like like;
 };
 
+/* Instances of a card that are there. */
+struct carved {
+    bool off; /* MIG mode is */
+    int n;
+    struct mig_slice slice[MIG_MAX_UNITS];
+};
+
 struct engine {
     const struct plan *plan;
+    bool on_demand; /* instances are made so */
+    struct carved carved[SECOND_CARDS];
     enum second_like like;
     bool by_node;              /* the placement weighs nodes: second_place.c */
     int tie[SECOND_CARDS * 2]; /* of nodes of equal score the smallest */
@@ -119,6 +128,14 @@ void second_walk(struct engine *e);
 int second_step(struct engine *e);
 /* second_admit.c: order deadline: may it wait? */
 bool second_admits(struct engine *e, int job);
+/* second_mig.c: instances made on demand: one that is there or can be made; how long it takes until the place is
+ * as the job needs it; it is taken. */
+void second_mig_begin(struct engine *e);
+bool second_could_make(const struct engine *e, const struct view *v, int card, int profile);
+bool second_instance(const struct engine *e, const struct view *v, int job, int group,
+                     struct place *out);
+simtime second_prepare(const struct engine *e, const struct place *at);
+void second_carve(struct engine *e, const struct place *at);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
 void second_fgd_submitted(struct engine *e, int job);
 double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,

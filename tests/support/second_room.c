@@ -36,8 +36,7 @@ static bool sliced(const struct engine *e, int card, struct instance_rules *rule
 {
     const struct plan_group *g = second_group_of_card(e, card);
     e->plan->share->instance_rules(g->params, card - g->first_card, rules);
-    if (rules->on_demand) fail_msg("the second engine knows fixed layouts only");
-    return !rules->off;
+    return !rules->on_demand && !rules->off;
 }
 
 /* The start of a free instance of the profile on the card, the first of the layout; -1. */
@@ -87,6 +86,7 @@ static bool card_fits(const struct engine *e, const struct view *v, int card,
 {
     const struct room r = second_room_on(e, v, card);
     if (r.tenants > 0 && d->owner != 0 && r.owner != d->owner) return false;
+    if (d->mig_profile >= 0 && e->on_demand) return second_could_make(e, v, card, d->mig_profile);
     if (d->mig_profile >= 0) return free_instance(e, v, card, d->mig_profile) >= 0;
     if (e->plan->share->instances && !eligible(e, v, card)) return false;
     return r.units >= d->units && r.bytes >= d->reserve_bytes;
@@ -167,6 +167,7 @@ static bool one_instance(const struct engine *e, const struct ask *a, struct pla
 {
     const struct plan_group *g = &e->plan->group[a->group];
     const int profile = second_demand_of(e, a->job, a->group)->mig_profile;
+    if (e->on_demand) return second_instance(e, a->v, a->job, a->group, out);
     for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
         if (!fits_here(e, a, c, 1)) continue;
         out->slice = (struct mig_slice){ profile, free_instance(e, a->v, c, profile) };
@@ -263,8 +264,9 @@ static bool whole_cards(const struct engine *e, const struct ask *a, struct plac
     const int want = second_demand_of(e, a->job, a->group)->cards, per = (int)g->per_node;
     if (e->plan->share->instances && want == 1) { /* the first with MIG off */
         for (int c = (int)g->first_card; c < g->first_card + g->cards && out->n == 0; c++)
-            if (fits_here(e, a, c, 1)) out->card[out->n++] = c;
-        return out->n == 1;
+            if ((!e->on_demand || e->carved[c].off) && fits_here(e, a, c, 1))
+                out->card[out->n++] = c;
+        if (out->n == 1 || !e->on_demand) return out->n == 1;
     }
     if (want <= per) return one_node(e, a, want, out);
     int whole = want / per;

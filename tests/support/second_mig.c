@@ -1,0 +1,164 @@
+/* MIG instances made on demand, of the second engine: from engine/cluster.h (cluster_instance()) and model/mig.h. What
+ * is kept of a card is which instances are there, in the order in which they were made; who has them is counted anew. */
+#include "support/second_inside.h"
+
+#include "support/support.h"
+
+#include <string.h>
+
+static void rules_of(const struct engine *e, int card, struct instance_rules *r)
+{
+    const struct plan_group *g = second_group_of_card(e, card);
+    e->plan->share->instance_rules(g->params, card - g->first_card, r);
+}
+
+void second_mig_begin(struct engine *e)
+{
+    struct instance_rules r;
+    if (!e->plan->share->instances) return;
+    rules_of(e, 0, &r);
+    e->on_demand = r.on_demand; /* all cards begin in MIG mode, without an instance */
+}
+
+static bool overlap(const struct mig_geometry *g, struct mig_slice a, struct mig_slice b)
+{
+    const int a_end = a.start + g->profile[a.profile].memory_units;
+    const int b_end = b.start + g->profile[b.profile].memory_units;
+    return a.start < b_end && b.start < a_end;
+}
+
+static bool same(struct mig_slice a, struct mig_slice b)
+{
+    return a.profile == b.profile && a.start == b.start;
+}
+
+/* Does nobody on the card have these units? A whole job has them all. */
+static bool is_free(const struct engine *e, const struct view *v, int card, struct mig_slice s)
+{
+    const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
+    for (int k = 0; k < v->n; k++)
+        if (second_holds_card(&v->at[k], card) &&
+            (v->at[k].slice.profile < 0 || overlap(g, v->at[k].slice, s)))
+            return false;
+    return true;
+}
+
+/* How many instances of how many kinds could still be made beside `s`. */
+static int chances(const struct engine *e, const struct view *v, int card, struct mig_slice s)
+{
+    const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
+    int n = 0;
+    for (int p = 0; p < g->n_profiles; p++)
+        for (int i = 0; g->profile[p].plain && i < g->profile[p].n_starts; i++) {
+            const struct mig_slice x = { p, g->profile[p].starts[i] };
+            n += is_free(e, v, card, x) && !overlap(g, x, s);
+        }
+    return n;
+}
+
+/* Where on the card the driver would make it; -1: nowhere. */
+static int start_of(const struct engine *e, const struct view *v, int card, int profile)
+{
+    const struct mig_profile *p = &second_group_of_card(e, card)->type.gpu->mig->profile[profile];
+    struct instance_rules r;
+    int best = -1, most = -1;
+    rules_of(e, card, &r);
+    for (int i = 0; i < p->n_starts; i++) {
+        const struct mig_slice s = { profile, p->starts[i] };
+        if (!is_free(e, v, card, s)) continue;
+        const int worth = r.start == MIG_LOWEST    ? -s.start + MIG_MAX_UNITS
+                          : r.start == MIG_HIGHEST ? s.start
+                                                   : chances(e, v, card, s);
+        if (worth <= most) continue;
+        most = worth;
+        best = s.start;
+    }
+    return best;
+}
+
+/* Units of memory that nobody has, and which they are not. */
+static int units_left(const struct engine *e, const struct view *v, int card, mig_mask *taken)
+{
+    const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
+    int left = g->memory_units;
+    *taken = 0;
+    for (int k = 0; k < v->n; k++) {
+        const struct mig_slice s = v->at[k].slice;
+        if (!second_holds_card(&v->at[k], card)) continue;
+        for (int u = s.start; u < s.start + g->profile[s.profile].memory_units; u++, left--)
+            *taken |= (mig_mask)1 << u;
+    }
+    return left;
+}
+
+bool second_could_make(const struct engine *e, const struct view *v, int card, int profile)
+{
+    return start_of(e, v, card, profile) >= 0;
+}
+
+bool second_instance(const struct engine *e, const struct view *v, int job, int group,
+                     struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[group];
+    const int profile = second_demand_of(e, job, group)->mig_profile;
+    int best = -1, off = -1, fewest = 0;
+    mig_mask lowest = 0;
+    for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
+        const struct carved *made = &e->carved[c];
+        if (!second_node_holds(e, v, job, group, second_node_of(e, c), 1)) continue;
+        for (int i = 0; i < made->n; i++)
+            if (made->slice[i].profile == profile && is_free(e, v, c, made->slice[i])) {
+                out->card[out->n++] = c;
+                out->slice = made->slice[i];
+                return true;
+            }
+        if (!second_could_make(e, v, c, profile)) continue;
+        if (made->off) {
+            if (off < 0) off = c;
+            continue;
+        }
+        mig_mask taken;
+        const int left = units_left(e, v, c, &taken);
+        if (best >= 0 && (left > fewest || (left == fewest && taken >= lowest))) continue;
+        best = c;
+        fewest = left;
+        lowest = taken;
+    }
+    if (best < 0) best = off;
+    if (best < 0) return false;
+    out->card[out->n++] = best;
+    out->slice = (struct mig_slice){ profile, start_of(e, v, best, profile) };
+    return true;
+}
+
+simtime second_prepare(const struct engine *e, const struct place *at)
+{
+    struct instance_rules r;
+    if (!e->on_demand || at->n == 0) return 0;
+    rules_of(e, at->card[0], &r);
+    const struct carved *made = &e->carved[at->card[0]];
+    for (int i = 0; at->slice.profile >= 0 && i < made->n; i++)
+        if (same(made->slice[i], at->slice)) return 0;
+    if (at->slice.profile >= 0) return r.repartition + (made->off ? r.mode_change : 0);
+    for (int i = 0; i < at->n; i++) /* a whole job: MIG off on all */
+        if (!e->carved[at->card[i]].off) return r.mode_change;
+    return 0;
+}
+
+void second_carve(struct engine *e, const struct place *at)
+{
+    for (int i = 0; e->on_demand && i < at->n; i++) {
+        struct carved *made = &e->carved[at->card[i]];
+        const struct mig_geometry *g = second_group_of_card(e, at->card[i])->type.gpu->mig;
+        int kept = 0;
+        bool there = false;
+        made->off = at->slice.profile < 0;
+        for (int k = 0; k < made->n && !made->off; k++) {
+            there |= same(made->slice[k], at->slice);
+            if (same(made->slice[k], at->slice) || !overlap(g, made->slice[k], at->slice))
+                made->slice[kept++] = made->slice[k];
+        }
+        made->n = kept;
+        if (!made->off && !there) made->slice[made->n++] = at->slice;
+    }
+}
