@@ -98,9 +98,10 @@ bool cluster_in_domain(const struct cluster *c, const struct place_request *r);
 /* Speed of a gang on these cards, for the wires between them: 1, or the group's factor for gangs that
  * cross NVLink domains or racks. */
 double cluster_gang_speed(const struct plan *p, int group, const struct pick *pick);
-/* A MIG instance: a free one of the right profile (lowest card first), else one that can be made on
- * the card with the fewest units left (then the lowest mask of units kept, then the lowest number),
- * else on an empty card whose MIG mode must be turned on. */
+/* A MIG instance: a free one of the right profile (lowest card first; of several on it, that made first), else one
+ * that can be made on the card with the fewest units left (then the lowest mask of units kept, then the lowest
+ * number), else on an empty card whose MIG mode must be turned on. Free instances in its way go as it is taken, the
+ * others stay. On demand all cards begin in MIG mode, without an instance. */
 bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* A node with room for a job without cards: the first. */
 bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, struct pick *out);

@@ -135,8 +135,7 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
             full++;
             continue;
         }
-        const simtime held = s->pick.prepare + job_limit(j);
-        if (held > when - now) {
+        if (sched_makes(s, &s->pick) + job_limit(j) > when - now) {
             if (!may_beside(s, head, j) || !place_beside(s, head, reserved, j, &group)) {
                 elastic_be(j, 0);
                 continue;

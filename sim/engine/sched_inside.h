@@ -76,6 +76,13 @@ static inline int64_t sched_rank(const struct sched *s, const struct job *j)
     return j->replica ? INT64_MIN : s->plan->order->rank(&s->view, j);
 }
 
+/* What making instances adds to the time that a job is taken to hold its cards: nothing where jobs are killed at
+ * their limits, which count from when they come onto their cards. */
+static inline simtime sched_makes(const struct sched *s, const struct pick *p)
+{
+    return s->plan->limits_kill ? 0 : p->prepare;
+}
+
 /* Find a place: in the first group that has one now, or where the placement likes it best. `allowed`,
  * by group, may be NULL: all. */
 bool sched_place(const struct sched *s, const struct cluster *c, const struct job *j,

@@ -313,7 +313,8 @@ void sched_reserve(struct sched *s)
         if (at == now && place_now(s, p, j, &group)) {
             const simtime length = j->row.walltime;
             book(s, p, j, group, &s->pick, now,
-                 length == JOB_NO_TIME ? SIM_NEVER : after(after(now, s->pick.prepare), length));
+                 length == JOB_NO_TIME ? SIM_NEVER
+                                       : after(after(now, sched_makes(s, &s->pick)), length));
             sched_start_at(s, j, group);
             bounds_forget(&p->bounds); /* it may have ended at once */
             continue;

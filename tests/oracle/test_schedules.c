@@ -329,10 +329,44 @@ static void who_is_stopped_waits_with_the_work_it_has_lost(void **state)
     free(scenario);
 }
 
+/* One card: job 0 has the slice of units 4 to 7 until its limit at 100 s, job 1 waits for the whole card. Job 2 is
+ * killed at 100 s at the latest, though its slice takes 10 s to make first: it does not delay job 1. Where limits are
+ * estimates it might, and it waits for job 1, which ends at 70 s. */
+static void limits_that_kill_hold_the_making_of_slices(void **state)
+{
+    static const char trace[] = "job_id,submit_s,duration_s,gpus,walltime_s\n"
+                                "0,0,50,0.3,100\n"
+                                "1,1,10,1,50\n"
+                                "2,2,80,0.3,98\n";
+    static const struct {
+        const char *walltime, *backfill;
+        double start_s;
+    } want[] = { { "kill", "easy", 12 },
+                 { "estimate", "easy", 80 },
+                 { "kill", "conservative", 12 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct simulated s;
+        char *scenario = xasprintf(
+            "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'g', 'gpu': "
+            "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 1}], 'work': [{'name': 'w', 'kind': "
+            "'jobs', 'trace': 'trace.csv'}], 'policies': [{'name': 'p', 'share': {'kind': 'mig', "
+            "'repartition': '10 s', 'mode_change': '0 s'}}], 'output': {'sample': '1 d'}, "
+            "'schedule': {'order': 'fifo', 'backfill': '%s', 'walltime': '%s'}}",
+            want[i].backfill, want[i].walltime);
+        simulate(&s, scenario, trace);
+        if (sim_job_of(&s, "p", "2")->start_s != want[i].start_s)
+            fail_msg("%s, %s: job 2 starts at %g s, not %g", want[i].backfill, want[i].walltime,
+                     sim_job_of(&s, "p", "2")->start_s, want[i].start_s);
+        simulated_fini(&s);
+        free(scenario);
+    }
+}
+
 int main(void)
 {
     enum { N = sizeof table / sizeof *table };
-    struct CMUnitTest tests[N + 4];
+    struct CMUnitTest tests[N + 5];
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){ table[i].schedule, reference, NULL, NULL,
                                         (void *)(uintptr_t)&table[i] };
@@ -341,5 +375,6 @@ int main(void)
     tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(fair_ranks_are_made_anew_when_a_job_comes);
     tests[N + 3] =
         (struct CMUnitTest)cmocka_unit_test(who_is_stopped_waits_with_the_work_it_has_lost);
-    return _cmocka_run_group_tests("schedules", tests, N + 4, NULL, NULL);
+    tests[N + 4] = (struct CMUnitTest)cmocka_unit_test(limits_that_kill_hold_the_making_of_slices);
+    return _cmocka_run_group_tests("schedules", tests, N + 5, NULL, NULL);
 }

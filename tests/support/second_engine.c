@@ -173,7 +173,7 @@ static void easy(struct engine *e, int head)
         if (j == head) continue;
         if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
-        const bool brief = e->clock + second_prepare(e, &at) + l->job->limit <= r.when;
+        const bool brief = second_end(e, j, &at) <= r.when;
         if (brief)
             second_prefer_taken(e, &e->now, &r.then, j, &at);
         else if (!beside(e, &r, j, &at))

@@ -8,10 +8,11 @@
  * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the heads of
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
- * It knows: every kind, mig with a static layout; every order, and preemption with checkpoints; admission by
- * deadline; backfill none, easy, conservative (not of instances and pools) and greedy; every placement but random;
+ * It knows: every kind, mig with layouts that are not planned; every order, and preemption with checkpoints; admission by
+ * deadline; every backfill; every placement but random;
  * gangs on nodes; CPU cores; several groups of cards.
- * Not: services, faults, elastic jobs, moves, quotas, horizons, layouts made on demand. */
+ * Not: services, faults, elastic jobs, moves, quotas, horizons, layouts that are planned,
+ * preemption where instances are made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 

@@ -136,6 +136,8 @@ bool second_instance(const struct engine *e, const struct view *v, int job, int 
                      struct place *out);
 simtime second_prepare(const struct engine *e, const struct place *at);
 void second_carve(struct engine *e, const struct place *at);
+/* By when a job that starts there now is taken to end. */
+simtime second_end(const struct engine *e, int job, const struct place *at);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */
 void second_fgd_submitted(struct engine *e, int job);
 double second_fgd(const struct engine *e, const struct view *v, int job, int group, int node,

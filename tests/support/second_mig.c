@@ -162,3 +162,10 @@ void second_carve(struct engine *e, const struct place *at)
         if (!made->off && !there) made->slice[made->n++] = at->slice;
     }
 }
+
+simtime second_end(const struct engine *e, int job, const struct place *at)
+{
+    const simtime limit = e->life[job].job->limit;
+    if (limit == JOB_NO_TIME) return SIM_NEVER;
+    return e->clock + limit + (e->plan->limits_kill ? 0 : second_prepare(e, at));
+}

@@ -306,7 +306,7 @@ void second_conservative(struct engine *e)
         const simtime length = e->life[job].job->limit;
         simtime at = promise(b, job, e->clock, now, &out);
         if (at == e->clock && place_now(b, job, now, &out)) {
-            claim(b, job, &out, at, end_of(at + second_prepare(e, &out), length));
+            claim(b, job, &out, at, second_end(e, job, &out));
             second_start(e, job, &out);
             continue;
         }
