@@ -2,6 +2,7 @@
  * owning costs the same. */
 #include "plots/report_data.h"
 
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/str.h"
 
@@ -17,6 +18,12 @@ const char *data_recommended(const struct result *r)
     return r->n_policies ? r->policy[0].name : "";
 }
 
+int data_cost_place(const struct result *r, size_t policy, double usd)
+{
+    const int place = figure_place(fabs(usd) * result_cost_spread(r, policy));
+    return place == FIGURE_NO_PLACE ? figure_place_money(usd) : place;
+}
+
 static double at(json_t *list, size_t i)
 {
     json_t *v = json_array_get(list, i);
@@ -30,7 +37,7 @@ static double range_of(json_t *input, size_t option)
 }
 
 /* The option that is the recommended policy; -1: it is not among those priced. */
-static int option_of(json_t *risk, const char *policy, double *eac)
+static int option_of(json_t *risk, const char *policy, double *eac, int *place)
 {
     json_t *options = json_object_get(risk, "options"), *one;
     size_t i;
@@ -39,6 +46,9 @@ static int option_of(json_t *risk, const char *policy, double *eac)
         const char *name = json_string_value(json_object_get(one, "policy"));
         if (!name || strcmp(name, policy) != 0) continue;
         *eac = json_number_value(json_object_get(one, "eac_usd"));
+        *place = figure_place(0.5 * (json_number_value(json_object_get(one, "p90_usd")) -
+                                     json_number_value(json_object_get(one, "p10_usd"))));
+        if (*place == FIGURE_NO_PLACE) *place = figure_place_money(*eac);
         return (int)i;
     }
     return -1;
@@ -52,10 +62,11 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
     struct strbuf out = { 0 };
     double eac = NAN;
     size_t rows = 0, i;
-    const int option = option_of(s->risk, data_recommended(s->r), &eac);
+    int place = 0;
+    const int option = option_of(s->risk, data_recommended(s->r), &eac, &place);
     if (option < 0) return 0;
     struct arena *a = arena_create();
-    strbuf_addf(&out, "%s\teac\tlow\thigh\tlow_usd\thigh_usd\n", word(s->lang, W_INPUT));
+    strbuf_addf(&out, "%s\teac\tlow\thigh\tlow_usd\thigh_usd\tplace\n", word(s->lang, W_INPUT));
     while (rows < BARS) {
         json_t *next = NULL;
         size_t which = 0;
@@ -76,7 +87,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
         data_number(&out, json_number_value(json_object_get(next, "high")));
         data_number(&out, at(json_object_get(next, "eac_low_usd"), (size_t)option));
         data_number(&out, at(json_object_get(next, "eac_high_usd"), (size_t)option));
-        strbuf_addc(&out, '\n');
+        strbuf_addf(&out, "\t%d\n", place);
     }
     arena_destroy(a);
     if (rows) return data_write(&out, path, e);
@@ -126,7 +137,7 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
         const struct policy_result *p = &r->policy[i];
         if (i) strbuf_addz(&out, "\n\n");
         data_name(&out, p->name);
-        strbuf_addz(&out, "\tusd_per_card_hour\there\n");
+        strbuf_addz(&out, "\tusd_per_card_hour\there\tplace\n");
         for (size_t k = is_rented(p) ? STEPS : 0; k <= STEPS; k++) {
             const bool here = k == STEPS; /* the last row: the run itself */
             const double u = here ? p->gpu.allocated : (double)(k + 3) / (STEPS + 2);
@@ -136,7 +147,7 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
             any = any || usd > 0;
             strbuf_addf(&out, "%.9g", u);
             data_number(&out, usd > 0 ? usd : NAN);
-            strbuf_addf(&out, "\t%d\n", here);
+            strbuf_addf(&out, "\t%d\t%d\n", here, usd > 0 ? data_cost_place(r, i, usd) : 0);
         }
     }
     if (any) return data_write(&out, path, e);
@@ -157,8 +168,8 @@ int data_months(const struct source *s, const char *path, struct err *e)
         const struct tco_result *t = &r->policy[i].tco;
         if (i) strbuf_addz(&out, "\n\n");
         data_name(&out, r->policy[i].name);
-        strbuf_addz(&out, "\tusd\tpaid_back\trent\n");
-        if (t->n_months == 0) strbuf_addz(&out, "0\tNaN\tNaN\tNaN\n");
+        strbuf_addz(&out, "\tusd\tpaid_back\trent\tplace\n");
+        if (t->n_months == 0) strbuf_addz(&out, "0\tNaN\tNaN\tNaN\t0\n");
         for (size_t m = 0; m < t->n_months; m++) {
             bool paid = false;
             for (size_t k = 0; k < t->n_paybacks; k++)
@@ -169,7 +180,7 @@ int data_months(const struct source *s, const char *path, struct err *e)
             data_number(&out, t->n_paybacks && t->payback[0].paid_by_month_usd
                                   ? t->payback[0].paid_by_month_usd[m]
                                   : NAN);
-            strbuf_addc(&out, '\n');
+            strbuf_addf(&out, "\t%d\n", data_cost_place(r, i, t->paid_by_month_usd[m]));
         }
     }
     return data_write(&out, path, e);

@@ -200,7 +200,7 @@ int data_pareto(const struct source *s, const char *path, struct err *e)
         if (w > 0 && w < least) least = w;
     }
     const double edge = isfinite(least) ? least / 10 : 1;
-    strbuf_addz(&out, "policy\tedge\twait_p95_s\tusd_per_useful_gpu_hour\tlost\tbest\n");
+    strbuf_addz(&out, "policy\tedge\twait_p95_s\tusd_per_useful_gpu_hour\tlost\tbest\tplace\n");
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct policy_result *p = &r->policy[i];
         const double wait = p->stats.wait_s.p95,
@@ -223,7 +223,7 @@ int data_pareto(const struct source *s, const char *path, struct err *e)
         data_number(&out, fmax(wait, edge));
         data_number(&out, isfinite(wait) ? usd : NAN);
         data_number(&out, lost);
-        strbuf_addf(&out, "\t%d\n", best);
+        strbuf_addf(&out, "\t%d\t%d\n", best, isfinite(usd) ? data_cost_place(r, i, usd) : 0);
     }
     if (n) return data_write(&out, path, e);
     strbuf_fini(&out);
@@ -391,7 +391,7 @@ int data_cost(const struct source *s, const char *path, struct err *e)
     }
     arena_destroy(a);
     if (n < all) strbuf_addf(&out, "\t%s", word(s->lang, W_OTHER));
-    strbuf_addc(&out, '\n');
+    strbuf_addz(&out, "\tplace\n");
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct policy_result *p = &r->policy[i];
         double rest = p->tco.priced ? p->tco.total_usd : 0;
@@ -402,7 +402,7 @@ int data_cost(const struct source *s, const char *path, struct err *e)
             data_number(&out, usd);
         }
         if (n < all) data_number(&out, fmax(rest, 0));
-        strbuf_addc(&out, '\n');
+        strbuf_addf(&out, "\t%d\n", p->tco.priced ? data_cost_place(r, i, p->tco.total_usd) : 0);
     }
     free(c);
     return data_write(&out, path, e);
@@ -448,7 +448,7 @@ int data_payers(const struct source *s, const char *path, struct err *e)
         data_name(&out,
                   unnamed ? word(s->lang, W_NO_USER) : word_of_payer(s->lang, s->d->a, payer[i]));
     }
-    strbuf_addf(&out, "\t%s\t%s\t%s\n", word(s->lang, W_OTHERS), word(s->lang, W_C_IDLE),
+    strbuf_addf(&out, "\t%s\t%s\t%s\tplace\n", word(s->lang, W_OTHERS), word(s->lang, W_C_IDLE),
                 word(s->lang, W_C_STRANDED_DOWN));
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct tco_result *t = &r->policy[i].tco;
@@ -464,7 +464,7 @@ int data_payers(const struct source *s, const char *path, struct err *e)
         data_number(&out, t->priced ? fmax(rest - idle - out_of_use, 0) : 0);
         data_number(&out, t->priced ? idle : 0);
         data_number(&out, t->priced ? out_of_use : 0);
-        strbuf_addc(&out, '\n');
+        strbuf_addf(&out, "\t%d\n", t->priced ? data_cost_place(r, i, t->total_usd) : 0);
     }
     return data_write(&out, path, e);
 }

@@ -1,5 +1,6 @@
 #include "plots/figure_words.h"
 
+#include "base/figure.h"
 #include "base/str.h"
 #include "plots/page.h"
 
@@ -138,10 +139,9 @@ const char *axis_words(enum lang lang, struct arena *a, const char *path)
 
 const char *figure_plain(struct arena *a, double x, double low, double high)
 {
-    if (!isfinite(x)) return "n/a";
-    const double half = 0.5 * (high - low), size = fabs(x);
-    int digit = size > 0 && x != floor(x) ? (int)floor(log10(size)) - 2 : 0; /* three digits */
-    if (isfinite(half) && half > 0) digit = (int)floor(log10(half)) - 1;
-    const int decimals = digit >= 0 ? 0 : digit < -6 ? 6 : -digit;
-    return arena_printf(a, "%.*f", decimals, page_rounded(x, low, high));
+    struct strbuf b = { 0 };
+    figure_add(&b, x, figure_place(0.5 * (high - low)));
+    const char *said = arena_strdup(a, b.s);
+    strbuf_fini(&b);
+    return said;
 }

@@ -17,7 +17,7 @@ const char *figure_words(enum lang lang, struct arena *a, const char *path, cons
 const char *figure_label(enum lang lang, struct arena *a, const char *path);
 /* What was varied: "nodes of pool", "number of cards". */
 const char *axis_words(enum lang lang, struct arena *a, const char *path);
-/* x to what its interval supports (page_rounded()), three digits without one, as plain text; "n/a" for NAN. */
+/* x to what its interval supports, as plain text (base/figure.h). */
 const char *figure_plain(struct arena *a, double x, double low, double high);
 
 #endif

@@ -75,6 +75,11 @@ void grid_row(struct grid *t, bool sum); /* begins one; sums stay at the bottom 
 void grid_name(struct grid *t, const char *name, const char *unit); /* head of the row */
 void grid_policy(struct grid *t, size_t policy);                    /* likewise */
 void grid_number(struct grid *t, double x, enum kind kind);
+/* To what an interval of that half width supports; grid_number() without one. */
+void grid_within(struct grid *t, double x, double half, enum kind kind);
+/* An amount of a policy, a part of `sum` or the sum itself: to the place that the interval of the sum has, as far as the
+ * result knows how far the prices spread it; without, to the place of the sum. */
+void grid_cost(struct grid *t, size_t policy, double x, double sum, enum kind kind);
 void grid_count(struct grid *t, uint64_t n);
 void grid_text(struct grid *t, const char *s);
 /* Several sentences in one cell, a line each; in the CSV with "; " between. */
@@ -88,9 +93,7 @@ void grid_usd_columns(struct grid *t); /* one a policy, in USD; page_charge.c */
 void grid_totals(struct grid *t);      /* begins a last row: what each policy costs */
 
 void page_number(struct strbuf *out, double x, enum kind kind);
-/* x to the digits that its interval supports: two of half its width. x itself without an interval. */
-double page_rounded(double x, double low, double high);
-/* That, with no more decimals than it has. */
+/* To what its interval supports (base/figure.h); page_number() without one. */
 void page_within(struct strbuf *out, double x, double low, double high, enum kind kind);
 
 /* The same with a plus where it is above 0 as written. */

@@ -2,6 +2,7 @@
  * those of the result. Nothing for results of before decisions were kept. */
 #include "plots/page.h"
 
+#include "base/figure.h"
 #include "base/str.h"
 #include "plots/html.h"
 
@@ -28,8 +29,11 @@ static const char *choice_of(struct page *p, const struct decision *d)
 
 static const char *figure(struct page *p, double x)
 {
-    const bool large = fabs(x) >= 100 && fabs(x) < 1e9; /* no powers of ten in a sentence */
-    return arena_printf(p->a, large ? "%.0f" : "%.3g", x);
+    struct strbuf b = { 0 };
+    figure_add_short(&b, x, FIGURE_DIGITS);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
 }
 
 static const char *filled(struct page *p, enum word w, const char *const *arg, size_t n)
@@ -213,10 +217,13 @@ const char *page_finding(struct page *p, size_t i)
     return word_of_sentence(p->lang, p->a, p->r->advice[i]);
 }
 
-/* Three digits; large ones whole. */
 static const char *rough(struct page *p, double x)
 {
-    return arena_printf(p->a, fabs(x) >= 1000 && fabs(x) < 1e9 ? "%.0f" : "%.3g", x);
+    struct strbuf b = { 0 };
+    figure_add_short(&b, x, 3);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
 }
 
 static bool is_slowdown(const struct advice_reason *x)
@@ -305,10 +312,13 @@ static void chances(struct page *p)
         grid_policy(&t, i);
         grid_text(&t, page_word(p, o->eligible ? W_YES : W_NO));
         const double usd[] = { o->cost, o->cost_p10, o->cost_p50, o->cost_p90 };
-        for (size_t k = 0; k < 4; k++) grid_number(&t, usd[k], FIGURE);
+        const double half = 0.5 * (o->cost_p90 - o->cost_p10);
+        const double more[] = { beyond_rounding(o->difference_p5, o),
+                                beyond_rounding(o->difference_p95, o) };
+        const double apart = more[1] > more[0] ? 0.5 * (more[1] - more[0]) : half;
+        for (size_t k = 0; k < 4; k++) grid_within(&t, usd[k], half, MONEY);
         grid_number(&t, o->p_cheapest, PERCENT);
-        grid_number(&t, beyond_rounding(o->difference_p5, o), FIGURE);
-        grid_number(&t, beyond_rounding(o->difference_p95, o), FIGURE);
+        for (size_t k = 0; k < 2; k++) grid_within(&t, more[k], apart, MONEY);
     }
     grid_close(&t);
 }

@@ -20,7 +20,7 @@ void grid_totals(struct grid *t)
     grid_name(t, page_word(t->p, W_TOTAL), NULL);
     for (size_t i = 0; i < t->p->r->n_policies; i++) {
         const struct tco_result *x = &t->p->r->policy[i].tco;
-        grid_number(t, x->priced ? x->total_usd : NAN, MONEY);
+        grid_cost(t, i, x->priced ? x->total_usd : NAN, x->total_usd, MONEY);
     }
 }
 
@@ -75,7 +75,7 @@ static void charge_row(struct grid *t, const char *name, bool teams, double *sum
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const double usd = charged(&p->r->policy[i].tco, name, teams);
         sum[i] += usd;
-        grid_number(t, usd, MONEY);
+        grid_cost(t, i, usd, p->r->policy[i].tco.total_usd, MONEY);
     }
 }
 
@@ -92,7 +92,7 @@ static void other_row(struct grid *t, size_t hidden, bool teams, const double *s
         const struct tco_result *x = &p->r->policy[i].tco;
         double rest = x->total_usd - sum[i];
         for (size_t k = 0; k < 3; k++) rest -= charged(x, waste[k], teams);
-        grid_number(t, x->priced ? rest : NAN, MONEY);
+        grid_cost(t, i, x->priced ? rest : NAN, x->total_usd, MONEY);
     }
 }
 
@@ -161,9 +161,11 @@ static void by_class(struct page *p)
         grid_policy(&t, i);
         for (size_t k = 0; k < first->n_classes; k++) {
             const struct cost_line *c = line_of(&r->policy[i].tco, first->klass[k].name);
-            grid_number(&t, c ? c->usd : NAN, MONEY);
-            grid_number(&t, c ? c->usd_per_job : NAN, PRICE);
-            grid_number(&t, c ? c->usd_per_useful_gpu_hour : NAN, PRICE);
+            const double per_job = c ? c->usd_per_job : NAN,
+                         per_hour = c ? c->usd_per_useful_gpu_hour : NAN;
+            grid_cost(&t, i, c ? c->usd : NAN, r->policy[i].tco.total_usd, MONEY);
+            grid_cost(&t, i, per_job, per_job, PRICE);
+            grid_cost(&t, i, per_hour, per_hour, PRICE);
         }
     }
     grid_close(&t);

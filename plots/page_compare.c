@@ -87,6 +87,18 @@ static void difference_cell(struct grid *t, const struct comparison_row *c, enum
     strbuf_fini(&b);
 }
 
+/* Half of the narrowest interval of that figure's differences; NAN: none has one. */
+static double least_half(const struct result *r, const char *metric)
+{
+    double half = NAN;
+    for (size_t i = 0; i < r->n_comparisons; i++) {
+        const struct comparison_row *c = &r->comparison[i];
+        if (strcmp(c->metric, metric) == 0 && c->high > c->low)
+            half = fmin(half, 0.5 * (c->high - c->low));
+    }
+    return half;
+}
+
 static void difference_row(struct grid *t, const struct comparison_row *like)
 {
     const struct page *p = t->p;
@@ -115,7 +127,7 @@ static void difference_row(struct grid *t, const struct comparison_row *like)
     }
     grid_row(t, false);
     grid_name(t, words, unit);
-    grid_number(t, like->first, kind);
+    grid_within(t, like->first, least_half(p->r, like->metric), kind);
     for (size_t i = 1; i < p->r->n_policies; i++)
         difference_cell(t, find_difference(p->r, p->r->policy[i].name, like->metric), kind);
 }

@@ -1,12 +1,12 @@
 /* plots/page_effects.c - each device parameter, how it is known, and what its range does to the answer. */
 #include "plots/page.h"
 
+#include "base/figure.h"
 #include "model/profile.h"
 #include "plots/effects.h"
 #include "plots/html.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TOO_SMALL_PERCENT = 20 }; /* hundredths: below, a change is no change */
@@ -104,13 +104,10 @@ static const char *set_to(struct page *p, const struct param_result *x)
 /* A value that somebody set, as it was set: 0.81, not 0.8100. */
 static void exact(struct grid *t, double x)
 {
-    char text[40];
-    if (!isfinite(x) || fabs(x) >= 1000 || fabs(x) < 1e-4) {
-        grid_number(t, x, FIGURE);
-        return;
-    }
-    snprintf(text, sizeof text, "%s%.5g", x < 0 ? "&minus;" : "", fabs(x));
-    grid_html(t, text, x, FIGURE);
+    struct strbuf b = { 0 };
+    figure_add_exact(&b, x);
+    grid_html(t, *b.s == '-' ? arena_printf(t->p->a, "&minus;%s", b.s + 1) : b.s, x, FIGURE);
+    strbuf_fini(&b);
 }
 
 /* The parameters that some policy used, each once. */

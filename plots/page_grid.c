@@ -1,7 +1,9 @@
 /* plots/page_grid.c - tables that sort, read aloud and download. */
 #include "plots/page.h"
 
+#include "base/figure.h"
 #include "plots/html.h"
+#include "plots/report_data.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,7 +45,7 @@ void grid_open_cards(struct grid *t, struct page *p, const char *id, enum word c
     t->cards = true;
 }
 
-/* Begins a cell; `look` (may be "") is its class, `value` (NULL: none) its figure for sorting. */
+/* Begins the tag of a cell; `look` (may be "") is its class, `value` (NULL: none) its figure for sorting. */
 static void cell(struct grid *t, const char *look, const char *value)
 {
     strbuf_addz(&t->body, "<td");
@@ -51,7 +53,6 @@ static void cell(struct grid *t, const char *look, const char *value)
     if (value) strbuf_addf(&t->body, " data-v=\"%s\"", value);
     if (t->cards && t->at < t->columns && t->at < (int)(sizeof t->label / sizeof *t->label))
         strbuf_addf(&t->body, " data-l=\"%s\"", t->label[t->at]);
-    strbuf_addc(&t->body, '>');
     t->at++;
 }
 
@@ -139,12 +140,24 @@ void grid_policy(struct grid *t, size_t policy)
     csv_text(&t->csv, t->p->r->policy[policy].name);
 }
 
+/* What was rounded off, under the pointer. */
+static void exact(struct grid *t, const char *html, double x, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    figure_add_exact(&b, x);
+    if (strcmp(b.s, html) != 0 && strpbrk(b.s, "123456789"))
+        strbuf_addf(&t->body, " title=\"%s%s\"", b.s, kind == SECONDS ? " s" : "");
+    strbuf_fini(&b);
+}
+
 void grid_html(struct grid *t, const char *html, double value, enum kind kind)
 {
     char raw[40] = "";
-    if (isfinite(value)) snprintf(raw, sizeof raw, "%.9g", kind == PERCENT ? 100 * value : value);
+    const double x = kind == PERCENT ? 100 * value : value;
+    if (isfinite(value)) snprintf(raw, sizeof raw, "%.15g", x);
     cell(t, "", raw);
-    strbuf_addf(&t->body, "%s</td>", html);
+    if (isfinite(value)) exact(t, html, x, kind);
+    strbuf_addf(&t->body, ">%s</td>", html);
     csv_next(t);
     strbuf_addz(&t->csv, raw);
 }
@@ -153,6 +166,28 @@ void grid_number(struct grid *t, double x, enum kind kind)
 {
     struct strbuf b = { 0 };
     page_number(&b, x, kind);
+    grid_html(t, b.s, x, kind);
+    strbuf_fini(&b);
+}
+
+void grid_within(struct grid *t, double x, double half, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    page_within(&b, x, -half, half, kind);
+    grid_html(t, b.s, x, kind);
+    strbuf_fini(&b);
+}
+
+void grid_cost(struct grid *t, size_t policy, double x, double sum, enum kind kind)
+{
+    struct strbuf b = { 0 };
+    const int place = figure_place(fabs(sum) * result_cost_spread(t->p->r, policy));
+    if (place != FIGURE_NO_PLACE)
+        html_placed(&b, x, place);
+    else if (kind == MONEY && sum != 0 && isfinite(sum))
+        html_placed(&b, x, data_cost_place(t->p->r, policy, sum));
+    else
+        page_number(&b, x, kind);
     grid_html(t, b.s, x, kind);
     strbuf_fini(&b);
 }
@@ -170,7 +205,7 @@ static void text_cell(struct grid *t, const char *s, const char *open, const cha
     const size_t len =
         s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
     cell(t, len > 60 ? "text long" : len > 22 ? "text" : "text short", NULL);
-    strbuf_addz(&t->body, open);
+    strbuf_addf(&t->body, ">%s", open);
     html_text(&t->body, s);
     strbuf_addf(&t->body, "%s</td>", close);
     csv_next(t);
@@ -197,7 +232,7 @@ void grid_list(struct grid *t, const char *const *s, size_t n)
         grid_text(t, all.s ? all.s : "");
     } else {
         cell(t, "text long", NULL);
-        strbuf_addz(&t->body, "<ul>");
+        strbuf_addz(&t->body, "><ul>");
         for (size_t i = 0; i < n; i++) {
             strbuf_addz(&t->body, "<li>");
             html_text(&t->body, s[i]);
@@ -283,18 +318,31 @@ static void put_targets(struct grid *t, const struct policy_result *x)
     strbuf_fini(&b);
 }
 
-static void put_value(struct grid *t, const struct policy_result *x, const struct column *c)
+/* The wait that a run says itself how sure it is of. */
+static double half_of(const struct policy_result *x, const struct column *c)
 {
+    return c->offset == AT(stats.wait_s.mean) && x->steady.n
+               ? 0.5 * (x->steady.high - x->steady.low)
+               : NAN;
+}
+
+static void put_value(struct grid *t, size_t policy, const struct column *c)
+{
+    const struct policy_result *x = &t->p->r->policy[policy];
     if (c->kind == FLEET || c->kind == TARGETS) {
         (c->kind == FLEET ? put_fleet : put_targets)(t, x);
         return;
     }
     const char *at = (const char *)x + c->offset;
+    const double value =
+        c->kind == COUNT || (c->priced && !x->tco.priced) ? NAN : *(const double *)(const void *)at;
     if (c->kind == COUNT)
         grid_count(t, *(const uint64_t *)(const void *)at);
+    else if (c->priced)
+        grid_cost(t, policy, value, c->offset == AT(tco.energy_usd) ? x->tco.total_usd : value,
+                  c->kind);
     else
-        grid_number(t, c->priced && !x->tco.priced ? NAN : *(const double *)(const void *)at,
-                    c->kind);
+        grid_within(t, value, half_of(x, c), c->kind);
 }
 
 void page_policy_table(struct page *p, const char *id, enum word caption, enum word note,
@@ -326,7 +374,7 @@ void page_policy_table(struct page *p, const char *id, enum word caption, enum w
     for (size_t i = 0; i < p->r->n_policies; i++) {
         grid_row(&t, false);
         grid_policy(&t, i);
-        for (size_t k = 0; k < n; k++) put_value(&t, &p->r->policy[i], &c[k]);
+        for (size_t k = 0; k < n; k++) put_value(&t, i, &c[k]);
     }
     grid_close(&t);
 }

@@ -37,7 +37,7 @@ static void item_row(struct grid *t, const struct cost_item_result *it)
     for (size_t i = 0; i < p->r->n_policies; i++) {
         const struct tco_result *x = &p->r->policy[i].tco;
         const struct cost_item_result *same = find_item(x, it);
-        grid_number(t, same ? same->usd : x->priced ? 0 : NAN, MONEY);
+        grid_cost(t, i, same ? same->usd : x->priced ? 0 : NAN, x->total_usd, MONEY);
     }
     grid_text(t, driver_words(p, it->driver));
     grid_quote(t, it->source);
@@ -171,7 +171,7 @@ void page_energy(struct page *p)
         grid_number(&t, x->useful_gpu_hours > 0 ? x->gpu.energy_kwh / x->useful_gpu_hours : NAN,
                     FIGURE);
         if (!priced) continue;
-        grid_number(&t, x->tco.priced ? x->tco.energy_usd : NAN, MONEY);
+        grid_cost(&t, i, x->tco.priced ? x->tco.energy_usd : NAN, x->tco.total_usd, MONEY);
         grid_number(&t, x->tco.priced ? x->tco.carbon_operation_kg : NAN, FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.carbon_embodied_kg : NAN, FIGURE);
         grid_number(&t, x->tco.priced ? x->tco.carbon_kg_per_useful_gpu_hour : NAN, FIGURE);

@@ -38,9 +38,8 @@ static void paybacks(struct page *p)
             grid_row(&t, false);
             grid_policy(&t, i);
             grid_quote(&t, x->payback[k].rent);
-            grid_number(&t, x->upfront_usd, MONEY);
-            grid_number(&t, x->resale_usd, MONEY);
-            grid_number(&t, x->payback[k].usd_per_year, MONEY);
+            const double usd[] = { x->upfront_usd, x->resale_usd, x->payback[k].usd_per_year };
+            for (size_t u = 0; u < 3; u++) grid_cost(&t, i, usd[u], usd[u], MONEY);
             month(&t, x->payback[k].month);
             month(&t, x->payback[k].month_discounted);
         }

@@ -1,6 +1,7 @@
 /* plots/page_services.c - the services of a run: a table for each, one row a policy. */
 #include "plots/page.h"
 
+#include "base/figure.h"
 #include "plots/html.h"
 
 #include <string.h>
@@ -26,8 +27,8 @@ static const struct service_column {
     { W_REPLICAS_MEAN, W_NONE, FIGURE, OF(replicas_mean), false },
     { W_BUSY, W_PERCENT, PERCENT, OF(busy), false },
     { W_HELD, W_GPU_HOURS, FIGURE, OF(gpu_hours), false },
-    { W_PER_MILLION_REQUESTS, W_USD, FIGURE, OF(usd_per_million_requests), false },
-    { W_PER_MILLION_TOKENS, W_USD, FIGURE, OF(usd_per_million_tokens), true },
+    { W_PER_MILLION_REQUESTS, W_USD, PRICE, OF(usd_per_million_requests), false },
+    { W_PER_MILLION_TOKENS, W_USD, PRICE, OF(usd_per_million_tokens), true },
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -58,7 +59,7 @@ static void targets(struct page *p, size_t k, const char *name)
     for (size_t i = 0; i < first->n_targets; i++) {
         struct strbuf most = { 0 };
         strbuf_addf(&most, "%s ", page_word(p, W_AT_MOST));
-        html_figure(&most, first->target[i].target_ms);
+        figure_add_exact(&most, first->target[i].target_ms);
         strbuf_addf(&most, " %s", page_word(p, W_MS));
         grid_column(&t, first->target[i].name, most.s, false);
         strbuf_fini(&most);
@@ -103,6 +104,8 @@ static void row(struct grid *t, size_t policy, const struct service_result *v, b
         if (columns[c].tokens && !tokens) continue;
         if (columns[c].kind == COUNT)
             grid_count(t, *(const uint64_t *)at);
+        else if (columns[c].kind == PRICE)
+            grid_cost(t, policy, *(const double *)at, *(const double *)at, PRICE);
         else
             grid_number(t, *(const double *)at, columns[c].kind);
     }

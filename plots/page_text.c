@@ -1,11 +1,10 @@
 /* plots/page_text.c - words, numbers and names on the page. */
 #include "plots/page.h"
 
+#include "base/figure.h"
 #include "plots/html.h"
 #include "plots/report_data.h"
 
-#include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* The policy at place k of the scenario has the colour of line type k in templates/style.gp. */
@@ -92,31 +91,16 @@ bool page_unnamed(const char *name)
     return *name == '\0' || strcmp(name, "(none)") == 0;
 }
 
-/* Power of ten of the second digit of half the interval; INT_MIN: no interval. */
-static int last_digit(double low, double high)
-{
-    const double half = 0.5 * (high - low);
-    return isfinite(half) && half > 0 ? (int)floor(log10(half)) - 1 : INT_MIN;
-}
-
-double page_rounded(double x, double low, double high)
-{
-    const int digit = last_digit(low, high);
-    if (digit == INT_MIN || !isfinite(x)) return x;
-    const double step = pow(10, digit);
-    return round(x / step) * step;
-}
-
 void page_within(struct strbuf *out, double x, double low, double high, enum kind kind)
 {
-    const int digit = last_digit(low, high);
-    const double r = page_rounded(x, low, high);
-    if (kind == SECONDS && digit != INT_MIN && isfinite(x))
+    const double scale = kind == PERCENT ? 100 : 1;
+    const int place = figure_place(0.5 * scale * (high - low));
+    if (kind == SECONDS)
         html_duration_within(out, x, low, high);
-    else if (digit == INT_MIN || digit < -6 || (kind != FIGURE && kind != PRICE))
-        page_number(out, r, kind);
+    else if (place == FIGURE_NO_PLACE)
+        page_number(out, x, kind);
     else
-        html_number(out, r, digit < 0 ? -digit : 0);
+        html_placed(out, scale * x, place);
 }
 
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind)

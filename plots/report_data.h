@@ -117,6 +117,9 @@ int data_precision(const struct source *s, const char *path, struct err *e);
 
 /* ---- among the data_*.c ---- */
 
+/* Place (base/figure.h) of the last digit of an amount that is shown: what the prices support of a policy's cost. */
+int data_cost_place(const struct result *r, size_t policy, double usd);
+
 struct strbuf;
 /* A name as one gnuplot field: no tabs, line ends or quotes, and never a comment. */
 void data_name(struct strbuf *out, const char *s);

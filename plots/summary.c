@@ -33,7 +33,7 @@ static void put_plain(struct strbuf *out, const struct strbuf *html)
     }
 }
 
-enum shape { COUNTED, DURATION, SHARE, AMOUNT, NUMBER };
+enum shape { COUNTED, DURATION, SHARE, NUMBER };
 
 static void cell(struct strbuf *out, double x, enum shape shape)
 {
@@ -42,9 +42,20 @@ static void cell(struct strbuf *out, double x, enum shape shape)
     case COUNTED: html_number(&b, x, 0); break;
     case DURATION: html_duration(&b, x); break;
     case SHARE: html_percent(&b, x); break;
-    case AMOUNT: html_money(&b, x); break;
     case NUMBER: html_figure(&b, x); break;
     }
+    strbuf_addz(out, " ");
+    put_plain(out, &b);
+    strbuf_addz(out, " |");
+    strbuf_fini(&b);
+}
+
+/* What a policy costs, to what the prices support. */
+static void cost_cell(struct strbuf *out, const struct result *r, size_t policy, double usd)
+{
+    struct strbuf b = { 0 };
+    const double half = fabs(usd) * result_cost_spread(r, policy);
+    page_within(&b, usd, -half, half, MONEY);
     strbuf_addz(out, " ");
     put_plain(out, &b);
     strbuf_addz(out, " |");
@@ -89,8 +100,8 @@ static void jobs(struct strbuf *out, const struct result *r, enum lang lang)
         cell(out, p->gpu.allocated, SHARE);
         cell(out, p->gpu.sm_active, SHARE);
         cell(out, p->gpu.energy_kwh, NUMBER);
-        cell(out, t->priced ? t->total_usd : NAN, AMOUNT);
-        cell(out, t->priced ? t->usd_per_useful_gpu_hour : NAN, NUMBER);
+        cost_cell(out, r, i, t->priced ? t->total_usd : NAN);
+        cost_cell(out, r, i, t->priced ? t->usd_per_useful_gpu_hour : NAN);
         strbuf_addc(out, '\n');
     }
 }
@@ -125,7 +136,7 @@ static void services(struct strbuf *out, const struct result *r, enum lang lang)
             cell(out, (double)v->dropped, COUNTED);
             cell(out, v->latency_ms.p99, NUMBER);
             cell(out, v->attainment, SHARE);
-            cell(out, v->usd_per_million_requests, AMOUNT);
+            cost_cell(out, r, i, v->usd_per_million_requests);
             if (any) cell(out, (double)v->unservable, COUNTED);
             strbuf_addc(out, '\n');
         }

@@ -2,7 +2,7 @@
 # curve makes owning the cheaper. A dot is the run itself; a policy that is rented has nothing else.
 # By hand: gnuplot -e "data='breakeven.tsv'; out='breakeven.svg'" breakeven.gp
 # Data: one block a policy, two blank lines between; first row: its name; then share of card time that jobs
-# hold (0..1), USD per card-hour held, 1 in the row of the run itself.
+# hold (0..1), USD per card-hour held, 1 in the row of the run itself, place (power of ten) of the last digit shown.
 set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
@@ -17,4 +17,4 @@ set format y "%g"
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 plot for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 0 ? $2 : NaN) with lines linetype b + 1 notitle, \
      for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN) with points linetype b + 1 pointtype mark(b + 1) pointsize 0.9 title columnheader(1), \
-     for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN):(sprintf("%s, %.1f %%: %.3g USD", columnhead(1), 100 * $1, $2)) with labels hypertext point pointtype 7 pointsize 1.4 linecolor rgb "#FF000000" notitle
+     for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN):(sprintf("%s, %.1f %%: %s USD", columnhead(1), 100 * $1, to_place($2, $4))) with labels hypertext point pointtype 7 pointsize 1.4 linecolor rgb "#FF000000" notitle

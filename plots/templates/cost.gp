@@ -1,11 +1,12 @@
 # cost.gp - cost of the run by item, straight line, one bar a policy.
 # By hand: gnuplot -e "data='cost.tsv'; out='cost.svg'" cost.gp
-# Data: one row a policy: name, then USD of the items named in the first row.
+# Data: one row a policy: name, then USD of the items named in the first row, and the place (power of ten) of the
+# last digit that is shown of them.
 set datafile separator "\t"
 set datafile columnheaders
 stats data using 2 nooutput
 rows = STATS_records
-items = STATS_columns - 1
+items = STATS_columns - 2
 stats data using (sum [k = 2:items + 1] column(k)) nooutput
 most = STATS_max
 height = 130 + 34 * rows
@@ -24,5 +25,5 @@ plot for [c = 2:items + 1] data using ((sum [k = 2:c] column(k)) / usd(most)):0:
         (((sum [k = 2:c] column(k)) - column(c)) / usd(most)):((sum [k = 2:c] column(k)) / usd(most)):\
         ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone(c - 1)] \
         title columnheader(c), \
-     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(sprintf("%s, %s: %.0f USD", strcol(1), columnhead(c), column(c))) \
+     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(strcol(1).", ".columnhead(c).": ".to_place(column(c), column(items + 2))." USD") \
         with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

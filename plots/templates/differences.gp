@@ -25,4 +25,4 @@ plot data index 0 using (0):1:ytic(2) with points pointtype 0 linecolor rgb "#FF
      for [b = 0:blocks - 1] data index b using (in($4)):(at(b)):(in($5)):(in($6)) with xerrorbars linetype b + 2 pointtype 7 pointsize 0.01 notitle, \
      for [b = 0:blocks - 1] data index b using (in($4)):(at(b)) with points linetype b + 2 pointtype mark(b + 2) pointsize 0.75 title columnheader(1), \
      for [b = 0:blocks - 1] data index b using (abs($4) > 1 ? in($4) : NaN):(at(b)) with points pointtype 7 pointsize 0.4 linecolor rgb "white" notitle, \
-     for [b = 0:blocks - 1] data index b using (in($4)):(at(b)):(sprintf("%s, %s: %+.1f %%", columnhead(1), strcol(2), 100 * $4)) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
+     for [b = 0:blocks - 1] data index b using (in($4)):(at(b)):(sprintf("%s, %s: %s", columnhead(1), strcol(2), change(100 * $4))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle

@@ -41,8 +41,8 @@ if (jobs) {
     set xrange [-greater(1, 1.15 * turnaround):greater(1, 1.15 * turnaround)]
     plot data using (0):0:(0):2:($0 - 0.32):($0):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[7] title low, \
          data using (0):0:(0):3:($0):($0 + 0.32) with boxxyerror linewidth 0.4 linecolor rgb category[3] title high, \
-         data using 2:($0 - 0.16):(sprintf("%s = %.4g: %+.2f %%", strcol(1), $6, $2)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
-         data using 3:($0 + 0.16):(sprintf("%s = %.4g: %+.2f %%", strcol(1), $7, $3)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
+         data using 2:($0 - 0.16):(strcol(1)." = ".figure($6).": ".change($2)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
+         data using 3:($0 + 0.16):(strcol(1)." = ".figure($7).": ".change($3)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
     unset key
 }
 if (priced) {
@@ -55,8 +55,8 @@ if (priced) {
         unset ytics
         plot data using (0):0:(0):4:($0 - 0.32):($0) with boxxyerror linewidth 0.4 linecolor rgb category[7] title low, \
              data using (0):0:(0):5:($0):($0 + 0.32) with boxxyerror linewidth 0.4 linecolor rgb category[3] title high, \
-             data using 4:($0 - 0.16):(sprintf("%s = %.4g: %+.2f %%", strcol(1), $6, $4)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
-             data using 5:($0 + 0.16):(sprintf("%s = %.4g: %+.2f %%", strcol(1), $7, $5)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
+             data using 4:($0 - 0.16):(strcol(1)." = ".figure($6).": ".change($4)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
+             data using 5:($0 + 0.16):(strcol(1)." = ".figure($7).": ".change($5)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
     } else {
         plot data using (0):0:(0):4:($0 - 0.32):($0):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[7] title low, \
              data using (0):0:(0):5:($0):($0 + 0.32) with boxxyerror linewidth 0.4 linecolor rgb category[3] title high

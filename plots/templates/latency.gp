@@ -30,7 +30,7 @@ do for [b = 0:blocks - 1] {
     if (b == 0) { set key at screen 0.5, screen 1 - 22 / height center top horizontal maxrows 1 } else { unset key }
     plot for [k = 3:policies + 2] data index b using 1:(column(k)) with linespoints linetype k - 2 pointtype mark(k - 2) pointsize 0.6 title columnheader(k), \
          data index b using 1:2:(0.3) with xerrorbars linecolor rgb "black" linewidth 2 pointtype 0 notitle, \
-         for [k = 3:policies + 2] data index b using 1:(column(k)):(sprintf("%s, %s, %s: %.4g ms", columnhead(1), columnhead(k), word("p50 p90 p95 p99", int($1) + 1), column(k))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
+         for [k = 3:policies + 2] data index b using 1:(column(k)):(sprintf("%s, %s, %s: %s ms", columnhead(1), columnhead(k), word("p50 p90 p95 p99", int($1) + 1), figure(column(k)))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
     unset label 2
     unset label 3
     set key at graph 0, 1.12 left top Left samplen -1 noenhanced horizontal

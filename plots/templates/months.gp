@@ -2,7 +2,8 @@
 # it, buying has paid (a dot). Dashed: the same work on rented cards.
 # By hand: gnuplot -e "data='months.tsv'; out='months.svg'" months.gp
 # Data: one block a policy, two blank lines between; first row: its name; then month, USD paid by its end, the same where
-# buying has paid against some rent (else NaN), USD that renting would have cost by then (NaN: nothing to rent).
+# buying has paid against some rent (else NaN), USD that renting would have cost by then (NaN: nothing to rent), place
+# (power of ten) of the last digit shown.
 set datafile separator "\t"
 set datafile columnheaders
 stats data using 1 nooutput
@@ -28,4 +29,4 @@ plot for [b = 0:blocks - 1] data index b using 1:($2 / usd(most)) with lines lin
      for [b = 0:blocks - 1] data index b using 1:($3 / usd(most)) with points linetype b + 1 pointtype mark(b + 1) pointsize 0.9 notitle, \
      NaN with lines linecolor rgb "black" title owned, \
      for [b = 0:(rented ? 0 : -1)] NaN with lines linecolor rgb "black" dashtype 2 title hired, \
-     data using 1:($2 / usd(most)):(sprintf("month %d: %.0f USD", $1, $2)) with labels hypertext point pointtype 7 pointsize 0.9 linecolor rgb "#FF000000" notitle
+     data using 1:($2 / usd(most)):(sprintf("month %d: %s USD", $1, to_place($2, $5))) with labels hypertext point pointtype 7 pointsize 0.9 linecolor rgb "#FF000000" notitle

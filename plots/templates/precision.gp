@@ -24,4 +24,4 @@ at(k) = $0 + 0.5 * (k - 2 - (policies + 1) / 2.0) / policies
 plot data using 2:0:ytic(1) with points pointtype 0 linecolor rgb "#FF000000" notitle, \
      data using 2:0:(0.34) with yerrorbars linecolor rgb "black" linewidth 2.4 pointtype 0 title columnheader(2), \
      for [k = 3:policies + 2] data using (column(k)):(at(k)) with points linetype k - 2 pointtype mark(k - 2) pointsize 0.8 title columnheader(k), \
-     for [k = 3:policies + 2] data using (column(k)):(at(k)):(sprintf("%s, %s: %.4g", strcol(1), columnhead(k), column(k))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle
+     for [k = 3:policies + 2] data using (column(k)):(at(k)):(sprintf("%s, %s: %s", strcol(1), columnhead(k), figure(column(k)))) with labels hypertext point pointtype 7 pointsize 1.2 linecolor rgb "#FF000000" notitle

@@ -34,6 +34,19 @@ per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : 1 / 60.0
 since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : "time since the start of the run (minutes)"
 usd(most) = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1
 in_usd(most) = most >= 2e6 ? " (million USD)" : most >= 2e4 ? " (thousand USD)" : " (USD)"
+# Numbers as the report writes them (sim/base/figure.h): to_place(x, -2) has hundredths, to_place(x, 3) thousands; figure(x)
+# four significant digits, whole numbers whole; duration(s) three in the unit that suits; thousands are grouped, and there
+# are no powers of ten.
+grouped(s) = strlen(s) > 3 ? grouped(s[1:strlen(s) - 3]).",".s[strlen(s) - 2:] : s
+with_point(s) = strstrt(s, ".") ? grouped(s[1:strstrt(s, ".") - 1]).s[strstrt(s, "."):] : grouped(s)
+size(x, p) = sprintf(sprintf("%%.%df", p < 0 ? -p : 0), p > 0 ? floor(abs(x) / 10.0**p + 0.5) * 10.0**p : abs(x))
+to_place(x, p) = x != x ? "n/a" : (x < 0 && real(size(x, p)) > 0 ? "-" : "").with_point(size(x, p))
+last_place(x, n) = x == 0 ? 0 : floor(log10(abs(x) * (1 + 0.5 * 10.0**-n))) - n + 1
+figure(x) = to_place(x, x == floor(x) ? 0 : last_place(x, 4))
+in_unit(s) = to_place(s, last_place(s, 3))
+duration(s) = s == 0 ? "0 s" : s < 1e-3 ? in_unit(s * 1e6)." \302\265s" : s < 1 ? in_unit(s * 1e3)." ms" : s < 120 ? in_unit(s)." s" : \
+    s < 7200 ? in_unit(s / 60)." min" : s < 172800 ? in_unit(s / 3600)." h" : in_unit(s / 86400)." d"
+change(x) = (x > 0 ? "+" : "").to_place(x, -1)." %"
 # The unit of a stored figure, which is in its name: "jobs.wait_s.p95" is in seconds, "gpu.allocated" a share.
 has(f, part) = strstrt(f, part) > 0
 figure_unit(f) = has(f, "_ms") ? " (ms)" : has(f, "_s.") || has(f, "_per_s") ? (has(f, "_per_s") ? " (1/s)" : " (s)") : \

@@ -81,17 +81,35 @@ const char *figure_text(char *out, size_t room, double x, int place)
     return out;
 }
 
+void figure_add_short(struct strbuf *out, double x, int digits)
+{
+    char text[LONGEST];
+    const int place = figure_place_of(x, digits);
+    if (!isfinite(x)) {
+        strbuf_addz(out, "n/a");
+        return;
+    }
+    snprintf(text, sizeof text, "%.*f", place < 0 ? -place : 0, fabs(figure_round(x, place)));
+    if (strchr(text, '.')) {
+        size_t n = strlen(text);
+        while (text[n - 1] == '0') text[--n] = '\0';
+        if (text[n - 1] == '.') text[n - 1] = '\0';
+    }
+    put_digits(out, x, text);
+}
+
+void figure_add_exact(struct strbuf *out, double x)
+{
+    figure_add_short(out, x, 9);
+}
+
 struct figure_time figure_time(double seconds)
 {
     static const struct {
         struct figure_time time;
         double least; /* in it */
-    } units[] = { { { "d", 86400 }, 2 },
-                  { { "h", 3600 }, 2 },
-                  { { "min", 60 }, 2 },
-                  { { "s", 1 }, 1 },
-                  { { "ms", 1e-3 }, 1 },
-                  { { "\xc2\xb5s", 1e-6 }, 1 },
+    } units[] = { { { "d", 86400 }, 2 }, { { "h", 3600 }, 2 },  { { "min", 60 }, 2 },
+                  { { "s", 1 }, 1 },     { { "ms", 1e-3 }, 1 }, { { "\xc2\xb5s", 1e-6 }, 1 },
                   { { "ns", 1e-9 }, 0 } };
     const double size = fabs(seconds);
     size_t i = 0;
@@ -102,21 +120,12 @@ struct figure_time figure_time(double seconds)
 
 void figure_add_duration(struct strbuf *out, double seconds)
 {
-    char digits[LONGEST];
     if (!isfinite(seconds)) {
         strbuf_addz(out, "n/a");
         return;
     }
     const struct figure_time t = figure_time(seconds);
-    const double x = seconds / t.seconds;
-    const int place = figure_place_of(x, DURATION_DIGITS);
-    snprintf(digits, sizeof digits, "%.*f", place < 0 ? -place : 0, fabs(figure_round(x, place)));
-    if (strchr(digits, '.')) {
-        size_t n = strlen(digits);
-        while (digits[n - 1] == '0') digits[--n] = '\0';
-        if (digits[n - 1] == '.') digits[n - 1] = '\0';
-    }
-    put_digits(out, x, digits);
+    figure_add_short(out, seconds / t.seconds, DURATION_DIGITS);
     strbuf_addf(out, " %s", t.unit);
 }
 

@@ -38,6 +38,11 @@ void figure_add(struct strbuf *out, double x, int place);
 /* The same into a buffer, cut to it. Returns out. */
 const char *figure_text(char *out, size_t room, double x, int place);
 
+/* Without zeros at the end: to so many significant digits ("4.5", "12,300"), for sentences; what somebody stated
+ * ("0.81", "250,000"), as it was stated up to nine digits. */
+void figure_add_short(struct strbuf *out, double x, int digits);
+void figure_add_exact(struct strbuf *out, double x);
+
 /* A unit of time that suits the duration: days from 2 d, hours from 2 h, minutes from 2 min up, so that 90 min stays
  * 90 min. */
 struct figure_time {

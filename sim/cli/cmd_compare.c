@@ -1,4 +1,5 @@
 /* gpusim compare: two result folders; does anything differ by more than chance? */
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -123,21 +124,9 @@ enum { MOST_TIMES = 10000 }; /* beyond it a difference is none for all that matt
 
 enum { NUMBER = 40 };
 
-/* To two digits of half the interval; four without one. No powers of ten: columns line up by their points. */
 static const char *number(char out[NUMBER], double v, double half)
 {
-    const double size = fabs(v);
-    if (!isfinite(v)) {
-        snprintf(out, NUMBER, "n/a");
-        return out;
-    }
-    int digit = size > 0 ? (int)floor(log10(size)) - 3 : 0;
-    if (isfinite(half) && half > 0) digit = (int)floor(log10(half)) - 1;
-    if (!(half > 0) && v == floor(v)) digit = 0;
-    const double step = pow(10, digit), rounded = digit > 0 ? round(v / step) * step : v;
-    snprintf(out, NUMBER, "%.*f", digit >= 0 ? 0 : digit < -6 ? 6 : -digit, rounded + 0.0);
-    if (strspn(out, "-0.") == strlen(out) && out[0] == '-') memmove(out, out + 1, strlen(out));
-    return out;
+    return figure_text(out, NUMBER, v, figure_place(half));
 }
 
 static void put_number(double v, double half)

@@ -1,4 +1,5 @@
 /* gpusim size: the least-cost number of nodes at which every target is met, policy by policy. */
+#include "base/figure.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/thread.h"
@@ -210,6 +211,21 @@ static void print_csv(const struct sizing *s)
 
 /* ---- table ---- */
 
+static void print_figure(double x, int place)
+{
+    struct strbuf b = { 0 };
+    figure_add(&b, x, place);
+    fwrite(b.s, 1, b.len, stdout);
+    strbuf_fini(&b);
+}
+
+static void print_usd(double usd)
+{
+    printf(", ");
+    print_figure(usd, figure_place_money(usd));
+    printf(" USD");
+}
+
 static void print_value(const struct slo *slo, const struct size_trial *t, size_t q)
 {
     const struct interval *i = &t->value[q];
@@ -219,10 +235,17 @@ static void print_value(const struct slo *slo, const struct size_trial *t, size_
     else if (!isfinite(i->mean))
         printf("%s (no such figure: %s)", verdict_names[t->target[q]],
                t->queue == QUEUE_GROWS ? "unstable" : "nothing to measure");
-    else if (isfinite(i->half))
-        printf("%s (%.4g +- %.2g, n %zu)", verdict_names[t->target[q]], i->mean, i->half, t->n);
-    else
-        printf("%s (%.6g)", verdict_names[t->target[q]], i->mean);
+    else {
+        const int place = figure_place(i->half);
+        printf("%s (", verdict_names[t->target[q]]);
+        print_figure(i->mean, place);
+        if (isfinite(i->half)) {
+            printf(" +- ");
+            print_figure(i->half, place);
+            printf(", n %zu", t->n);
+        }
+        putchar(')');
+    }
 }
 
 static const char *const queue_words[] = {
@@ -251,7 +274,7 @@ static void print_fleet(const struct size_trial *t)
 {
     printf("%lld node%s, %lld card%s", (long long)t->nodes, t->nodes == 1 ? "" : "s",
            (long long)t->cards, t->cards == 1 ? "" : "s");
-    if (isfinite(t->cost_usd)) printf(", %.2f USD", t->cost_usd);
+    if (isfinite(t->cost_usd)) print_usd(t->cost_usd);
 }
 
 static void print_name(const struct sizing *s, const struct size_answer *a)
@@ -274,11 +297,16 @@ static void print_nines(const struct sizing *s)
         if (n->met) {
             printf("    %s: %lld node%s, %lld card%s", n->slo.text, (long long)n->nodes,
                    n->nodes == 1 ? "" : "s", (long long)n->cards, n->cards == 1 ? "" : "s");
-            if (isfinite(n->cost_usd)) printf(", %.2f USD", n->cost_usd);
+            if (isfinite(n->cost_usd)) print_usd(n->cost_usd);
             if (before && before->met) {
                 printf(" (%+lld card%s", (long long)(n->cards - before->cards),
                        n->cards - before->cards == 1 ? "" : "s");
-                if (isfinite(n->cost_usd)) printf(", %+.2f USD", n->cost_usd - before->cost_usd);
+                if (isfinite(n->cost_usd)) {
+                    const double more = n->cost_usd - before->cost_usd;
+                    printf(", %s", more > 0 ? "+" : "");
+                    print_figure(more, figure_place_money(n->cost_usd));
+                    printf(" USD");
+                }
                 putchar(')');
             }
             putchar('\n');

@@ -1,5 +1,6 @@
 #include "cli/tco_print.h"
 
+#include "base/figure.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/opt.h"
@@ -55,9 +56,37 @@ static const json_t *member(const json_t *option, const char *key)
 
 enum { CELL = 64 };
 
-static void cell_text(char *cell, const json_t *option, const struct column *c)
+/* Half of the range from P10 to P90 of an option's cost as a share of its median; NAN: nothing was drawn. */
+static double spread_of(const struct tco_answer *w, size_t option)
 {
-    const json_t *v = member(option, c->key);
+    if (!w->sampled) return NAN;
+    const struct mc_band *x = &w->risk.option[option].cost;
+    return 0.5 * (x->p90 - x->p10) / fabs(x->p50);
+}
+
+/* The place that the draws leave to an amount; without draws its own. */
+static int place_of(double usd, double spread)
+{
+    const int place = figure_place(fabs(usd) * spread);
+    return place == FIGURE_NO_PLACE ? figure_place_money(usd) : place;
+}
+
+static void put_usd(struct strbuf *b, double usd, double spread)
+{
+    figure_add(b, usd, place_of(usd, spread));
+}
+
+/* The same, to the right of a column. */
+static void put_usd_cell(struct strbuf *b, int width, double usd, int place)
+{
+    char cell[CELL];
+    strbuf_addf(b, "  %*s", width, figure_text(cell, sizeof cell, usd, place));
+}
+
+static void cell_text(char *cell, const struct tco_answer *w, size_t i, const struct column *c)
+{
+    const json_t *option = json_array_get(json_object_get(w->json, w->list), i),
+                 *v = member(option, c->key);
     const double x = json_number_value(v);
     if (json_is_string(v)) {
         size_t n = 0;
@@ -68,10 +97,11 @@ static void cell_text(char *cell, const json_t *option, const struct column *c)
         snprintf(cell, CELL, "%s",
                  c->none && json_is_true(member(option, "rent_stated")) ? "none" : "-");
     } else if (c->shown == SHARE) {
-        snprintf(cell, CELL, "%.2f %%", 100 * x);
+        snprintf(cell, CELL, "%.1f %%", 100 * x);
+    } else if (c->shown == MONEY || (c->shown == PRICE && !c->none)) {
+        figure_text(cell, CELL, x, place_of(x, spread_of(w, i)));
     } else {
-        static const int digits[] = { [MONEY] = 2, [PRICE] = 4, [MONTHS] = 2 };
-        snprintf(cell, CELL, "%.*f", digits[c->shown], x);
+        figure_text(cell, CELL, x, FIGURE_NO_PLACE);
     }
 }
 
@@ -91,8 +121,9 @@ static void put_cell(struct strbuf *b, const char *s, size_t width, bool left, b
     strbuf_addz(b, last ? "\n" : "  ");
 }
 
-static void put_table(struct strbuf *b, const json_t *list, const struct column *columns)
+static void put_table(struct strbuf *b, const struct tco_answer *w, const struct column *columns)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     enum { MOST = 16 };
     size_t width[MOST] = { 0 }, n = 0;
     char cell[CELL];
@@ -100,7 +131,7 @@ static void put_table(struct strbuf *b, const json_t *list, const struct column 
         width[n] = strlen(columns[n].head);
         if (strlen(columns[n].unit) > width[n]) width[n] = strlen(columns[n].unit);
         for (size_t i = 0; i < json_array_size(list); i++) {
-            cell_text(cell, json_array_get(list, i), &columns[n]);
+            cell_text(cell, w, i, &columns[n]);
             if (printed_width(cell) > width[n]) width[n] = printed_width(cell);
         }
     }
@@ -110,7 +141,7 @@ static void put_table(struct strbuf *b, const json_t *list, const struct column 
         put_cell(b, columns[k].unit, width[k], columns[k].shown == TEXT, k + 1 == n);
     for (size_t i = 0; i < json_array_size(list); i++)
         for (size_t k = 0; k < n; k++) {
-            cell_text(cell, json_array_get(list, i), &columns[k]);
+            cell_text(cell, w, i, &columns[k]);
             put_cell(b, cell, width[k], columns[k].shown == TEXT, k + 1 == n);
         }
 }
@@ -123,50 +154,58 @@ static void put_csv_text(struct strbuf *b, const char *s, bool comma)
 }
 
 /* The base to own or reserve, where a demand was stated. */
-static void put_commitments(struct strbuf *b, const json_t *list)
+static void put_commitments(struct strbuf *b, const struct tco_answer *w)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i), *cards = json_object_get(o, "commit_cards");
-        if (cards)
-            strbuf_addf(b, "%s: hold %.6g cards and rent what is wanted above: %.2f USD a year\n",
-                        json_string_value(json_object_get(o, "name")), json_number_value(cards),
-                        json_number_value(json_object_get(o, "commit_usd_per_year")));
+        if (!cards) continue;
+        strbuf_addf(b, "%s: hold ", json_string_value(json_object_get(o, "name")));
+        figure_add_exact(b, json_number_value(cards));
+        strbuf_addz(b, " cards and rent what is wanted above: ");
+        put_usd(b, json_number_value(json_object_get(o, "commit_usd_per_year")), spread_of(w, i));
+        strbuf_addz(b, " USD a year\n");
     }
 }
 
-static void put_even(struct strbuf *b, const json_t *v, double scale, const char *format)
+static void put_even(struct strbuf *b, const json_t *v, double scale, int place, const char *unit)
 {
-    if (json_is_number(v))
-        strbuf_addf(b, format, scale * json_number_value(v));
-    else
+    if (json_is_number(v)) {
+        figure_add(b, scale * json_number_value(v), place);
+        strbuf_addz(b, unit);
+    } else {
         strbuf_addz(b, "none");
+    }
 }
 
 /* The break-evens of runs against renting. */
-static void put_against(struct strbuf *b, const json_t *list)
+static void put_against(struct strbuf *b, const struct tco_answer *w)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i), *x = json_object_get(o, "against");
         if (!x) continue;
-        strbuf_addf(
-            b, "%s at %.2f %% use: owning %.2f, renting %.2f USD a year (%s); break-even in use ",
-            json_string_value(json_object_get(o, "name")),
-            100 * json_number_value(json_object_get(x, "use")),
-            json_number_value(json_object_get(x, "own_eac_usd")),
-            json_number_value(json_object_get(x, "rent_eac_usd")),
-            json_string_value(json_object_get(x, "book")));
-        put_even(b, json_object_get(x, "breakeven_use"), 100, "%.2f %%");
+        strbuf_addf(b, "%s at %.1f %% use: owning ", json_string_value(json_object_get(o, "name")),
+                    100 * json_number_value(json_object_get(x, "use")));
+        put_usd(b, json_number_value(json_object_get(x, "own_eac_usd")), spread_of(w, i));
+        strbuf_addz(b, ", renting ");
+        put_usd(b, json_number_value(json_object_get(x, "rent_eac_usd")), spread_of(w, i));
+        strbuf_addf(b, " USD a year (%s); break-even in use ",
+                    json_string_value(json_object_get(x, "book")));
+        put_even(b, json_object_get(x, "breakeven_use"), 100, FIGURE_TENTHS, " %");
         strbuf_addz(b, ", months ");
-        put_even(b, json_object_get(x, "breakeven_months"), 1, "%.1f");
+        put_even(b, json_object_get(x, "breakeven_months"), 1, FIGURE_NO_PLACE, "");
         strbuf_addz(b, ", price ");
-        put_even(b, json_object_get(x, "breakeven_price_usd"), 1, "%.4f USD per card-hour held");
+        put_even(b, json_object_get(x, "breakeven_price_usd"), 1, FIGURE_NO_PLACE,
+                 " USD per card-hour held");
         strbuf_addc(b, '\n');
     }
 }
 
 /* What services cost, which do no useful hours: those are of jobs. */
-static void put_services(struct strbuf *b, const json_t *list)
+static void put_services(struct strbuf *b, const struct tco_answer *w)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     bool any = false;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i), *services = json_object_get(o, "services");
@@ -176,13 +215,14 @@ static void put_services(struct strbuf *b, const json_t *list)
                          *tokens = json_object_get(s, "usd_per_million_tokens");
             strbuf_addf(b, "%s, service %s: ", json_string_value(json_object_get(o, "name")),
                         json_string_value(json_object_get(s, "name")));
-            if (json_is_number(requests))
-                strbuf_addf(b, "%.4f USD per million requests within target",
-                            json_number_value(requests));
-            else
-                strbuf_addz(b, "nothing answered within target");
-            if (json_is_number(tokens))
-                strbuf_addf(b, ", %.4f per million tokens", json_number_value(tokens));
+            if (json_is_number(requests)) put_usd(b, json_number_value(requests), spread_of(w, i));
+            strbuf_addz(b, json_is_number(requests) ? " USD per million requests within target"
+                                                    : "nothing answered within target");
+            if (json_is_number(tokens)) {
+                strbuf_addz(b, ", ");
+                put_usd(b, json_number_value(tokens), spread_of(w, i));
+                strbuf_addz(b, " per million tokens");
+            }
             strbuf_addc(b, '\n');
             any = true;
         }
@@ -242,6 +282,19 @@ static json_t *risk_json(const struct tco_answer *w, const struct tco_print_opti
                      w->model.option[w->risk.best], "options", options, "tornado", tornado);
 }
 
+/* "  +87,600, +138,700" */
+static void put_difference(struct strbuf *b, const struct mc_option *o)
+{
+    const struct mc_band *d = &o->difference;
+    const int place = figure_place(0.5 * (d->p95 - d->p5));
+    const double usd[] = { d->p5, d->p95 };
+    for (size_t k = 0; k < 2; k++) {
+        strbuf_addf(b, "%s%s", k ? ", " : "  ", figure_round(usd[k], place) > 0 ? "+" : "");
+        figure_add(b, usd[k], place == FIGURE_NO_PLACE ? figure_place_money(usd[k]) : place);
+    }
+    if (o->tie) strbuf_addz(b, ": no difference shown");
+}
+
 static void put_risk(struct strbuf *b, const struct tco_answer *w,
                      const struct tco_print_options *opt)
 {
@@ -258,11 +311,12 @@ static void put_risk(struct strbuf *b, const struct tco_answer *w,
                 "option", "P5", "P10", "P50", "P90", "P95", "P cheapest", m->option[w->risk.best]);
     for (size_t i = 0; i < m->n_options; i++) {
         const struct mc_option *o = &w->risk.option[i];
-        strbuf_addf(b, "%-*s  %14.2f  %14.2f  %14.2f  %14.2f  %14.2f  %10.3f", name, m->option[i],
-                    o->cost.p5, o->cost.p10, o->cost.p50, o->cost.p90, o->cost.p95, o->p_cheapest);
-        if (i != w->risk.best)
-            strbuf_addf(b, "  %+.2f, %+.2f%s", o->difference.p5, o->difference.p95,
-                        o->tie ? ": no difference shown" : "");
+        const double usd[] = { o->cost.p5, o->cost.p10, o->cost.p50, o->cost.p90, o->cost.p95 };
+        strbuf_addf(b, "%-*s", name, m->option[i]);
+        for (size_t k = 0; k < 5; k++)
+            put_usd_cell(b, 14, usd[k], place_of(o->at_modes, spread_of(w, i)));
+        strbuf_addf(b, "  %10.3f", o->p_cheapest);
+        if (i != w->risk.best) put_difference(b, o);
         strbuf_addz(b, "\n");
     }
     if (m->n_inputs == 0) return;
@@ -273,12 +327,22 @@ static void put_risk(struct strbuf *b, const struct tco_answer *w,
     for (size_t k = 0; k < m->n_inputs; k++) {
         const struct mc_swing *s = &w->risk.swing[k];
         const struct mc_input *in = &m->input[s->input];
-        strbuf_addf(b, "%-*s  %12.6g  %12.6g  %12.6g  %14.2f  ", name, in->name, in->shown.low,
-                    in->shown.mode, in->shown.high, s->swing);
-        if (isnan(s->switching_value))
-            strbuf_addz(b, "never\n");
-        else
-            strbuf_addf(b, "at %.6g to %s\n", s->switching_value, m->option[s->switches_to]);
+        const double shown[] = { in->shown.low, in->shown.mode, in->shown.high };
+        strbuf_addf(b, "%-*s", name, in->name);
+        for (size_t j = 0; j < 3; j++) {
+            struct strbuf x = { 0 };
+            figure_add_exact(&x, shown[j]);
+            strbuf_addf(b, "  %12s", x.s);
+            strbuf_fini(&x);
+        }
+        put_usd_cell(b, 14, s->swing, figure_place_money(s->swing));
+        if (isnan(s->switching_value)) {
+            strbuf_addz(b, "  never\n");
+        } else {
+            strbuf_addz(b, "  at ");
+            figure_add_short(b, s->switching_value, FIGURE_DIGITS);
+            strbuf_addf(b, " to %s\n", m->option[s->switches_to]);
+        }
     }
 }
 
@@ -318,8 +382,9 @@ static void put_paybacks(struct strbuf *b, const json_t *list)
 }
 
 /* Months down, options across; every month as CSV, every twelfth and the last on the terminal. */
-static void put_months(struct strbuf *b, const json_t *list, bool csv)
+static void put_months(struct strbuf *b, const struct tco_answer *w, bool csv)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     size_t n = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const size_t mine = json_array_size(paid_of(json_array_get(list, i)));
@@ -339,8 +404,11 @@ static void put_months(struct strbuf *b, const json_t *list, bool csv)
         strbuf_addf(b, csv ? "%zu" : "%5zu", m);
         for (size_t i = 0; i < json_array_size(list); i++) {
             const json_t *usd = json_array_get(paid_of(json_array_get(list, i)), m);
-            if (usd)
-                strbuf_addf(b, csv ? ",%.15g" : "  %16.2f", json_number_value(usd));
+            const double x = json_number_value(usd);
+            if (usd && csv)
+                strbuf_addf(b, ",%.15g", x);
+            else if (usd)
+                put_usd_cell(b, 16, x, place_of(x, spread_of(w, i)));
             else
                 strbuf_addf(b, csv ? "," : "  %16s", "");
         }
@@ -351,8 +419,9 @@ static void put_months(struct strbuf *b, const json_t *list, bool csv)
 /* ---- curves ---- */
 
 /* Where owning and renting cost the same, along the use of the cards: one row per option and use. */
-static void put_curves(struct strbuf *b, const json_t *list, bool csv)
+static void put_curves(struct strbuf *b, const struct tco_answer *w, bool csv)
 {
+    const json_t *list = json_object_get(w->json, w->list);
     strbuf_addz(
         b, csv ? "option,use,own_usd_per_year,rent_usd_per_year,breakeven_usd_per_gpu_hour\n"
                : "\nUSD a year by use\noption                 use             own            rent"
@@ -371,14 +440,13 @@ static void put_curves(struct strbuf *b, const json_t *list, bool csv)
                 strbuf_addf(b, "%-20.20s  %4.2f", name, u);
             for (int j = 0; j < 3; j++) {
                 const json_t *v = json_array_get(json_object_get(c, key[j]), k);
+                const double x = json_number_value(v);
                 if (!json_is_number(v))
                     strbuf_addz(b, csv ? "," : "               -");
+                else if (csv)
+                    strbuf_addf(b, ",%.15g", x);
                 else
-                    strbuf_addf(b,
-                                csv      ? ",%.15g"
-                                : j == 2 ? "  %14.4f"
-                                         : "  %14.2f",
-                                json_number_value(v));
+                    put_usd_cell(b, 14, x, place_of(x, spread_of(w, i)));
             }
             strbuf_addc(b, '\n');
         }
@@ -433,18 +501,18 @@ void tco_print(struct tco_answer *w, const struct tco_print_options *o)
     if (o->format == FORMAT_JSON) {
         json_write(w->json, &b);
     } else if (o->format == FORMAT_CSV && o->curves) {
-        put_curves(&b, list, true);
+        put_curves(&b, w, true);
     } else if (o->format == FORMAT_CSV && o->by_month) {
-        put_months(&b, list, true);
+        put_months(&b, w, true);
     } else if (o->format == FORMAT_CSV) {
         put_csv(&b, w, columns);
     } else {
-        put_table(&b, list, columns);
-        put_commitments(&b, list);
-        put_against(&b, list);
-        put_services(&b, list);
-        if (o->by_month) put_months(&b, list, false), put_paybacks(&b, list);
-        if (o->curves) put_curves(&b, list, false);
+        put_table(&b, w, columns);
+        put_commitments(&b, w);
+        put_against(&b, w);
+        put_services(&b, w);
+        if (o->by_month) put_months(&b, w, false), put_paybacks(&b, list);
+        if (o->curves) put_curves(&b, w, false);
         if (w->sampled) put_risk(&b, w, o);
     }
     fwrite(b.s, 1, b.len, stdout);

@@ -1,5 +1,7 @@
 #include "metrics/compare.h"
 
+#include "base/figure.h"
+
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
@@ -200,9 +202,16 @@ static const char *winners(const struct result *r, const struct metric *m,
 /* "12 s", "4.8 h": as people say it. */
 static const char *amount(double v, const char *unit, struct arena *a)
 {
-    if (strcmp(unit, "s") != 0) return arena_printf(a, "%.3g %s", v, unit);
-    if (v < 120) return arena_printf(a, "%.3g s", v);
-    return v < 7200 ? arena_printf(a, "%.3g min", v / 60) : arena_printf(a, "%.3g h", v / 3600);
+    struct strbuf b = { 0 };
+    if (strcmp(unit, "s") == 0) {
+        figure_add_duration(&b, v);
+    } else {
+        figure_add_short(&b, v, 3);
+        strbuf_addf(&b, " %s", unit);
+    }
+    const char *s = arena_strdup(a, b.s);
+    strbuf_fini(&b);
+    return s;
 }
 
 static const char *say_best(const struct result *r, const struct metric *m, const char *what,
@@ -237,9 +246,8 @@ static const char *say_service(const struct result *r, size_t k, struct arena *a
         return arena_printf(a, "Service %s: %s meets its targets.", first->name, best_p->name);
     return arena_printf(
         a,
-        "Service %s: %s meets its targets at the least cost, %.3g USD per million requests "
-        "within them.",
-        first->name, best_p->name, usd);
+        "Service %s: %s meets its targets at the least cost, %s per million requests within them.",
+        first->name, best_p->name, amount(usd, "USD", a));
 }
 
 static void advise(struct result *r, const struct replicated *many, struct arena *a)

@@ -1,5 +1,7 @@
 #include "metrics/decide.h"
 
+#include "base/figure.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -195,21 +197,33 @@ static bool as_good(const struct view *v, const struct view *best)
 
 /* ---- words ---- */
 
-/* "3.26", "2170": three digits, but no powers of ten. */
+static const char *kept(struct strbuf *b, struct arena *a)
+{
+    const char *s = arena_strdup(a, b->s);
+    strbuf_fini(b);
+    return s;
+}
+
+/* "3.26", "2,170" */
 static const char *times(double x, struct arena *a)
 {
-    return arena_printf(a, x < 100 ? "%.3g" : "%.0f", x);
+    struct strbuf b = { 0 };
+    figure_add_short(&b, x, 3);
+    return kept(&b, a);
 }
 
 static const char *money(double x, struct arena *a)
 {
-    return arena_printf(a, x < 10000 ? "%.4g" : "%.0f", x);
+    struct strbuf b = { 0 };
+    figure_add_short(&b, x, FIGURE_DIGITS);
+    return kept(&b, a);
 }
 
 static const char *duration(double s, struct arena *a)
 {
-    if (s < 120) return arena_printf(a, "%.3g s", s);
-    return s < 7200 ? arena_printf(a, "%.3g min", s / 60) : arena_printf(a, "%.3g h", s / 3600);
+    struct strbuf b = { 0 };
+    figure_add_duration(&b, s);
+    return kept(&b, a);
 }
 
 static void reason(struct question *q, struct decision *d, const char *metric, double value,

@@ -1,6 +1,8 @@
 /* metrics/table.c - the comparison table. */
 #include "metrics/table.h"
 
+#include "base/figure.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,8 +26,8 @@ static const struct column columns[] = {
     { COUNT, "done", "jobs", "completed", AT(jobs.completed) },
     { COUNT, "failed", "jobs", "failed", AT(jobs.failed) },
     { COUNT, "reject", "jobs", "rejected", AT(jobs.rejected) },
-    { TIME, "wait", "p50 s", "wait_p50_s", AT(stats.wait_s.p50) },
-    { TIME, "wait", "p95 s", "wait_p95_s", AT(stats.wait_s.p95) },
+    { TIME, "wait", "p50", "wait_p50_s", AT(stats.wait_s.p50) },
+    { TIME, "wait", "p95", "wait_p95_s", AT(stats.wait_s.p95) },
     { RATIO, "slow", "p95", "slowdown_p95", AT(stats.slowdown.p95) },
     { PERCENT, "alloc", "%", "allocated", AT(gpu.allocated) },
     { PERCENT, "duty", "%", "duty", AT(gpu.duty) },
@@ -57,18 +59,24 @@ static void plain_text(char *cell, const char *s)
     cell[n] = '\0';
 }
 
-static void number_text(char *cell, enum column_kind kind, double x)
+/* spread: half the width of the interval of amounts of money as a share of them; NAN: none is known. */
+static void number_text(char *cell, enum column_kind kind, double x, double spread)
 {
-    if (isnan(x))
-        snprintf(cell, CELL, "n/a");
-    else if (kind == PERCENT)
-        snprintf(cell, CELL, "%.1f", 100 * x);
-    else
-        snprintf(cell, CELL, "%.*f", fabs(x) < 10 ? 2 : fabs(x) < 1000 ? 1 : 0, x);
+    struct strbuf b = { 0 };
+    const int place = figure_place(fabs(x) * spread);
+    switch (kind) {
+    case PERCENT: figure_add(&b, 100 * x, FIGURE_TENTHS); break;
+    case TIME: figure_add_duration(&b, x); break;
+    case MONEY: figure_add(&b, x, place == FIGURE_NO_PLACE ? figure_place_money(x) : place); break;
+    default: figure_add(&b, x, FIGURE_NO_PLACE); break;
+    }
+    snprintf(cell, CELL, "%s", b.s);
+    strbuf_fini(&b);
 }
 
-static void cell_text(char *cell, const struct policy_result *p, const struct column *c)
+static void cell_text(char *cell, const struct result *r, size_t policy, const struct column *c)
 {
+    const struct policy_result *p = &r->policy[policy];
     if (c->kind == TEXT) {
         plain_text(cell, *(const char *const *)at(p, c));
         return;
@@ -81,7 +89,7 @@ static void cell_text(char *cell, const struct policy_result *p, const struct co
         snprintf(cell, CELL, "%s", *(const bool *)at(p, c) ? "yes" : "no");
         return;
     }
-    number_text(cell, c->kind, number(p, c));
+    number_text(cell, c->kind, number(p, c), result_cost_spread(r, policy));
 }
 
 /* Characters, not bytes, so that names in any script line up. */
@@ -122,7 +130,7 @@ static void widths(const struct result *r, int width[N_COLUMNS])
         width[c] = head > unit ? head : unit;
         for (size_t i = 0; i < r->n_policies; i++) {
             char cell[CELL];
-            cell_text(cell, &r->policy[i], &columns[c]);
+            cell_text(cell, r, i, &columns[c]);
             if (width_of(cell) > width[c]) width[c] = width_of(cell);
         }
         total += width[c];
@@ -144,7 +152,7 @@ void table_text(const struct result *r, struct strbuf *out)
     for (size_t i = 0; i < r->n_policies; i++) {
         for (int c = 0; c < N_COLUMNS; c++) {
             char cell[CELL];
-            cell_text(cell, &r->policy[i], &columns[c]);
+            cell_text(cell, r, i, &columns[c]);
             cut(cell, width[c]);
             add_cell(out, cell, width[c], columns[c].kind == TEXT, c == N_COLUMNS - 1);
         }
@@ -200,7 +208,7 @@ static const struct service_column service_columns[] = {
     { PERCENT, "in SLO", "%", IN_SERVICE(attainment), false },
     { RATIO, "replicas", "mean", IN_SERVICE(replicas_mean), false },
     { PERCENT, "busy", "%", IN_SERVICE(busy), false },
-    { RATIO, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests), false },
+    { MONEY, "USD per", "1M in SLO", IN_SERVICE(usd_per_million_requests), false },
     { YES_NO, "stable", "", IN_SERVICE(stable), false },
 };
 enum {
@@ -220,11 +228,11 @@ static bool service_has(const struct result *r, int c)
     return false;
 }
 
-static void service_cell(char *cell, const struct policy_result *p, const struct service_result *v,
-                         int c)
+static void service_cell(char *cell, const struct result *r, size_t policy, size_t k, int c)
 {
+    const struct service_result *v = &r->policy[policy].service[k];
     if (c == 0) {
-        plain_text(cell, p->name);
+        plain_text(cell, r->policy[policy].name);
         return;
     }
     const struct service_column *x = &service_columns[c - 1];
@@ -236,7 +244,7 @@ static void service_cell(char *cell, const struct policy_result *p, const struct
     else if (x->kind == YES_NO)
         snprintf(cell, CELL, "%s", *(const bool *)member ? "yes" : "no");
     else
-        number_text(cell, x->kind, *(const double *)member);
+        number_text(cell, x->kind, *(const double *)member, result_cost_spread(r, policy));
 }
 
 void table_services_text(const struct result *r, struct strbuf *out)
@@ -252,7 +260,7 @@ void table_services_text(const struct result *r, struct strbuf *out)
     for (size_t i = 0; i < r->n_policies; i++)
         for (size_t k = 0; k < r->policy[i].n_services; k++)
             for (int c = 0; c <= SERVICE_COLUMNS; c++) {
-                service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
+                service_cell(cell, r, i, k, c);
                 const int w =
                     c < 2 && width_of(cell) > SERVICE_NAME ? SERVICE_NAME : width_of(cell);
                 if (w > width[c]) width[c] = w;
@@ -274,7 +282,7 @@ void table_services_text(const struct result *r, struct strbuf *out)
         for (size_t k = 0; k < r->policy[i].n_services; k++)
             for (int c = 0; c <= SERVICE_COLUMNS; c++) {
                 if (!service_has(r, c)) continue;
-                service_cell(cell, &r->policy[i], &r->policy[i].service[k], c);
+                service_cell(cell, r, i, k, c);
                 cut(cell, width[c]);
                 add_cell(out, cell, width[c], c < 2, c == SERVICE_COLUMNS);
             }

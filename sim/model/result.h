@@ -331,4 +331,8 @@ int result_check_file(const struct result *r, const char *dir, const char *name,
 /* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was interrupted. */
 int result_check_whole(const struct json_doc *doc, struct err *e);
 
+/* How far prices and replications spread the cost of a policy: half of the range from P10 to P90 of the draws as a share
+ * of the median, for all work. NAN: nothing was drawn. */
+double result_cost_spread(const struct result *r, size_t policy);
+
 #endif

@@ -1,6 +1,7 @@
 /* Advice: decisions with their reasons and what would turn them, and the qualities of each policy. */
 #include "model/result_inside.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct field option_nums[] = {
@@ -180,4 +181,15 @@ void result_read_advice(const struct field_reader *r, json_t *root, struct resul
         if ((one = fields_get_member(r, list, here, i, one_at)))
             fields_get_texts(r, one, one_at, &q[out->n_qualities++], quality_texts,
                              FIELDS(quality_texts));
+}
+
+double result_cost_spread(const struct result *r, size_t policy)
+{
+    const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
+    for (size_t i = 0; d && i < d->n_options; i++) {
+        const struct decision_option *o = &d->option[i];
+        if (strcmp(o->policy, r->policy[policy].name) == 0)
+            return 0.5 * (o->cost_p90 - o->cost_p10) / fabs(o->cost_p50);
+    }
+    return NAN;
 }

@@ -1,4 +1,5 @@
 /* The forms of a sweep's table, written point by point: no table is ever held. */
+#include "base/figure.h"
 #include "base/outfile.h"
 #include "whatif/sweep_table.h"
 
@@ -122,12 +123,11 @@ enum { CELL = 40, MAX_COLUMNS = GRID_MAX_AXES + 10 };
 
 static const struct column {
     const char *head, *metric;
-    double scale;
-    bool interval;
+    enum { COUNTED, WAITED, SHARED, PAID } kind;
 } shown[] = {
-    { "done", "jobs.completed", 1, false },         { "failed", "jobs.failed", 1, false },
-    { "wait mean s", "jobs.wait_s.mean", 1, true }, { "wait p95 s", "jobs.wait_s.p95", 1, true },
-    { "alloc %", "gpu.allocated", 100, false },     { "cost USD", "tco.total_usd", 1, false },
+    { "done", "jobs.completed", COUNTED },       { "failed", "jobs.failed", COUNTED },
+    { "wait mean", "jobs.wait_s.mean", WAITED }, { "wait p95", "jobs.wait_s.p95", WAITED },
+    { "alloc %", "gpu.allocated", SHARED },      { "cost USD", "tco.total_usd", PAID },
 };
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
@@ -140,16 +140,29 @@ static size_t metric_index(const struct sweep_table *t, const char *name)
     return m;
 }
 
-static void number_cell(char cell[CELL], const struct interval *i, double scale, bool interval)
+/* "4.81 +-0.25 h", "68.3": a mean over replications to what they support. */
+static void number_cell(char cell[CELL], const struct interval *i, const struct column *c)
 {
-    const double v = scale * i->mean, half = scale * i->half;
-    const int digits = fabs(v) < 10 ? 3 : fabs(v) < 1000 ? 1 : 0;
-    if (!isfinite(v))
-        snprintf(cell, CELL, "n/a");
-    else if (interval && isfinite(half))
-        snprintf(cell, CELL, "%.*f +-%.*f", digits, v, digits, half);
-    else
-        snprintf(cell, CELL, "%.*f", digits, v);
+    struct strbuf b = { 0 };
+    const bool known = figure_place(i->half) != FIGURE_NO_PLACE;
+    if (c->kind == WAITED && known && isfinite(i->mean)) {
+        const struct figure_time t = figure_time(fmax(fabs(i->mean), i->half));
+        const int place = figure_place(i->half / t.seconds);
+        figure_add(&b, i->mean / t.seconds, place);
+        strbuf_addz(&b, " +-");
+        figure_add(&b, i->half / t.seconds, place);
+        strbuf_addf(&b, " %s", t.unit);
+    } else if (c->kind == WAITED) {
+        figure_add_duration(&b, i->mean);
+    } else if (c->kind == SHARED) {
+        figure_add(&b, 100 * i->mean, known ? figure_place(100 * i->half) : FIGURE_TENTHS);
+    } else if (c->kind == PAID && !known) {
+        figure_add(&b, i->mean, figure_place_money(i->mean));
+    } else {
+        figure_add(&b, i->mean, figure_place(i->half));
+    }
+    snprintf(cell, CELL, "%s", b.s);
+    strbuf_fini(&b);
 }
 
 struct text {
@@ -191,7 +204,7 @@ static void text_row(struct text *x, const struct sweep_table *t, const struct s
     for (size_t i = 0; i < N_SHOWN; i++) {
         const struct interval none = { .mean = NAN };
         number_cell(cell, x->column[i] < t->n_metrics ? &row->metric[x->column[i]] : &none,
-                    shown[i].scale, shown[i].interval);
+                    &shown[i]);
         add_cell(x, n++, cell);
     }
     add_cell(x, n, row->n > 0 ? is_stable[row->queue] : "n/a");

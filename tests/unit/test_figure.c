@@ -19,7 +19,7 @@ static void shown(double x, int place, const char *want)
 static void places_of_intervals(void **state)
 {
     (void)state;
-    assert_int_equal(figure_place(0.535), -2); /* 3.97 to 5.04 */
+    assert_int_equal(figure_place(0.535), -2);  /* 3.97 to 5.04 */
     assert_int_equal(figure_place(0.0996), -2); /* 0.10 */
     assert_int_equal(figure_place(0.0994), -3); /* 0.099 */
     assert_int_equal(figure_place(1), -1);
@@ -72,9 +72,15 @@ static void money(void **state)
     static const struct {
         double usd;
         const char *want;
-    } t[] = { { 0, "0" },           { 12, "12.00" },       { 12.345, "12.35" },
-              { 100, "100" },       { 123.456, "123" },    { 999.96, "1,000" },
-              { 1234.56, "1,235" }, { 51234.56, "51,230" }, { 1e9, "1,000,000,000" },
+    } t[] = { { 0, "0" },
+              { 12, "12.00" },
+              { 12.345, "12.35" },
+              { 100, "100" },
+              { 123.456, "123" },
+              { 999.96, "1,000" },
+              { 1234.56, "1,235" },
+              { 51234.56, "51,230" },
+              { 1e9, "1,000,000,000" },
               { 1e-7, "0.0000001000" } };
     (void)state;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
@@ -94,19 +100,13 @@ static void durations(void **state)
     static const struct {
         double s;
         const char *want;
-    } t[] = { { 0, "0 s" },
-              { 12, "12 s" },
-              { 59.96, "60 s" },
-              { 119.9, "120 s" },
-              { 5400, "90 min" },
-              { 17316, "4.81 h" },
+    } t[] = { { 0, "0 s" },        { 12, "12 s" },
+              { 59.96, "60 s" },   { 119.9, "120 s" },
+              { 5400, "90 min" },  { 17316, "4.81 h" },
               { 27500, "7.64 h" }, /* never 2.75e+04 s */
-              { 216000, "2.5 d" },
-              { 1.23456e8, "1,430 d" },
-              { 0.25, "250 ms" },
-              { 12.3e-6, "12.3 \xc2\xb5s" },
-              { 4e-9, "4 ns" },
-              { -5400, "-90 min" },
+              { 216000, "2.5 d" }, { 1.23456e8, "1,430 d" },
+              { 0.25, "250 ms" },  { 12.3e-6, "12.3 \xc2\xb5s" },
+              { 4e-9, "4 ns" },    { -5400, "-90 min" },
               { NAN, "n/a" } };
     (void)state;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) one_duration(t[i].s, t[i].want);
@@ -132,6 +132,24 @@ static void durations_within(void **state)
     within(NAN, 1, 2, "n/a");
 }
 
+static void stated(void **state)
+{
+    static const struct {
+        double x;
+        int digits;
+        const char *want;
+    } t[] = { { 4.5, 3, "4.5" },        { 12345, 3, "12,300" }, { 0.81, 9, "0.81" },
+              { 250000, 9, "250,000" }, { 1, 3, "1" },          { 0.000005, 9, "0.000005" },
+              { -2.50, 3, "-2.5" },     { 0, 3, "0" },          { NAN, 3, "n/a" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct strbuf b = { 0 };
+        figure_add_short(&b, t[i].x, t[i].digits);
+        assert_string_equal(b.s, t[i].want);
+        strbuf_fini(&b);
+    }
+}
+
 static void rounding(void **state)
 {
     (void)state;
@@ -151,10 +169,15 @@ static void cut_to_its_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_of_intervals), cmocka_unit_test(with_an_interval),
-        cmocka_unit_test(without_one),         cmocka_unit_test(money),
-        cmocka_unit_test(durations),           cmocka_unit_test(durations_within),
-        cmocka_unit_test(rounding),            cmocka_unit_test(cut_to_its_room),
+        cmocka_unit_test(places_of_intervals),
+        cmocka_unit_test(with_an_interval),
+        cmocka_unit_test(without_one),
+        cmocka_unit_test(money),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(durations_within),
+        cmocka_unit_test(rounding),
+        cmocka_unit_test(stated),
+        cmocka_unit_test(cut_to_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
