@@ -6,6 +6,7 @@
 #include "plots/report_data.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void csv_text(struct strbuf *out, const char *s)
@@ -140,13 +141,24 @@ void grid_policy(struct grid *t, size_t policy)
     csv_text(&t->csv, t->p->r->policy[policy].name);
 }
 
+/* Whether a figure as it is shown is all that there is of it. */
+static bool is_all(const char *html, double x)
+{
+    char digits[40];
+    size_t n = 0;
+    for (; *html && n + 1 < sizeof digits; html++)
+        if (strchr("0123456789.", *html)) digits[n++] = *html;
+    digits[n] = '\0';
+    return fabs(strtod(digits, NULL) - fabs(x)) <= 1e-9 * fabs(x);
+}
+
 /* What was rounded off, under the pointer. */
 static void exact(struct grid *t, const char *html, double x, enum kind kind)
 {
     struct strbuf b = { 0 };
+    if (is_all(html, x)) return;
     figure_add_exact(&b, x);
-    if (strcmp(b.s, html) != 0 && strpbrk(b.s, "123456789"))
-        strbuf_addf(&t->body, " title=\"%s%s\"", b.s, kind == SECONDS ? " s" : "");
+    strbuf_addf(&t->body, " title=\"%s%s\"", b.s, kind == SECONDS ? " s" : "");
     strbuf_fini(&b);
 }
 

@@ -17,4 +17,4 @@ set format y "%g"
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 plot for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 0 ? $2 : NaN) with lines linetype b + 1 notitle, \
      for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN) with points linetype b + 1 pointtype mark(b + 1) pointsize 0.9 title columnheader(1), \
-     for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN):(sprintf("%s, %.1f %%: %s USD", columnhead(1), 100 * $1, to_place($2, $4))) with labels hypertext point pointtype 7 pointsize 1.4 linecolor rgb "#FF000000" notitle
+     for [b = 0:blocks - 1] data index b using (100 * $1):($3 == 1 ? $2 : NaN):(sprintf("%s, %.1f %%: %s", columnhead(1), 100 * $1, dollars($2, $4))) with labels hypertext point pointtype 7 pointsize 1.4 linecolor rgb "#FF000000" notitle

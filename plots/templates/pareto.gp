@@ -32,4 +32,4 @@ set xtics add ("0" edge)
 plot data using ($6 == 1 ? $3 : NaN):4 smooth unique with lines linecolor rgb "gray" dashtype 2 notitle, \
      for [k = 0:rows - 1] data every ::k::k using 3:4 with points linetype k + 1 pointtype mark(k + 1) pointsize 1.1 title names[k + 1], \
      data using ($5 > 0.01 ? $3 : NaN):4 with points pointtype 7 pointsize 0.6 linecolor rgb "white" notitle, \
-     data using 3:4:(strcol(1).": ".duration($3 > edge ? $3 : 0).", ".to_place($4, $7)." USD") with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
+     data using 3:4:(strcol(1).": ".duration($3 > edge ? $3 : 0).", ".dollars($4, $7)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

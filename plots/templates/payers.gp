@@ -25,5 +25,5 @@ plot for [c = 2:items + 1] data using ((sum [k = 2:c] column(k)) / usd(most)):0:
         (((sum [k = 2:c] column(k)) - column(c)) / usd(most)):((sum [k = 2:c] column(k)) / usd(most)):\
         ($0 - 0.36):($0 + 0.36):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[tone(c - 1)] \
         title columnheader(c), \
-     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(strcol(1).", ".columnhead(c).": ".to_place(column(c), column(items + 2))." USD") \
+     for [c = 2:items + 1] data using (((sum [k = 2:c] column(k)) - column(c) / 2) / usd(most)):0:(strcol(1).", ".columnhead(c).": ".dollars(column(c), column(items + 2))) \
         with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

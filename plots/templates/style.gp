@@ -46,6 +46,7 @@ figure(x) = to_place(x, x == floor(x) ? 0 : last_place(x, 4))
 in_unit(s) = to_place(s, last_place(s, 3))
 duration(s) = s == 0 ? "0 s" : s < 1e-3 ? in_unit(s * 1e6)." \302\265s" : s < 1 ? in_unit(s * 1e3)." ms" : s < 120 ? in_unit(s)." s" : \
     s < 7200 ? in_unit(s / 60)." min" : s < 172800 ? in_unit(s / 3600)." h" : in_unit(s / 86400)." d"
+dollars(x, p) = to_place(x, p)." "."USD"
 change(x) = (x > 0 ? "+" : "").to_place(x, -1)." %"
 # The unit of a stored figure, which is in its name: "jobs.wait_s.p95" is in seconds, "gpu.allocated" a share.
 has(f, part) = strstrt(f, part) > 0

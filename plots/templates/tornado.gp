@@ -23,5 +23,5 @@ set arrow 1 from base / usd(most), graph 0 to base / usd(most), graph 1 nohead l
 set key outside top center horizontal
 plot data using ($5 / usd(most)):0:($5 / usd(most)):(base / usd(most)):($0 - 0.32):($0 + 0.32):ytic(1) with boxxyerror linewidth 0.4 linecolor rgb category[7] title "low end of the price", \
      data using ($6 / usd(most)):0:(base / usd(most)):($6 / usd(most)):($0 - 0.32):($0 + 0.32) with boxxyerror linewidth 0.4 linecolor rgb category[3] title "high end of the price", \
-     data using ($5 / usd(most)):0:(strcol(1)." = ".figure($3).": ".to_place($5, $7)." USD") with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
-     data using ($6 / usd(most)):0:(strcol(1)." = ".figure($4).": ".to_place($6, $7)." USD") with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle
+     data using ($5 / usd(most)):0:(strcol(1)." = ".figure($3).": ".dollars($5, $7)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle, \
+     data using ($6 / usd(most)):0:(strcol(1)." = ".figure($4).": ".dollars($6, $7)) with labels hypertext point pointtype 7 pointsize 1.6 linecolor rgb "#FF000000" notitle

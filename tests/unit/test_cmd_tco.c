@@ -283,7 +283,7 @@ static void base_and_peak(void **state)
     assert_close(num(v, "options.a.commit_usd_per_year"), 104 * 8760, 1e-12);
     json_decref(v);
     run_tco(json_file(text));
-    assert_contains(last.out, "a: hold 59.5 cards and rent what is wanted above: 911040.00 USD");
+    assert_contains(last.out, "a: hold 59.5 cards and rent what is wanted above: 911,000 USD");
 }
 
 /* Swings of the saving that the reference prints for case D (its text, to its two digits). */

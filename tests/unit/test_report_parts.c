@@ -56,11 +56,11 @@ static void who_pays_by_class_and_group(void **state)
     const char *table = strstr(text, "id=\"class-cost\"");
     assert_non_null(table);
     assert_contains(table, ">training</th>");
-    assert_contains(table, "<td data-v=\"2.25\">2.250</td><td data-v=\"3.125\">3.125</td>");
-    assert_contains(table, "<td data-v=\"77.75\">77.75</td><td data-v=\"\">n/a</td>");
+    assert_contains(table, "<td data-v=\"2.25\">2.250</td><td data-v=\"3.125\" title=\"3.125\">3.12</td>");
+    assert_contains(table, "<td data-v=\"77.75\" title=\"77.75\">80</td><td data-v=\"\">n/a</td>");
     table = strstr(text, "id=\"chargeback-groups\"");
     assert_non_null(table);
-    assert_contains(table, "<th scope=\"row\">physics</th><td data-v=\"900.25\">");
+    assert_contains(table, "<th scope=\"row\">physics</th><td data-v=\"900.25\" title=\"900.25\">900</td>");
     assert_contains(table, "(no group)");
     free(text);
     fake_result_fini(&r);
@@ -82,7 +82,7 @@ static void faults_where_there_are_any(void **state)
     text = page_of(&r, LANG_EN, NULL);
     assert_contains(text, "id=\"failures\"");
     assert_contains(text, "<td data-v=\"14\">14</td>");
-    assert_contains(text, "<td data-v=\"565.25\">");
+    assert_contains(text, "<td data-v=\"565.25\" title=\"565.25\">565.2</td>");
     free(text);
     fake_result_fini(&r);
     arena_destroy(a);
@@ -176,8 +176,8 @@ static void when_buying_has_paid(void **state)
     assert_int_equal(data_months(&s, out, &e), 1);
     char *text = read_file(out);
     assert_string_equal(
-        text, "own\tusd\tpaid_back\trent\n0\t100\tNaN\t0\n1\t110\tNaN\t60\n2\t120\t120\t120\n\n\n"
-              "cloud\tusd\tpaid_back\trent\n0\t0\tNaN\tNaN\n1\t60\tNaN\tNaN\n2\t120\tNaN\tNaN\n");
+        text, "own\tusd\tpaid_back\trent\tplace\n0\t100\tNaN\t0\t0\n1\t110\tNaN\t60\t0\n2\t120\t120\t120\t0\n\n\n"
+              "cloud\tusd\tpaid_back\trent\tplace\n0\t0\tNaN\tNaN\t0\n1\t60\tNaN\tNaN\t-2\n2\t120\tNaN\tNaN\t0\n");
     free(text);
     p[0].tco.n_paybacks = 0; /* nothing to break even with */
     assert_int_equal(data_months(&s, out, &e), 0);
@@ -278,7 +278,7 @@ static void a_sweep_beside_the_run(void **state)
     assert_string_equal(b.name, "run-size, run-sweep");
     assert_int_equal(b.n, 2);
     assert_string_equal(b.curve[0].axis, "cards");
-    assert_contains(b.curve[0].svg.s, "4 张卡，2 个节点：8.25 毫秒，达成");
+    assert_contains(b.curve[0].svg.s, "4 张卡，2 个节点：8.250 毫秒，达成");
     assert_string_equal(b.curve[1].axis, "fleet.a.nodes");
     beside_fini(&b);
     fake_result_fini(&r);
@@ -405,7 +405,7 @@ static void why_is_said_once(void **state)
     decision_page(&out, &r, a);
     assert_contains(out.s,
                     "<ul><li>95 % of the jobs take at most 4 times their time alone; more under "
-                    "others: whole 383, mig 2173</li><li>mps loses 91 of 2017 jobs</li></ul>");
+                    "others: whole 383, mig 2,170</li><li>mps loses 91 of 2017 jobs</li></ul>");
     strbuf_fini(&out);
     arena_destroy(a);
 }
