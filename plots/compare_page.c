@@ -150,8 +150,9 @@ static void total_difference(struct grid *t, json_t *row, enum kind kind)
     struct strbuf b = { 0 };
     const double x = number(row, "difference"),
                  most = fmax(fabs(number(row, "first")), fabs(number(row, "second"))),
-                 half = kind != PERCENT && most > 0 && x != floor(x) ? pow(10, floor(log10(most)) - 2)
-                                                                      : NAN;
+                 half = kind != PERCENT && most > 0 && x != floor(x)
+                            ? pow(10, floor(log10(most)) - 2)
+                            : NAN;
     page_signed(&b, x, -half, half, kind);
     grid_html(t, b.s, x, kind);
     strbuf_fini(&b);

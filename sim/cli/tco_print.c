@@ -99,7 +99,9 @@ static void cell_text(char *cell, const struct tco_answer *w, size_t i, const st
     } else if (c->shown == SHARE) {
         snprintf(cell, CELL, "%.1f %%", 100 * x);
     } else if (c->shown == MONEY || (c->shown == PRICE && !c->none)) {
-        figure_text(cell, CELL, x, place_of(x, spread_of(w, i)));
+        /* energy is a part of the cost and has its place */
+        const json_t *total = strcmp(c->key, "energy_usd") == 0 ? member(option, "total_usd") : v;
+        figure_text(cell, CELL, x, place_of(json_number_value(total), spread_of(w, i)));
     } else {
         figure_text(cell, CELL, x, FIGURE_NO_PLACE);
     }
@@ -335,7 +337,10 @@ static void put_risk(struct strbuf *b, const struct tco_answer *w,
             strbuf_addf(b, "  %12s", x.s);
             strbuf_fini(&x);
         }
-        put_usd_cell(b, 14, s->swing, figure_place_money(s->swing));
+        /* the last digits of sums are no swing */
+        const double swing =
+            s->swing < 1e-9 * fabs(w->risk.option[w->risk.best].at_modes) ? 0 : s->swing;
+        put_usd_cell(b, 14, swing, figure_place_money(swing));
         if (isnan(s->switching_value)) {
             strbuf_addz(b, "  never\n");
         } else {
