@@ -137,11 +137,33 @@ const char *axis_words(enum lang lang, struct arena *a, const char *path)
     return path;
 }
 
-const char *figure_plain(struct arena *a, double x, double low, double high)
+static const char *placed(struct arena *a, double x, int place)
 {
     struct strbuf b = { 0 };
-    figure_add(&b, x, figure_place(0.5 * (high - low)));
+    figure_add(&b, x, place);
     const char *said = arena_strdup(a, b.s);
     strbuf_fini(&b);
     return said;
+}
+
+const char *figure_plain(struct arena *a, double x, double low, double high)
+{
+    return placed(a, x, figure_place(0.5 * (high - low)));
+}
+
+const char *figure_value(enum lang lang, struct arena *a, double x, double low, double high,
+                         const char **unit)
+{
+    int place = figure_place(0.5 * (high - low));
+    const bool ranged = place != FIGURE_NO_PLACE;
+    const double most = ranged ? fmax(fabs(x), fmax(fabs(low), fabs(high))) : fabs(x);
+    if (strcmp(*unit, word(lang, W_PERCENT)) == 0 && !ranged) place = FIGURE_TENTHS;
+    if (strcmp(*unit, word(lang, W_USD)) == 0 && !ranged) place = figure_place_money(x);
+    if (strcmp(*unit, word(lang, W_S)) != 0 || !isfinite(x) || most < 2 * 3600)
+        return placed(a, x, place);
+    const struct figure_time t = figure_time(most);
+    *unit = t.unit;
+    return placed(a, x / t.seconds,
+                  ranged ? figure_place(0.5 * (high - low) / t.seconds)
+                         : figure_place_of(x / t.seconds, DURATION_DIGITS));
 }

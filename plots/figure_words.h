@@ -19,5 +19,9 @@ const char *figure_label(enum lang lang, struct arena *a, const char *path);
 const char *axis_words(enum lang lang, struct arena *a, const char *path);
 /* x to what its interval supports, as plain text (base/figure.h). */
 const char *figure_plain(struct arena *a, double x, double low, double high);
+/* The same by the kind that *unit tells (of figure_words(); W_PERCENT for shares in %): amounts and shares by their rules; from
+ * 2 h up seconds become hours or days, and *unit says so. */
+const char *figure_value(enum lang lang, struct arena *a, double x, double low, double high,
+                         const char **unit);
 
 #endif

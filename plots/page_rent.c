@@ -82,7 +82,7 @@ static size_t recommended(const struct result *r)
 static const char *amount(struct page *p, double usd, double low, double high)
 {
     struct strbuf b = { 0 };
-    html_money(&b, page_rounded(usd, low, high));
+    page_within(&b, usd, low, high, MONEY);
     const char *s = arena_strdup(p->a, b.s);
     strbuf_fini(&b);
     return s;
@@ -134,8 +134,8 @@ const struct payback *page_cheaper_rent(struct page *p, size_t *policy, const ch
         const struct payback *y = &x->payback[k];
         struct strbuf b = { 0 };
         if (!stays_cheaper(x, y)) continue;
-        html_number(&b, page_rounded(y->usd_per_year, 0.9 * y->usd_per_year, 1.1 * y->usd_per_year),
-                    0);
+        const double half = fabs(y->usd_per_year) * result_cost_spread(p->r, *policy);
+        page_within(&b, y->usd_per_year, -half, half, MONEY);
         *usd = arena_strdup(p->a, b.s);
         strbuf_fini(&b);
         return y; /* the table has the others */

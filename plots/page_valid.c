@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/datadir.h"
 #include "base/dec.h"
+#include "plots/figure_words.h"
 #include "plots/html.h"
 #include "plots/page.h"
 
@@ -97,7 +98,9 @@ static const char *worst_row(const struct errors *t, struct page *p)
 {
     const double measured = number(t, WORST_MEASURED), predicted = number(t, WORST_PREDICTED);
     if (isnan(measured) || isnan(predicted)) return "";
-    return arena_printf(p->a, "%s: %.4g (%.4g)", copy(p, field(t, WORST_ROW)), predicted, measured);
+    return arena_printf(p->a, "%s: %s (%s)", copy(p, field(t, WORST_ROW)),
+                        figure_plain(p->a, predicted, NAN, NAN),
+                        figure_plain(p->a, measured, NAN, NAN));
 }
 
 static void line(struct grid *to, const struct errors *t)

@@ -91,11 +91,13 @@ static void fleet_row(struct drawing *d, struct strbuf *out, const char *line, s
     data_number(out, isfinite(low) ? low : mean);
     data_number(out, isfinite(high) ? high : mean);
     strbuf_addf(out, "\t%d\t", json_is_true(json_object_get(trial, "met")));
-    const char *const arg[] = {
-        arena_printf(d->a, "%.9g", cards),      arena_printf(d->a, "%.9g", nodes),
-        figure_plain(d->a, mean, low, high),    as.unit,
-        word_of(lang, text(target, "verdict")), line
-    };
+    const char *value = figure_value(lang, d->a, mean, low, high, &as.unit);
+    const char *const arg[] = { arena_printf(d->a, "%.9g", cards),
+                                arena_printf(d->a, "%.9g", nodes),
+                                value,
+                                as.unit,
+                                word_of(lang, text(target, "verdict")),
+                                line };
     data_name(out, word_filled(lang, d->a, isfinite(mean) ? W_FLEET_TRIED : W_FLEET_NONE, arg, 6));
     strbuf_addc(out, '\n');
 }

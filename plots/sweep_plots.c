@@ -116,7 +116,7 @@ static struct shown shown(const struct drawing *d, const json_t *policy, const c
     s.mean = times * figure(policy, name, "mean");
     s.low = times * figure(policy, name, "low");
     s.high = times * figure(policy, name, "high");
-    s.text = figure_plain(d->arena, s.mean, s.low, s.high);
+    s.text = figure_value(d->pictures.lang, d->arena, s.mean, s.low, s.high, &s.unit);
     if (isfinite(s.mean) && *s.unit) s.text = arena_printf(d->arena, "%s %s", s.text, s.unit);
     return s;
 }

@@ -80,19 +80,19 @@ static void curves_and_front(void **state)
         t, "level\tcost\tedge\tcolours\tlevel in words\tcost in words\n"
            "jobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\twait, p95 (s)\tcost of the run (USD)\n"
            "\n\na\tcost\tfront\tunserved\ttext\n"
-           "100\t50\t1\t0\ta, nodes of pool = 10: 100 s, 50 USD\n"
-           "10\t60\t1\t0\ta, nodes of pool = 2: 10 s, 60 USD\n"
+           "100\t50\t1\t0\ta, nodes of pool = 10: 100 s, 50.00 USD\n"
+           "10\t60\t1\t0\ta, nodes of pool = 2: 10 s, 60.00 USD\n"
            "\n\nb\tcost\tfront\tunserved\ttext\n"
-           "200\t55\t0\t0\tb, nodes of pool = 10: 200 s, 55 USD\n"
-           "5\t40\t0\t1\tb, nodes of pool = 2: 5 s, 40 USD\n"
-           "10\t80\t0\t0\tb, nodes of pool = 4: 10 s, 80 USD\n");
+           "200\t55\t0\t0\tb, nodes of pool = 10: 200 s, 55.00 USD\n"
+           "5\t40\t0\t1\tb, nodes of pool = 2: 5 s, 40.00 USD\n"
+           "10\t80\t0\t0\tb, nodes of pool = 4: 10 s, 80.00 USD\n");
     free(t);
     t = plot_file(dir, "sweep_pareto.svg");
     assert_contains(t, "<svg role=\"img\"");
     assert_contains(t, "<title id=\"sweep_pareto-t\">cost of the run against wait, p95</title>");
     assert_contains(t, "<desc id=\"sweep_pareto-d\">Down and left is better.");
-    assert_contains(t, "; b, nodes of pool = 2: 5 s, 40 USD; "); /* read aloud */
-    assert_contains(t, "a, nodes of pool = 2: 10 s, 60 USD");    /* under the pointer */
+    assert_contains(t, "; b, nodes of pool = 2: 5 s, 40.00 USD; "); /* read aloud */
+    assert_contains(t, "a, nodes of pool = 2: 10 s, 60.00 USD");    /* under the pointer */
     char *again = NULL;
     assert_int_equal(build(dir), 3);
     again = plot_file(dir, "sweep_pareto.svg");
@@ -151,7 +151,7 @@ static void shares(void **state)
     assert_int_equal(sweep_plots_build(dir, NULL, LANG_ZH, &n, &err), 0);
     assert_int_equal(n, 1);
     char *t = plot_file(dir, "sweep_curve_gpu_allocated.tsv");
-    assert_contains(t, "\t100\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t25\t25\t25\ta，1：25 %\n");
+    assert_contains(t, "\t100\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t25\t25\t25\ta，1：25.0 %\n");
     assert_contains(t, "2\t2\t98.5\t98.5\t98.5\ta，2：98.5 %\n");
     free(t);
     t = plot_file(dir, "sweep_curve_gpu_allocated.svg");
