@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "plots/gnuplot.h"
-#include "plots/pictures.h"
+#include "plots/palette.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,10 @@ int data_write(struct strbuf *text, const char *path, struct err *e)
 
 size_t data_place(const struct result *r, size_t i)
 {
-    return pictures_colour(json_object_get(r->scenario, "policies"), r->policy[i].name, i);
+    struct palette all = { 0 };
+    palette_add_all(&all, json_object_get(r->scenario, "policies"));
+    for (size_t k = 0; k < r->n_policies; k++) palette_add(&all, r->policy[k].name);
+    return palette_place(&all, r->policy[i].name);
 }
 
 int data_style(const struct result *r, const char *dir, enum lang lang, struct err *e)

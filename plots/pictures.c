@@ -49,18 +49,6 @@ void pictures_unlink(const struct pictures *p, const char *name)
         unlink(arena_printf(p->a, "%s/%s.%s", p->dir, name, ends[i]));
 }
 
-size_t pictures_colour(const json_t *order, const char *policy, size_t place)
-{
-    size_t i;
-    json_t *v;
-    json_array_foreach(order, i, v)
-    {
-        const char *name = json_string_value(json_is_object(v) ? json_object_get(v, "name") : v);
-        if (name && strcmp(name, policy) == 0) return i + 1;
-    }
-    return json_array_size(order) + place + 1;
-}
-
 int pictures_make(struct pictures *p, const char *name, const char *kind, const char *title,
                   struct strbuf *tsv, struct err *e)
 {

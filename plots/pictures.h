@@ -31,10 +31,6 @@ int pictures_begin(struct pictures *p, const char *dir, const char *to, const js
 /* DIR/NAME.tsv, NAME.gp and NAME.svg. `kind`: the template; `title` says in words what it shows. Frees `tsv`. 0 or ERR_IO. */
 int pictures_make(struct pictures *p, const char *name, const char *kind, const char *title,
                   struct strbuf *tsv, struct err *e);
-/* Line type of a policy: its place, from 1, among all policies of the scenario, given as names or as objects with a name.
- * Without `order` (all of them were run) that is `place`, from 0, among those drawn; a name that is not in it comes
- * behind. O(policies). */
-size_t pictures_colour(const json_t *order, const char *policy, size_t place);
 /* No picture of that name. */
 void pictures_unlink(const struct pictures *p, const char *name);
 /* 0; or the first failure to draw. */

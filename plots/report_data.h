@@ -106,7 +106,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e);
 int data_effects(const struct source *s, const char *path, struct err *e); /* effects.c */
 int data_breakeven(const struct source *s, const char *path, struct err *e);
 int data_months(const struct source *s, const char *path, struct err *e);
-/* Line type and colour of policy i: its place, from 1, among all of the scenario, whichever of them were run. */
+/* Line type and colour of policy i, from 1, whichever of the scenario's were run (palette.h). */
 size_t data_place(const struct result *r, size_t i);
 /* DIR/style.gp with these. 0 or ERR_IO. */
 int data_style(const struct result *r, const char *dir, enum lang lang, struct err *e);

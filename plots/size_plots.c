@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "plots/figure_words.h"
+#include "plots/palette.h"
 #include "plots/pictures.h"
 #include "plots/report_data.h"
 
@@ -43,12 +44,15 @@ static const char *name_of(struct drawing *d, const json_t *answer)
     return s;
 }
 
-/* Policies have their colour, in the order of the scenario; the n-th value of each has dashes of its own. */
+/* Policies have their colour; the n-th value of each has dashes of its own. */
 static void read_lines(struct drawing *d, const json_t *policies, const json_t *order)
 {
     const char *seen[SIZE_PLOT_LINES];
     size_t n_seen = 0, values[SIZE_PLOT_LINES] = { 0 }, i;
     json_t *answer;
+    struct palette all = { 0 };
+    palette_add_all(&all, order);
+    palette_add_all(&all, policies);
     json_array_foreach(policies, i, answer)
     {
         size_t k = 0;
@@ -60,8 +64,7 @@ static void read_lines(struct drawing *d, const json_t *policies, const json_t *
         values[k]++;
         if (json_array_size(tried) > 0)
             d->line[d->n_lines++] =
-                (struct line){ name_of(d, answer), pictures_colour(order, policy, k), values[k],
-                               tried };
+                (struct line){ name_of(d, answer), palette_place(&all, policy), values[k], tried };
     }
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "plots/figure_words.h"
+#include "plots/palette.h"
 #include "plots/pictures.h"
 #include "plots/report_data.h"
 
@@ -66,6 +67,8 @@ static void read_policies(struct drawing *d, const json_t *order)
 {
     size_t i, k;
     json_t *point, *policy;
+    struct palette all = { 0 };
+    palette_add_all(&all, order);
     json_array_foreach(d->points, i, point)
     {
         json_array_foreach(json_object_get(point, "policies"), k, policy)
@@ -74,10 +77,11 @@ static void read_policies(struct drawing *d, const json_t *order)
             size_t p = 0;
             while (name && p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
             if (!name || p < d->n_policies || p == SWEEP_PLOT_POLICIES) continue;
-            d->colour[p] = pictures_colour(order, name, p);
             d->policy[d->n_policies++] = name;
+            palette_add(&all, name);
         }
     }
+    for (k = 0; k < d->n_policies; k++) d->colour[k] = palette_place(&all, d->policy[k]);
 }
 
 static json_t *policy_of(const json_t *point, const char *name)

@@ -1,7 +1,7 @@
 # style.gp - common look of all plots. Each template sets `height` and loads it.
 # Colours: each at least 3 to 1 against the white and the dark page, and any two at least 11 apart in CIELAB, also
 # as red-, green- or blue-blind eyes see them; found by search from the hues of Okabe and Ito, some of whose colours
-# are 2.3 to 1 on white. Line type k is policy k in every plot; from the ninth on the same colours come back dashed,
+# are 2.3 to 1 on white. Line type k is policy k of the data; from the ninth on the same colours come back dashed,
 # and points as triangles (mark).
 # Categories (what card time is spent on, cost items) take no policy's colour but steps of a ramp of
 # browns that differ in lightness, in the order in which they stand in a bar.
@@ -13,8 +13,7 @@ set border 3 linecolor rgb "black" linewidth 0.7
 set tics nomirror out scale 0.5
 set grid ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
 set key outside right top Left reverse noenhanced samplen 2
-# Where the data have only some of the scenario's policies, `places` says at which place each stands there: with
-# "3 5" line type 1 looks as the third policy of the scenario, line type 2 as the fifth.
+# A policy looks the same everywhere: with "3 5" in `places` the first of the data has the third colour, the second the fifth.
 if (!exists("places")) { places = "" }
 place(k) = k <= words(places) ? int(word(places, k)) : k
 array hue[8] = ["#2294FF", "#B58819", "#00957C", "#B4585A", "#4262D6", "#E764B0", "#65666F", "#716719"]

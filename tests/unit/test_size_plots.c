@@ -105,7 +105,7 @@ static void colours_and_key(void **state)
     err = (struct err){ 0 };
     if (size_plots_build(dir, NULL, LANG_EN, &n, &err) != 0) fail_msg("%s: %s", err.where, err.msg);
     char *t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.tsv");
-    assert_contains(t, "\t600\t 2 4\t 1 1\tnumber of cards\t");
+    assert_contains(t, "\t600\t 2 3\t 1 1\tnumber of cards\t");
     free(t);
     t = plot_file(dir, "size_curve_1_jobs_wait_s_p95.svg");
     assert_contains(t, "rgb(181, 136,  25)"); /* the second of style.gp */

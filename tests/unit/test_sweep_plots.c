@@ -63,7 +63,7 @@ static void curves_and_front(void **state)
     assert_string_equal(
         t,
         "axis\tfigure\tscale\tcolours\taxis in words\tfigure in words\ttop\n"
-        "fleet.pool.nodes\tjobs.wait_s.p95\t1\t1 2\tnodes of pool\twait, p95 (s)\t0\n"
+        "fleet.pool.nodes\tjobs.wait_s.p95\t1\t4 1\tnodes of pool\twait, p95 (s)\t0\n"
         "\n\na\tvalue\tmean\tlow\thigh\ttext\n2\t2\t10\t10\t10\ta, 2: 10 s\n4\t4\tNaN\tNaN\tNaN\ta, 4: n/a\n"
         "10\t10\t100\t100\t100\ta, 10: 100 s\n"
         "\n\nb\tvalue\tmean\tlow\thigh\ttext\n2\t2\t5\t5\t5\tb, 2: 5 s\n4\t4\t10\t10\t10\tb, 4: 10 s\n"
@@ -78,7 +78,7 @@ static void curves_and_front(void **state)
     t = plot_file(dir, "sweep_pareto.tsv");
     assert_string_equal(
         t, "level\tcost\tedge\tcolours\tlevel in words\tcost in words\n"
-           "jobs.wait_s.p95\ttco.total_usd\t0.5\t1 2\twait, p95 (s)\tcost of the run (USD)\n"
+           "jobs.wait_s.p95\ttco.total_usd\t0.5\t4 1\twait, p95 (s)\tcost of the run (USD)\n"
            "\n\na\tcost\tfront\tunserved\ttext\n"
            "100\t50\t1\t0\ta, nodes of pool = 10: 100 s, 50.00 USD\n"
            "10\t60\t1\t0\ta, nodes of pool = 2: 10 s, 60.00 USD\n"
@@ -194,8 +194,8 @@ static void scales(void **state)
         const char *first, *second, *row;
     } way[] = {
         { "fifo", "sjf",
-          "0\t1\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n0\tfifo\t1" },
-        { "1", "100", "2\t1\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t1" },
+          "0\t4\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n0\tfifo\t1" },
+        { "1", "100", "2\t4\tx\twait, p95 (s)\t0\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t1" },
     };
     for (size_t i = 0; i < 2; i++) {
         char text[4000];
@@ -215,23 +215,23 @@ static void scales(void **state)
     }
 }
 
-/* Two of three policies were asked for: they have the colours of their places in the scenario. The key has the one that
+/* Two of three policies were asked for: they have the colours that they have beside the third. The key has the one that
  * no point has a wait of, too. */
 static void colours_and_key(void **state)
 {
     (void)state;
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir =
-        sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['first', 'a', 1, 'lost'], 'vary': "
+        sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['whole', 'mig', 1, 'lost'], 'vary': "
               "[{'path': 'x', 'values': ['1']}], 'points': ["
-              "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("a", "1", "5", "0") "," POLICY(
+              "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("mig", "1", "5", "0") "," POLICY(
                   "lost", "null", "5", "0") "]}]}");
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
-    assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 4\t");
+    assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 3\t");
     free(t);
     t = plot_file(dir, "sweep_pareto.tsv");
-    assert_contains(t, "\t2 4\t");
+    assert_contains(t, "\t2 3\t");
     free(t);
     static const char *const drawn[] = { "sweep_curve_jobs_wait_s_p95.svg", "sweep_pareto.svg" };
     for (size_t i = 0; i < 2; i++) {
