@@ -26,7 +26,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic;
+    bool limits, dynamic, random;
     int groups, nodes[2], per[2];
     const char *preempt;
     struct strbuf fleet, share, more; /* more: of the schedule */
@@ -312,6 +312,8 @@ static void force(struct setting *s, const char **order, const char **backfill, 
     if (only && strcmp(only, "promised_units") == 0) *backfill = "conservative";
     if (mode(s, "nodes", 3)) *place = any(s, nodes);
     if (only && strcmp(only, "fgd") == 0) *place = only;
+    if (s->random) *place = "random";
+    if (s->random) *backfill = chance(s, 2) ? "none" : "greedy";
     if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
                  strcmp(only, "drf") == 0 || strcmp(only, "deadline") == 0))
         *order = only;
@@ -334,6 +336,7 @@ static void one(uint64_t seed, struct tally *tally)
     struct strbuf trace = { 0 };
     simtime at = 0;
     s.kind = kind_of(&s);
+    s.random = mode(&s, "random", 8);
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);
@@ -346,6 +349,10 @@ static void one(uint64_t seed, struct tally *tally)
     const int kinds = chance(&s, 3) ? n : 2 + (int)below(&s, 4); /* few: many jobs look alike */
     for (int i = 0; i < n; i++) {
         make_job(&s, &j[i]);
+        if (s.random && j[i].gpus_milli == 0) { /* its node is not told */
+            j[i].cpus_milli = JOB_NO_INT;
+            j[i].model = NULL;
+        }
         if (i >= kinds) look_alike(&j[i], &j[below(&s, (uint64_t)kinds)]);
         at += some_time(&s, gap);
         j[i].submit = at;
@@ -354,7 +361,7 @@ static void one(uint64_t seed, struct tally *tally)
     const char *order = any(&s, orders), *backfill = any(&s, backfills);
     const char *place = any(&s, places);
     force(&s, &order, &backfill, &place);
-    if (!s.dynamic && mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
+    if (!s.dynamic && !s.random && mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
     if (strcmp(order, "fair") == 0 && chance(&s, 2))
         strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
     if (strcmp(order, "fair") == 0)
@@ -375,6 +382,11 @@ static void one(uint64_t seed, struct tally *tally)
         s.more.s ? s.more.s : "", (int)below(&s, 1000));
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
+    for (int i = 0; i < n && s.random; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        j[i].follow = sim_job_of(&sim, "p", id)->cards;
+    }
     second_run(&sim.run.plan[0], j, n, &totals);
     const bool shared = s.kind != KIND_WHOLE;
     count(tally, j, n);

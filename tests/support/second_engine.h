@@ -9,8 +9,9 @@
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
  * It knows: every kind, mig with layouts that are not planned; every order, and preemption with checkpoints; admission by
- * deadline; every backfill; every placement but random;
- * gangs on nodes; CPU cores; several groups of cards.
+ * deadline; every backfill; every placement; gangs on nodes; CPU cores; several groups of cards.
+ * Of placement random, under none and greedy, it draws nothing: it goes where the product went if that is one of the
+ * places that hold the job, else to the first; whether all of them are equally likely is not its business.
  * Not: services, faults, elastic jobs, moves, quotas, horizons, layouts that are planned,
  * preemption where instances are made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
@@ -32,6 +33,7 @@ struct second_job {
     uint64_t bytes;      /* per card; JOB_NO_BYTES */
     const char *profile; /* NULL: none */
     const char *model;   /* recorded card; NULL: none */
+    const char *follow;  /* placement random: where the product has it, as in jobs.csv */
 
     enum job_state state;
     bool oom;

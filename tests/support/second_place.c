@@ -8,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const weighs[] = { "pack",    "spread",     "best_fit_node",
-                                      "packing", "clustering", "dot_product",
-                                      "fgd" };
+static const char *const weighs[] = { "pack",       "spread",      "best_fit_node", "packing",
+                                      "clustering", "dot_product", "fgd",           "random" };
 
 static bool is(const struct engine *e, const char *name)
 {
@@ -140,7 +139,7 @@ static double score(const struct engine *e, const struct view *v, int job, int n
             product += second_free_cores(e, v, node, g->node_cpus_milli) / cores * (asked / cores);
         return trunc(100 * (1 - 0.5 * product));
     }
-    if (d->cards == 0) return 0;
+    if (d->cards == 0 || is(e, "random")) return 0;
     if (is(e, "clustering")) return (alike(e, v, d, node) ? 1e9 : 0) - s->left;
     /* packing */
     if (card >= 0 && s->room[card].units < g->capacity) return 2e9 - s->room[card].units;
@@ -163,6 +162,28 @@ static void take(const struct engine *e, int job, int group, int node, const str
     if (cards == 1) out->card[out->n++] = s->first + card;
     while (out->n < cards) out->card[out->n++] = s->first + choose(s, most, out);
     qsort(out->card, (size_t)out->n, sizeof *out->card, ascending);
+}
+
+/* Placement random: where the product has the job; false: that does not hold it. */
+static bool follow(const struct engine *e, const struct view *v, int job, struct place *out)
+{
+    const char *where = e->life[job].job->follow;
+    const size_t len = strcspn(where, " ");
+    for (int c = 0; c < e->plan->cards; c++) {
+        const int group = (int)(second_group_of_card(e, c) - e->plan->group);
+        const int cards = second_demand_of(e, job, group)->cards, node = second_node_of(e, c);
+        char name[256];
+        struct seen s;
+        plan_card_name(e->plan, (uint32_t)c, name, sizeof name);
+        if (strlen(name) != len || memcmp(name, where, len) != 0) continue;
+        if (!e->life[job].wish[group].possible || !second_node_holds(e, v, job, group, node, cards))
+            return false;
+        look(e, v, job, group, node, &s);
+        if (s.fit < cards || !s.holds[c - s.first]) return false;
+        take(e, job, group, node, &s, c - s.first, out);
+        return true;
+    }
+    return false;
 }
 
 bool second_by_node(const struct engine *e, const struct view *v, int job, const bool *allowed,
@@ -191,5 +212,7 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, const
             take(e, job, (int)g, node, &s, card, out);
         }
     }
+    struct place there;
+    if (tie != INT32_MAX && e->life[job].job->follow && follow(e, v, job, &there)) *out = there;
     return tie != INT32_MAX;
 }
