@@ -106,7 +106,7 @@ struct job {
     int32_t struck;    /* times a fault took them away */
     double stretch;    /* of the size it has */
     simtime remaining; /* work, recorded, that is not safe yet: when it last began to wait */
-    simtime forgiven;  /* part of `held` that its limit does not count: faults */
+    simtime forgiven;  /* part of `held` that its limit does not count: faults, moves */
     const struct checkpoint_rule
         *saves;   /* checkpoints are part of work_left; NULL: none, or free */
     double scale; /* isolated ns on these cards / recorded ns of work */

@@ -276,11 +276,12 @@ void sched_submit(struct sched *s, struct job *j)
         if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);
     }
     sched_enqueue(s, j);
-    /* Strict order: a newcomer can start only at the head. Backfill may take it out of turn - where
+    /* Strict order: a newcomer can start only at the head; where all are placed anew, others may have a place that had
+     * none while jobs were on their way. Backfill may take it out of turn - where
      * anybody may, unless its like has found no room since something was given back. */
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
-    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) ||
+    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || s->plan->replaces ||
         (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
 }

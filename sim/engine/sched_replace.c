@@ -6,7 +6,7 @@
  * al., NSDI 2019) does for the price of nothing, and an upper bound of what any migration can bring.
  *
  * Who cannot move keeps its place and goes before all others: a job that is starting up or on its way
- * already, one that grows in memory, one without cards, a replica, one on a card that is out. A running job
+ * already (that it has arrived is no such instant: where places go to and fro, nobody would ever work), one that grows in memory, one without cards, a replica, one on a card that is out. A running job
  * keeps to its group of the fleet. Complexity: a sort of the running jobs and a placement query for each
  * of them and each request shape that waits. */
 #include "engine/sched_inside.h"

@@ -88,8 +88,9 @@ static void handle(struct run *r, const struct event *ev)
 static void look_ahead(struct run *r)
 {
     const simtime at = sched_look(r->sched);
-    if (at == SIM_NEVER || (evq_is_pending(r->q, r->look) && evq_when(r->q, r->look) == at)) return;
+    if (evq_is_pending(r->q, r->look) && evq_when(r->q, r->look) == at) return;
     evq_cancel(r->q, r->look);
+    if (at == SIM_NEVER) return;
     r->look = evq_at(r->q, at > r->now ? at : r->now, EV_POLICY, KIND_LOOK, 0);
 }
 

@@ -111,7 +111,8 @@ void sim_set_down(void *ctx, struct job *j, const struct pick *p)
     j->moves++;
     r->out->moves++;
     r->out->moved_s += simtime_s(ready - r->now) * j->n_holdings;
-    if (evq_is_pending(r->q, j->limit)) /* the pause is not its own */
+    j->forgiven += ready - r->now; /* the pause is not its own */
+    if (evq_is_pending(r->q, j->limit))
         evq_move(r->q, j->limit, sim_later(evq_when(r->q, j->limit), ready - r->now));
     residents_hold(r->residents, j, r->now, ready > r->now);
     if (ready == r->now)

@@ -363,18 +363,67 @@ static void limits_that_kill_hold_the_making_of_slices(void **state)
     }
 }
 
+/* At 20 s j2 moves beside j0 so that j3 has a node, and stands still until 25 s; only then can it give way to j4, which
+ * came at 22 s for all cards: it does at 26 s, when j5 comes. The pause is not its own: of its limit of 60 s it has used
+ * 21, and goes on at 36 s. */
+static void who_moves_can_move_again_and_is_excused(void **state)
+{
+    struct simulated s;
+    char *scenario = scenario_of("'nodes': 2, 'gpus_per_node': 2",
+                                 "'order': 'priority', 'preempt': 'always', 'backfill': 'none', "
+                                 "'place': 'first_fit', 'walltime': 'kill', "
+                                 "'migrate': 'replace', 'migrate_pause': '5 s'");
+    (void)state;
+    simulate(&s, scenario,
+             "job_id,submit_s,duration_s,gpus,priority,walltime_s\n"
+             "j0,0,100,1,0,\n"
+             "j1,0,10,1,0,\n"
+             "j2,0,100,1,0,60\n"
+             "j3,20,100,2,0,\n"
+             "j4,22,10,4,1,\n"
+             "j5,26,10,1,-1,\n");
+    assert_close(sim_job_of(&s, "p", "j4")->start_s, 26, 1e-12);
+    assert_close(sim_job_of(&s, "p", "j2")->end_s, 75, 1e-12);
+    assert_string_equal(sim_job_of(&s, "p", "j2")->state, "killed");
+    simulated_fini(&s);
+    free(scenario);
+}
+
+/* j0, which would fall at 20 s, is gone at 10 s; j1 has no GPU and never falls. So nothing happens at 20 s: two jobs come
+ * and end, and the one sample is a day off. */
+static void nobody_is_looked_for_who_is_gone(void **state)
+{
+    struct simulated s;
+    char *scenario = scenario_of("'nodes': 1, 'gpus_per_node': 1, 'cpu_cores': 4",
+                                 "'order': 'las', 'threshold': '20 s', 'backfill': 'none'");
+    (void)state;
+    simulate(&s, scenario,
+             "job_id,submit_s,duration_s,gpus,cpus\n"
+             "j0,0,10,1,4\n"
+             "j1,1,100,0,4\n");
+    assert_close(sim_job_of(&s, "p", "j1")->end_s, 110, 1e-12);
+    assert_int_equal(sim_policy(&s, "p")->events, 4);
+    simulated_fini(&s);
+    free(scenario);
+}
+
+static const struct CMUnitTest by_hand[] = {
+    cmocka_unit_test(against_forty_lines),
+    cmocka_unit_test(las_that_never_preempts_ends),
+    cmocka_unit_test(fair_ranks_are_made_anew_when_a_job_comes),
+    cmocka_unit_test(who_is_stopped_waits_with_the_work_it_has_lost),
+    cmocka_unit_test(limits_that_kill_hold_the_making_of_slices),
+    cmocka_unit_test(who_moves_can_move_again_and_is_excused),
+    cmocka_unit_test(nobody_is_looked_for_who_is_gone),
+};
+
 int main(void)
 {
-    enum { N = sizeof table / sizeof *table };
-    struct CMUnitTest tests[N + 5];
+    enum { N = sizeof table / sizeof *table, HAND = sizeof by_hand / sizeof *by_hand };
+    struct CMUnitTest tests[N + HAND];
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){ table[i].schedule, reference, NULL, NULL,
                                         (void *)(uintptr_t)&table[i] };
-    tests[N] = (struct CMUnitTest)cmocka_unit_test(against_forty_lines);
-    tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(las_that_never_preempts_ends);
-    tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(fair_ranks_are_made_anew_when_a_job_comes);
-    tests[N + 3] =
-        (struct CMUnitTest)cmocka_unit_test(who_is_stopped_waits_with_the_work_it_has_lost);
-    tests[N + 4] = (struct CMUnitTest)cmocka_unit_test(limits_that_kill_hold_the_making_of_slices);
-    return _cmocka_run_group_tests("schedules", tests, N + 5, NULL, NULL);
+    memcpy(tests + N, by_hand, sizeof by_hand);
+    return _cmocka_run_group_tests("schedules", tests, N + HAND, NULL, NULL);
 }

@@ -6,7 +6,7 @@
  *
  * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
  * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
- * scenarios in which jobs take each other's place.
+ * scenarios in which jobs take each other's place; replace, in which all are placed anew.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
@@ -55,12 +55,18 @@ static simtime some_time(struct setting *s, uint64_t most_s)
     return (simtime)below(s, most_s * UINT64_C(1000000000));
 }
 
-/* This scenario is one of these: one in so many, or all of them under GPUSIM_SECOND=name. */
+/* GPUSIM_SECOND=name: all scenarios are of this mode. */
+static bool is_only(const char *name)
+{
+    const char *mode = getenv("GPUSIM_SECOND");
+    return mode && strcmp(mode, name) == 0;
+}
+
+/* This one is of the mode: one in so many. */
 static bool mode(struct setting *s, const char *name, uint64_t in)
 {
-    const char *only = getenv("GPUSIM_SECOND");
     const bool drawn = chance(s, in);
-    return only ? strcmp(only, name) == 0 : drawn;
+    return getenv("GPUSIM_SECOND") ? is_only(name) : drawn;
 }
 
 static void make_fleet(struct setting *s)
@@ -199,7 +205,7 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
 
 /* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
 struct tally {
-    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again;
+    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again, moves;
 };
 
 static void count(struct tally *t, const struct second_job *j, int n)
@@ -211,6 +217,7 @@ static void count(struct tally *t, const struct second_job *j, int n)
         t->oom += j[i].oom;
         if (j[i].start == JOB_NO_TIME) continue;
         t->waited += j[i].start > j[i].submit;
+        t->moves += j[i].moves;
         t->again += j[i].attempts > 1;
         t->overtook += j[i].start < latest;
         t->gangs += strchr(j[i].where, ' ') != NULL;
@@ -282,6 +289,12 @@ static void make_preemption(struct setting *s, const char **order, const char **
     s->preempt = "always";
     if (strcmp(*order, "las") == 0)
         strbuf_addf(&s->more, ", 'threshold': '%d s'", 1 + (int)below(s, 500));
+    if (s->kind == KIND_WHOLE && mode(s, "replace", 3)) {
+        strbuf_addf(&s->more, ", 'migrate': 'replace', 'migrate_pause': '%d ms'",
+                    (int)(below(s, 3) * below(s, 8) * 500));
+        if (chance(s, 3))
+            strbuf_addf(&s->more, ", 'migrate_rate': '%d GB/s'", 1 + (int)below(s, 20));
+    }
     if (chance(s, 3)) return;
     const int64_t every = rare_s[below(s, 5)];
     strbuf_addf(&s->more, ", 'restart': '%d s', 'checkpoint_cost': '%d ms', 'checkpoint': '%d",
@@ -298,6 +311,7 @@ static int kind_of(struct setting *s)
     const char *only = getenv("GPUSIM_SECOND");
     const int kind = (int)below(s, KINDS);
     if (only && strcmp(only, "dynamic") == 0) return KIND_MIG;
+    if (is_only("replace")) return KIND_WHOLE;
     if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
     return kind;
 }
@@ -310,7 +324,7 @@ static void force(struct setting *s, const char **order, const char **backfill, 
                                          "fgd",     "fgd",        NULL };
     const char *only = getenv("GPUSIM_SECOND");
     if (only && strcmp(only, "promised_units") == 0) *backfill = "conservative";
-    if (mode(s, "nodes", 3)) *place = any(s, nodes);
+    if (chance(s, 3) || is_only("nodes")) *place = any(s, nodes);
     if (only && strcmp(only, "fgd") == 0) *place = only;
     if (s->random) *place = "random";
     if (s->random) *backfill = chance(s, 2) ? "none" : "greedy";
@@ -361,7 +375,8 @@ static void one(uint64_t seed, struct tally *tally)
     const char *order = any(&s, orders), *backfill = any(&s, backfills);
     const char *place = any(&s, places);
     force(&s, &order, &backfill, &place);
-    if (!s.dynamic && !s.random && mode(&s, "preempt", 4)) make_preemption(&s, &order, &backfill);
+    if (!s.dynamic && !s.random && (mode(&s, "preempt", 4) || is_only("replace")))
+        make_preemption(&s, &order, &backfill);
     if (strcmp(order, "fair") == 0 && chance(&s, 2))
         strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
     if (strcmp(order, "fair") == 0)
@@ -392,6 +407,8 @@ static void one(uint64_t seed, struct tally *tally)
     count(tally, j, n);
     compare(&sim, j, n, shared, scenario, trace.s, seed);
     const struct policy_result *p = sim_policy(&sim, "p");
+    for (int i = 0; i < n; i++) totals.moves += j[i].moves;
+    assert_int_equal(p->migrations.moves, totals.moves);
     const double held_s = p->gpu.allocated * simtime_s(totals.end) * (double)sim.run.plan[0].cards;
     if (s.kind != KIND_INTERCEPT && fabs(held_s - totals.allocated_card_s) > 1e-5 * (1 + held_s))
         fail_msg("scenario seed %llu: %g card seconds held, the second engine says %g",
@@ -417,14 +434,14 @@ static void agrees(void **state)
     for (int i = 0; i < scenarios; i++) one(seed + (uint64_t)i, &t);
     print_message(
         "%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
-        "%d started before one that came earlier, %d on several cards, %d slowed, %d started again\n",
+        "%d started before one that came earlier, %d on several cards, %d slowed, %d started again, %d moves\n",
         scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED],
-        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared, t.again);
+        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared, t.again, t.moves);
     if (scenarios < 100 || getenv("GPUSIM_SECOND")) return;
     const int least = t.jobs / 200;
     assert_true(t.oom > least && t.state[JOB_KILLED] > least && t.state[JOB_REJECTED] > least);
     assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least &&
-                t.again > least && t.shared > 5 * least);
+                t.again > least && t.moves > least / 10 && t.shared > 5 * least);
 }
 
 int main(void)

@@ -102,10 +102,38 @@ void second_start(struct engine *e, int job, const struct place *at)
     second_carve(e, at);
     second_put(&e->now, job, at);
     l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + l->job->limit;
+    l->from = l->remaining;
     l->line = second_line(e, job);
     l->left = (long double)l->line;
     if (l->wish[at->group].transfer != 1.0)
         l->left = roundl((long double)((double)l->line * l->wish[at->group].transfer));
+    name_cards(e, job);
+    if (l->ready == e->clock) begin(e, job);
+}
+
+void second_lift(struct engine *e, int job)
+{
+    struct life *l = &e->life[job];
+    simtime left, safe;
+    second_progress(e, job, &left, &safe);
+    l->remaining = left; /* it carries what it has done: that cannot be lost any more */
+    l->working = false;
+    l->bytes = 0;
+    second_drop(&e->now, job);
+}
+
+void second_set_down(struct engine *e, int job, const struct place *at)
+{
+    struct life *l = &e->life[job];
+    const struct plan *p = e->plan;
+    const double bytes = (double)second_demand_of(e, job, at->group)->alloc_bytes;
+    l->at = *at;
+    l->job->moves++;
+    l->sequence = ++e->starts;
+    l->ready = e->clock + p->migrate_pause;
+    if (!isnan(p->migrate_Bps)) l->ready += llround(1e9 * bytes / p->migrate_Bps);
+    l->excused += l->ready - e->clock;
+    second_put(&e->now, job, at);
     name_cards(e, job);
     if (l->ready == e->clock) begin(e, job);
 }
@@ -136,7 +164,7 @@ static bool reserve(const struct engine *e, int head, struct reserved *out)
         for (int j = 0; j < e->n; j++)
             if (e->life[j].on && e->life[j].promised <= out->when) second_drop(&out->then, j);
         if (!second_find(e, &out->then, NULL, head, e->like, &out->at)) continue;
-        second_prefer_taken(e, &out->then, &e->now, head, &out->at);
+        second_prefer(e, &out->then, &e->now, false, head, &out->at);
         second_put(&out->then, head, &out->at);
         return true;
     }
@@ -175,7 +203,7 @@ static void easy(struct engine *e, int head)
             continue;
         const bool brief = second_end(e, j, &at) <= r.when;
         if (brief)
-            second_prefer_taken(e, &e->now, &r.then, j, &at);
+            second_prefer(e, &e->now, &r.then, false, j, &at);
         else if (!beside(e, &r, j, &at))
             continue;
         if (!brief) second_put(&r.then, j, &at);
@@ -190,7 +218,7 @@ static void schedule(struct engine *e)
     int head;
     second_look(e);
     if (e->plan->preempts) {
-        second_preempt(e);
+        e->plan->replaces ? second_replace(e) : second_preempt(e);
         return;
     }
     while ((head = second_next(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
@@ -340,7 +368,7 @@ static void pass(struct engine *e, simtime to, struct second_totals *out)
 static simtime kill_time(const struct engine *e, const struct life *l)
 {
     return e->plan->limits_kill && l->job->limit != JOB_NO_TIME
-               ? l->allocated + l->job->limit - l->held
+               ? l->allocated + l->job->limit - l->held + l->excused
                : SIM_NEVER;
 }
 
@@ -404,7 +432,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         j[i].state = JOB_QUEUED;
         j[i].start = j[i].end = JOB_NO_TIME;
         j[i].oom = false;
-        j[i].attempts = 0;
+        j[i].attempts = j[i].moves = 0;
         e->life[i].remaining = j[i].duration;
         j[i].where[0] = '\0';
     }

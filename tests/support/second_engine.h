@@ -8,11 +8,11 @@
  * fixed MIG layouts, progress and time are written down here again from DESIGN.md and the heads of
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
- * It knows: every kind, mig with layouts that are not planned; every order, and preemption with checkpoints; admission by
- * deadline; every backfill; every placement; gangs on nodes; CPU cores; several groups of cards.
+ * It knows: every kind, mig with layouts that are not planned; every order; preemption with checkpoints, all placed
+ * anew or not; admission by deadline; every backfill; every placement; gangs on nodes; CPU cores; several groups of cards.
  * Of placement random, under none and greedy, it draws nothing: it goes where the product went if that is one of the
  * places that hold the job, else to the first; whether all of them are equally likely is not its business.
- * Not: services, faults, elastic jobs, moves, quotas, horizons, layouts that are planned,
+ * Not: services, faults, elastic jobs, other moves, quotas, horizons, layouts that are planned,
  * preemption where instances are made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
@@ -37,14 +37,15 @@ struct second_job {
 
     enum job_state state;
     bool oom;
-    simtime start, end; /* JOB_NO_TIME */
-    int attempts;       /* times it was given cards */
-    char where[256];    /* cards as in jobs.csv */
+    simtime start, end;  /* JOB_NO_TIME */
+    int attempts, moves; /* times it was given cards, and moved to others */
+    char where[256];     /* cards as in jobs.csv */
 };
 
 struct second_totals {
     double allocated_card_s; /* units held x time / units of a card; not for intercept */
     simtime end;
+    int moves;
 };
 
 /* Replay jobs (sorted by submit) under a plan. Fails the test when the plan is beyond it. */

@@ -34,6 +34,8 @@ struct life {
         working; /* on: holds its cards; working: past its start-up, memory allocated */
     struct place at;
     simtime allocated, ready, promised, finish;
+    simtime from;      /* recorded work that it had to do as it came onto its cards */
+    simtime excused;   /* pauses of its moves */
     simtime remaining; /* recorded work that is not safe: when it last began to wait */
     simtime line;      /* that, and its pauses for checkpoints: when it came onto its cards */
     simtime held;      /* time on its cards in earlier attempts */
@@ -154,13 +156,17 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, const
 void second_put(struct view *v, int job, const struct place *at);
 void second_drop(struct view *v, int job);
 bool second_holds(const struct engine *e, const struct view *v, int job, const struct place *at);
-void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
-                         int job, struct place *at);
+void second_prefer(const struct engine *e, const struct view *v, const struct view *other,
+                   bool room_first, int job, struct place *at);
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
 
 /* second_engine.c */
 void second_start(struct engine *e, int job, const struct place *at);
 void second_stop(struct engine *e, int job); /* it leaves its cards and waits again */
+void second_lift(struct engine *e, int job); /* it moves, with what it has done */
+void second_set_down(struct engine *e, int job, const struct place *at);
+/* second_replace.c: the instant, where all jobs are placed anew. */
+void second_replace(struct engine *e);
 /* second_preempt.c: the instant, where a waiting job may take the place of running ones of larger rank. */
 void second_preempt(struct engine *e);
 /* Work and pauses that lie before a job that begins to work. */

@@ -16,10 +16,10 @@ simtime second_line(const struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
     const simtime every = e->plan->checkpoint.every;
-    simtime line = l->remaining;
+    simtime line = l->from;
     if (every == 0) return line;
     for (simtime at = every; at < l->job->duration; at += every)
-        if (at > l->job->duration - l->remaining) line += pause_of(e, job);
+        if (at > l->job->duration - l->from) line += pause_of(e, job);
     return line;
 }
 
@@ -27,7 +27,6 @@ simtime second_line(const struct engine *e, int job)
 static simtime behind(const struct life *l)
 {
     const double scale = l->wish[l->at.group].transfer;
-    if (!l->working) return 0;
     const long double left = ceill(l->left - 1e-3L);
     if (scale == 1.0 || l->at.n == 0) return l->line - (simtime)left;
     const simtime recorded = llroundl(left / (long double)scale);
@@ -38,7 +37,7 @@ void second_progress(const struct engine *e, int job, simtime *left, simtime *sa
 {
     const struct life *l = &e->life[job];
     const simtime every = e->plan->checkpoint.every, all = l->job->duration;
-    simtime done = all - l->remaining, time = l->on ? behind(l) : 0;
+    simtime done = all - (l->on ? l->from : l->remaining), time = l->on ? behind(l) : 0;
     *safe = every > 0 ? done / every * every : 0;
     while (time > 0) {
         const simtime next = every > 0 ? (done / every + 1) * every : all;

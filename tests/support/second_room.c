@@ -348,9 +348,9 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
     return true;
 }
 
-/* Whole cards of a node are as good as each other: those without room in `other` first. */
-void second_prefer_taken(const struct engine *e, const struct view *v, const struct view *other,
-                         int job, struct place *at)
+/* Whole cards of a node are as good as each other: those first that have room in `other`, or those that have not. */
+void second_prefer(const struct engine *e, const struct view *v, const struct view *other,
+                   bool room_first, int job, struct place *at)
 {
     const struct demand *d = second_demand_of(e, job, at->group);
     const struct plan_group *g = &e->plan->group[at->group];
@@ -361,10 +361,10 @@ void second_prefer_taken(const struct engine *e, const struct view *v, const str
         const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
         int want = again.n;
         for (int i = 0; i < at->n; i++) want += second_node_of(e, at->card[i]) == node;
-        for (int room = 0; room <= 1; room++)
+        for (int round = 0; round <= 1; round++)
             for (int c = first; c < first + g->per_node && again.n < want; c++)
                 if (eligible(e, v, c) && card_fits(e, v, c, d) &&
-                    card_fits(e, other, c, d) == (room == 1))
+                    card_fits(e, other, c, d) == (room_first == (round == 0)))
                     again.card[again.n++] = c;
     }
     if (again.n != at->n) fail_msg("whole cards chosen anew are not as many as before");
