@@ -68,7 +68,7 @@ static void without_power_kernels_count_as_wide(void **state)
 static void batches_by_hand(void **state)
 {
     (void)state;
-    const struct batch_work w = { 3e-3, 1e-3, 0.2e-3, 0.1e-3 };
+    const struct batch_work w = { 3e-3, 1e-3, 0, 0.2e-3, 0.1e-3, 0 };
     assert_close(batch_time_s(&w, 10), 5e-3, 1e-12);
     const struct signature s = batch_signature(&w, 10);
     assert_close(sum(&s), 1, 1e-12);
@@ -80,7 +80,7 @@ static void batches_by_hand(void **state)
 static void large_batches_fill_the_card(void **state)
 {
     (void)state;
-    const struct batch_work w = { 3e-3, 1e-3, 0.2e-3, 0.1e-3 };
+    const struct batch_work w = { 3e-3, 1e-3, 0, 0.2e-3, 0.1e-3, 0 };
     assert_close(batch_signature(&w, 1e6).sm_width, 1, 1e-6);
     assert_close(batch_time_s(&w, 1e6), 300.001, 1e-6);
     assert_close(batch_time_s(&w, 0), sqrt(10) * 1e-3, 1e-12);
