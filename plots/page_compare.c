@@ -99,6 +99,16 @@ static double least_half(const struct result *r, const char *metric)
     return half;
 }
 
+/* Whether some policy has the figure: work of one kind has no figures of the other. */
+static bool is_known(const struct result *r, const char *metric)
+{
+    for (size_t i = 0; i < r->n_comparisons; i++)
+        if (strcmp(r->comparison[i].metric, metric) == 0 &&
+            (isfinite(r->comparison[i].first) || isfinite(r->comparison[i].value)))
+            return true;
+    return false;
+}
+
 static void difference_row(struct grid *t, const struct comparison_row *like)
 {
     const struct page *p = t->p;
@@ -147,7 +157,7 @@ static void differences(struct page *p)
     grid_column(&t, page_word(p, W_FIGURE), NULL, true);
     for (size_t i = 0; i < r->n_policies; i++) grid_policy_column(&t, i, "");
     for (size_t i = 0; i < r->n_comparisons; i++) {
-        bool shown = false;
+        bool shown = !is_known(r, r->comparison[i].metric);
         for (size_t k = 0; k < i && !shown; k++)
             shown = strcmp(r->comparison[k].metric, r->comparison[i].metric) == 0;
         if (!shown) difference_row(&t, &r->comparison[i]);

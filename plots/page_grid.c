@@ -194,7 +194,9 @@ void grid_cost(struct grid *t, size_t policy, double x, double sum, enum kind ki
 {
     struct strbuf b = { 0 };
     const int place = figure_place(fabs(sum) * result_cost_spread(t->p->r, policy));
-    if (place != FIGURE_NO_PLACE)
+    if (x == 0)
+        html_count(&b, 0); /* nothing is paid, however fine the sum is */
+    else if (place != FIGURE_NO_PLACE)
         html_placed(&b, x, place);
     else if (kind == MONEY && sum != 0 && isfinite(sum))
         html_placed(&b, x, data_cost_place(t->p->r, policy, sum));

@@ -38,8 +38,8 @@ do for [b = 0:blocks - 1] {
     set label 1 (b == 0 ? "card time allocated (%)" : "")
     set key
     plot data index b using ($1 / unit):(100 * $2) with filledcurves y=0 linetype b + 1 title columnheader(1)
-    set lmargin at screen 0.55
-    set rmargin at screen 0.99
+    set lmargin at screen 0.54
+    set rmargin at screen 0.975
     set yrange [0:most]
     set ytics step
     set label 1 (b == 0 ? "jobs waiting" : "")

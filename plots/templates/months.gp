@@ -27,6 +27,6 @@ hired = "rented"
 plot for [b = 0:blocks - 1] data index b using 1:($2 / usd(most)) with lines linetype b + 1 title columnheader(1), \
      for [b = 0:(rented ? blocks - 1 : -1)] data index b using 1:($4 / usd(most)) with lines linetype b + 1 dashtype 2 notitle, \
      for [b = 0:blocks - 1] data index b using 1:($3 / usd(most)) with points linetype b + 1 pointtype mark(b + 1) pointsize 0.9 notitle, \
-     NaN with lines linecolor rgb "black" title owned, \
+     NaN with lines linecolor rgb "black" dashtype 1 title owned, \
      for [b = 0:(rented ? 0 : -1)] NaN with lines linecolor rgb "black" dashtype 2 title hired, \
      data using 1:($2 / usd(most)):(sprintf("month %d: %s USD", $1, to_place($2, $5))) with labels hypertext point pointtype 7 pointsize 0.9 linecolor rgb "#FF000000" notitle

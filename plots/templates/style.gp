@@ -29,10 +29,12 @@ array category[10] = ["#3B2A20", "#523D2F", "#6A5242", "#826957", "#99816E", \
 note = ""
 if (strlen(note) > 0) { set label 99 note at screen 0.01, screen 0.02 left noenhanced font ",11" textcolor rgb "black" }
 # Axes of time, `hours` long, and of money, up to `most` USD: the unit that suits them, in hours and in USD, and its name.
-per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : 1 / 60.0
-since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : "time since the start of the run (minutes)"
-usd(most) = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1
-in_usd(most) = most >= 2e6 ? " (million USD)" : most >= 2e4 ? " (thousand USD)" : " (USD)"
+per(hours) = hours > 96 ? 24.0 : hours > 3 ? 1.0 : hours > 0.05 ? 1 / 60.0 : 1 / 3600.0
+since(hours) = hours > 96 ? "time since the start of the run (days)" : hours > 3 ? "time since the start of the run (hours)" : \
+    hours > 0.05 ? "time since the start of the run (minutes)" : "time since the start of the run (seconds)"
+usd(most) = most >= 2e9 ? 1e9 : most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : most >= 2e-3 ? 1 : most >= 2e-6 ? 1e-6 : most > 0 ? 1e-9 : 1
+in_usd(most) = most >= 2e9 ? " (billion USD)" : most >= 2e6 ? " (million USD)" : most >= 2e4 ? " (thousand USD)" : \
+    most >= 2e-3 || most == 0 ? " (USD)" : most >= 2e-6 ? " (millionths of a USD)" : " (billionths of a USD)"
 # Numbers as the report writes them (sim/base/figure.h): to_place(x, -2) has hundredths, to_place(x, 3) thousands; figure(x)
 # four significant digits, whole numbers whole; duration(s) three in the unit that suits; thousands are grouped, and there
 # are no powers of ten.

@@ -29,7 +29,7 @@ int figure_place_plain(double x)
 int figure_place_money(double x)
 {
     const int place = figure_place_of(x, FIGURE_DIGITS);
-    return place == -1 ? 0 : place;
+    return place == -1 ? -2 : place;
 }
 
 double figure_round(double x, int place)

@@ -5,7 +5,8 @@
  *   width, and so are the ends of the interval: they share their place (JCGM 100:2008, "GUM", 7.2.6).
  * - A figure without one has FIGURE_DIGITS significant digits, a duration DURATION_DIGITS; a whole number (a count) has
  *   all of its digits, a share of a whole tenths of a percent.
- * - An amount of money without an interval likewise, but whole from 100 up: there are no tenths of a currency. Parts of
+ * - An amount of money without an interval likewise, whole from 1,000 up, and never to
+ *   tenths: there are hundredths of a currency. Parts of
  *   a sum that has an interval have the place of the sum.
  * - No powers of ten: thousands are grouped by commas, small figures have as many zeros as it takes, down to 1e-12,
  *   below which every quantity here is nothing. Durations have the unit that suits them.

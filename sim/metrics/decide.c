@@ -63,7 +63,12 @@ static void see_all(struct view *v)
     see_counts(v, &p->jobs, &p->stats, p->useful_gpu_hours);
     if (p->tco.priced)
         v->cost = p->n_services ? p->tco.usd_per_year : p->tco.usd_per_useful_gpu_hour;
-    for (size_t k = 0; k < p->n_services; k++) see_targets(v, &p->service[k]);
+    for (size_t k = 0; k < p->n_services; k++) {
+        see_targets(v, &p->service[k]);
+        if (p->service[k].requests == 0) continue;
+        v->there = true; /* without a job, too */
+        if (p->jobs.submitted == 0) v->stable = v->stable && p->service[k].stable;
+    }
 }
 
 static void see_class(struct view *v, const char *name)

@@ -151,6 +151,23 @@ static void classes_and_services(void **state)
     r = (struct result){ .policy = p, .n_policies = 2 };
     decide_policies(&r, a);
     assert_string_equal(r.decision[3].policy, "mig");
+    /* a service alone is all of the work: no job is missing */
+    for (int i = 0; i < 2; i++) {
+        p[i].jobs = (struct job_counts){ 0 };
+        p[i].stats = (struct job_stats){ 0 };
+        p[i].stats.slowdown.p95 = p[i].stats.wait_s.p95 = NAN;
+        p[i].tco.usd_per_year = i ? 10 : 50;
+        p[i].n_classes = 0;
+    }
+    r = (struct result){ .policy = p, .n_policies = 2 };
+    decide_policies(&r, a);
+    assert_string_equal(r.decision[0].about, "(all)");
+    assert_non_null(r.decision[0].policy);
+    assert_string_equal(r.decision[0].policy, "mig");
+    chat[1].stable = false; /* but a queue that grows is */
+    r = (struct result){ .policy = p, .n_policies = 2 };
+    decide_policies(&r, a);
+    assert_string_equal(r.decision[0].policy, "whole");
     arena_destroy(a);
 }
 

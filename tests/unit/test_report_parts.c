@@ -176,8 +176,8 @@ static void when_buying_has_paid(void **state)
     assert_int_equal(data_months(&s, out, &e), 1);
     char *text = read_file(out);
     assert_string_equal(
-        text, "own\tusd\tpaid_back\trent\tplace\n0\t100\tNaN\t0\t0\n1\t110\tNaN\t60\t0\n2\t120\t120\t120\t0\n\n\n"
-              "cloud\tusd\tpaid_back\trent\tplace\n0\t0\tNaN\tNaN\t0\n1\t60\tNaN\tNaN\t-2\n2\t120\tNaN\tNaN\t0\n");
+        text, "own\tusd\tpaid_back\trent\tplace\n0\t100\tNaN\t0\t-2\n1\t110\tNaN\t60\t-2\n2\t120\t120\t120\t-2\n\n\n"
+              "cloud\tusd\tpaid_back\trent\tplace\n0\t0\tNaN\tNaN\t0\n1\t60\tNaN\tNaN\t-2\n2\t120\tNaN\tNaN\t-2\n");
     free(text);
     p[0].tco.n_paybacks = 0; /* nothing to break even with */
     assert_int_equal(data_months(&s, out, &e), 0);
