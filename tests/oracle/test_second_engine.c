@@ -26,10 +26,10 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic, random;
+    bool limits, dynamic, random, wires;
     int groups, nodes[2], per[2];
     const char *preempt;
-    struct strbuf fleet, share, more; /* more: of the schedule */
+    struct strbuf fleet, share, more, top; /* more: of the schedule; top: of the scenario */
 };
 
 static uint64_t below(struct setting *s, uint64_t n)
@@ -69,8 +69,22 @@ static bool mode(struct setting *s, const char *name, uint64_t in)
     return getenv("GPUSIM_SECOND") ? is_only(name) : drawn;
 }
 
+/* Domains of several nodes or parts of one, and racks. */
+static void add_wires(struct setting *s, int g)
+{
+    int domain = s->per[g] * (1 + (int)below(s, 2));
+    while (chance(s, 2) && domain > 1) do
+            domain--;
+        while (s->per[g] % domain != 0);
+    strbuf_addf(&s->fleet,
+                ", 'nvlink_domain': %d, 'cross_domain_speed': 0.%d, 'nodes_per_rack': %d, "
+                "'cross_rack_speed': 0.%d",
+                domain, 1 + (int)below(s, 9), 1 + (int)below(s, 3), 1 + (int)below(s, 9));
+}
+
 static void make_fleet(struct setting *s)
 {
+    s->wires = mode(s, "gangs", 4);
     static const char *const cards[] = { "a100-sxm4-40gb", "generic", "a100-sxm4-80gb", "t4",
                                          NULL };
     s->groups = 1 + chance(s, 3);
@@ -82,6 +96,7 @@ static void make_fleet(struct setting *s)
                     g ? ", " : "", g, s->kind == KIND_MIG ? "a100-sxm4-40gb" : any(s, cards),
                     s->nodes[g], s->per[g]);
         if (cores) strbuf_addf(&s->fleet, ", 'cpu_cores': %d", 1 + (int)below(s, 32));
+        if (s->wires) add_wires(s, g);
         strbuf_addc(&s->fleet, '}');
     }
 }
@@ -384,6 +399,15 @@ static void one(uint64_t seed, struct tally *tally)
                     10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
     if (strcmp(order, "deadline") == 0)
         strbuf_addf(&s.more, ", 'admission': '%s'", any(&s, admissions));
+    if (s.wires && chance(&s, 2)) strbuf_addz(&s.more, ", 'gang': 'any'");
+    int seen = n; /* who comes before the horizon */
+    if (mode(&s, "horizon", 4)) {
+        const simtime stop = SIM_SECOND + some_time(&s, (uint64_t)(at / SIM_SECOND) + 100);
+        strbuf_addz(&s.top, ", 'horizon': '");
+        add_s(&s.top, stop);
+        strbuf_addz(&s.top, " s'");
+        while (seen > 0 && j[seen - 1].submit >= stop) seen--;
+    }
     char *scenario = xasprintf(
         "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
         "'trace': 'trace.csv'}], 'profiles': {"
@@ -392,20 +416,20 @@ static void one(uint64_t seed, struct tally *tally)
         "'bytes': {'host': 0.1, 'compute': 0.3, 'memory': 0.6, 'bw_width': 0.8}, "
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
-        "'place': '%s', 'walltime': '%s', 'preempt': '%s'%s}, 'seed': %d, 'output': {'sample': '1 d'}}",
+        "'place': '%s', 'walltime': '%s', 'preempt': '%s'%s}, 'seed': %d%s, 'output': {'sample': '1 d'}}",
         s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes), s.preempt,
-        s.more.s ? s.more.s : "", (int)below(&s, 1000));
+        s.more.s ? s.more.s : "", (int)below(&s, 1000), s.top.s ? s.top.s : "");
     struct simulated sim;
     simulate(&sim, scenario, trace.s);
-    for (int i = 0; i < n && s.random; i++) {
+    for (int i = 0; i < seen && s.random; i++) {
         char id[16];
         snprintf(id, sizeof id, "%d", i);
         j[i].follow = sim_job_of(&sim, "p", id)->cards;
     }
-    second_run(&sim.run.plan[0], j, n, &totals);
+    second_run(&sim.run.plan[0], j, seen, &totals);
     const bool shared = s.kind != KIND_WHOLE;
-    count(tally, j, n);
-    compare(&sim, j, n, shared, scenario, trace.s, seed);
+    count(tally, j, seen);
+    compare(&sim, j, seen, shared, scenario, trace.s, seed);
     const struct policy_result *p = sim_policy(&sim, "p");
     for (int i = 0; i < n; i++) totals.moves += j[i].moves;
     assert_int_equal(p->migrations.moves, totals.moves);
@@ -419,6 +443,7 @@ static void one(uint64_t seed, struct tally *tally)
     strbuf_fini(&s.fleet);
     strbuf_fini(&s.share);
     strbuf_fini(&s.more);
+    strbuf_fini(&s.top);
 }
 
 static void agrees(void **state)

@@ -82,6 +82,21 @@ static void name_cards(const struct engine *e, int job)
     }
 }
 
+/* The slowest of the wires that it crosses. */
+double second_wires(const struct engine *e, const struct place *at)
+{
+    const struct plan_group *g = &e->plan->group[at->group];
+    double slowest = 1;
+    for (int i = 1; i < at->n; i++) {
+        const int64_t a = at->card[0] - g->first_card, b = at->card[i] - g->first_card;
+        const int64_t rack = g->spec->nodes_per_rack; /* of real nodes */
+        if (a / g->domain != b / g->domain) slowest = fmin(slowest, g->spec->cross_domain_speed);
+        if (rack != CFG_NO_INT && a / g->real_per_node / rack != b / g->real_per_node / rack)
+            slowest = fmin(slowest, g->spec->cross_rack_speed);
+    }
+    return slowest;
+}
+
 void second_start(struct engine *e, int job, const struct place *at)
 {
     struct life *l = &e->life[job];
@@ -90,6 +105,8 @@ void second_start(struct engine *e, int job, const struct place *at)
     l->waiting = false;
     l->on = true;
     l->at = *at;
+    l->wires = second_wires(e, at);
+
     l->job->state = JOB_RUNNING;
     l->allocated = e->clock;
     l->ready = e->clock + second_prepare(e, at);
@@ -128,6 +145,7 @@ void second_set_down(struct engine *e, int job, const struct place *at)
     const struct plan *p = e->plan;
     const double bytes = (double)second_demand_of(e, job, at->group)->alloc_bytes;
     l->at = *at;
+    l->wires = second_wires(e, at);
     l->job->moves++;
     l->sequence = ++e->starts;
     l->ready = e->clock + p->migrate_pause;
@@ -280,7 +298,7 @@ static void wishes(struct engine *e, int job)
         one_node |= w->possible && w->demand.cards <= p->group[g].per_node;
     }
     /* A gang goes to one node if a node of any group can hold it. */
-    for (size_t g = 0; g < p->n_groups; g++)
+    for (size_t g = 0; g < p->n_groups && !e->any_node; g++)
         if (one_node && l->wish[g].demand.cards > p->group[g].per_node) l->wish[g].possible = false;
 }
 
@@ -346,6 +364,7 @@ static void speeds(struct engine *e)
         struct life *l = &e->life[j];
         l->finish = SIM_NEVER;
         if (!l->working) continue;
+        l->speed *= l->wires;
         const long double ns = ceill(l->left / (long double)l->speed - 1e-3L);
         l->finish = e->clock + (ns > 0 ? (simtime)ns : 0);
     }
@@ -422,8 +441,10 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
     int arrived = 0;
     if (!e || n > SECOND_JOBS || p->cards > SECOND_CARDS || p->n_groups > GROUPS)
         fail_msg("too large for the second engine");
+    const simtime stop = p->scenario->horizon == CFG_NO_TIME ? SIM_NEVER : p->scenario->horizon;
     e->plan = p;
     e->n = n;
+    e->any_node = p->gang == GANG_ANY || p->share->pooled;
     second_place_begin(e);
     second_mig_begin(e);
     *out = (struct second_totals){ 0 };
@@ -436,7 +457,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         e->life[i].remaining = j[i].duration;
         j[i].where[0] = '\0';
     }
-    for (simtime t = next_time(e, 0); t != SIM_NEVER; t = next_time(e, arrived)) {
+    for (simtime t = next_time(e, 0); t < stop; t = next_time(e, arrived)) {
         pass(e, t, out);
         instant(e, &arrived);
         do { /* who ran out of memory at once has made room again */
@@ -445,6 +466,12 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
             if (look) schedule(e);
             speeds(e);
         } while (e->failed && next_time(e, arrived) > e->clock);
+    }
+    if (stop != SIM_NEVER) { /* what is due then happens, but nobody starts */
+        pass(e, stop, out);
+        instant(e, &arrived);
+        for (int i = 0; i < n; i++)
+            if (e->life[i].waiting) j[i].where[0] = '\0';
     }
     out->end = e->clock;
     free(e);

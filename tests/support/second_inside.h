@@ -34,16 +34,16 @@ struct life {
         working; /* on: holds its cards; working: past its start-up, memory allocated */
     struct place at;
     simtime allocated, ready, promised, finish;
-    simtime from;      /* recorded work that it had to do as it came onto its cards */
-    simtime excused;   /* pauses of its moves */
-    simtime remaining; /* recorded work that is not safe: when it last began to wait */
-    simtime line;      /* that, and its pauses for checkpoints: when it came onto its cards */
-    simtime held;      /* time on its cards in earlier attempts */
-    int sequence;      /* of its start among all */
-    bool evicted;      /* it is to go, unless its place stays free */
-    long double left;  /* of the line, isolated ns */
-    double speed;
-    uint64_t bytes; /* allocated on each of its cards */
+    simtime from;        /* recorded work that it had to do as it came onto its cards */
+    simtime excused;     /* pauses of its moves */
+    simtime remaining;   /* recorded work that is not safe: when it last began to wait */
+    simtime line;        /* that, and its pauses for checkpoints: when it came onto its cards */
+    simtime held;        /* time on its cards in earlier attempts */
+    int sequence;        /* of its start among all */
+    bool evicted;        /* it is to go, unless its place stays free */
+    long double left;    /* of the line, isolated ns */
+    double speed, wires; /* wires: factor of it, a gang across domains or racks */
+    uint64_t bytes;      /* allocated on each of its cards */
 };
 
 /* Jobs of one class of fgd's mix: one of them, and how many. */
@@ -85,6 +85,7 @@ struct carved {
 
 struct engine {
     const struct plan *plan;
+    bool any_node;  /* gangs take cards of any nodes */
     bool on_demand; /* instances are made so */
     struct carved carved[SECOND_CARDS];
     enum second_like like;
@@ -161,6 +162,7 @@ void second_prefer(const struct engine *e, const struct view *v, const struct vi
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out);
 
 /* second_engine.c */
+double second_wires(const struct engine *e, const struct place *at); /* factor of a gang's speed */
 void second_start(struct engine *e, int job, const struct place *at);
 void second_stop(struct engine *e, int job); /* it leaves its cards and waits again */
 void second_lift(struct engine *e, int job); /* it moves, with what it has done */

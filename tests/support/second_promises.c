@@ -297,7 +297,7 @@ void second_conservative(struct engine *e)
     bool now[GROUPS];
     if (!b) fail_msg("no memory");
     b->e = e;
-    b->by_units = e->plan->share->instances || e->plan->share->pooled;
+    b->by_units = e->plan->share->instances || e->plan->share->pooled || e->plan->gang != GANG_NODE;
     for (size_t g = 0; g < e->plan->n_groups; g++) b->shared |= e->plan->group[g].capacity > 1;
     for (int k = 0; k < e->now.n; k++)
         claim(b, e->now.job[k], &e->now.at[k], e->clock, held_until(e, e->now.job[k]));

@@ -28,14 +28,14 @@ static bool all_fit(const struct engine *e, struct anew *a)
     return true;
 }
 
-/* The job stays on its cards if its new ones would be on the same nodes, and its own are free. */
+/* The job stays on its cards if its new ones would be on the same nodes and on no faster wires, and its own are free. */
 static bool remains(const struct engine *e, const struct view *then, int job,
                     const struct place *at)
 {
     const struct place *own = &e->life[job].at;
     for (int i = 0; i < own->n; i++)
         if (second_node_of(e, own->card[i]) != second_node_of(e, at->card[i])) return false;
-    return second_holds(e, then, job, own);
+    return second_wires(e, at) <= e->life[job].wires && second_holds(e, then, job, own);
 }
 
 static bool place_anew(struct engine *e, struct anew *a, int job)

@@ -258,6 +258,20 @@ static bool one_node(const struct engine *e, const struct ask *a, int want, stru
     return true;
 }
 
+/* The first cards that do, whatever their nodes. */
+static bool any_cards(const struct engine *e, const struct ask *a, int want, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    int on_node = 0;
+    for (int c = (int)g->first_card; c < g->first_card + g->cards && out->n < want; c++) {
+        if ((c - g->first_card) % g->per_node == 0) on_node = 0;
+        if (!eligible(e, a->v, c) || !fits_here(e, a, c, on_node + 1)) continue;
+        out->card[out->n++] = c;
+        on_node++;
+    }
+    return out->n == want;
+}
+
 static bool whole_cards(const struct engine *e, const struct ask *a, struct place *out)
 {
     const struct plan_group *g = &e->plan->group[a->group];
@@ -268,7 +282,9 @@ static bool whole_cards(const struct engine *e, const struct ask *a, struct plac
                 out->card[out->n++] = c;
         if (out->n == 1 || !e->on_demand) return out->n == 1;
     }
-    if (want <= per) return one_node(e, a, want, out);
+    if (want <= per && one_node(e, a, want, out)) return true;
+    if (e->any_node) return any_cards(e, a, want, out);
+    if (want <= per) return false;
     int whole = want / per;
     for (int node = (int)g->first_node; node < g->first_node + g->nodes && whole > 0; node++)
         if (eligible_on(e, a, node) == per && cards_of_node(e, a, node, per, out)) whole--;
@@ -304,7 +320,8 @@ bool second_find_among(const struct engine *e, const struct view *v, const struc
     if (by_node && second_by_node(e, v, job, allowed, out)) return true;
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct ask a = { v, beside, job, (int)g, like };
-        const bool larger = e->life[job].wish[g].demand.cards > e->plan->group[g].per_node;
+        const int cards = e->life[job].wish[g].demand.cards;
+        const bool larger = cards > e->plan->group[g].per_node || (e->any_node && cards > 1);
         if ((by_node && !larger) || (allowed && !allowed[g])) continue;
         if (e->life[job].wish[g].possible && second_find_in(e, &a, out)) return true;
     }
@@ -357,12 +374,14 @@ void second_prefer(const struct engine *e, const struct view *v, const struct vi
     struct place again = *at;
     if (e->plan->share->instances || at->n == 0 || d->units < g->capacity) return;
     again.n = 0;
-    for (int node = (int)g->first_node; node < g->first_node + g->nodes; node++) {
-        const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+    /* with gangs of any cards all of the group are, as long as nodes set no limits */
+    const bool all = e->any_node && g->node_cpus_milli == INT64_MAX;
+    const int step = (int)(all ? g->cards : g->per_node);
+    for (int first = (int)g->first_card; first < g->first_card + g->cards; first += step) {
         int want = again.n;
-        for (int i = 0; i < at->n; i++) want += second_node_of(e, at->card[i]) == node;
+        for (int i = 0; i < at->n; i++) want += at->card[i] >= first && at->card[i] < first + step;
         for (int round = 0; round <= 1; round++)
-            for (int c = first; c < first + g->per_node && again.n < want; c++)
+            for (int c = first; c < first + step && again.n < want; c++)
                 if (eligible(e, v, c) && card_fits(e, v, c, d) &&
                     card_fits(e, other, c, d) == (room_first == (round == 0)))
                     again.card[again.n++] = c;
