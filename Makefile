@@ -135,7 +135,7 @@ ENV     = GPUSIM_BIN=$(abspath $(B)/gpusim) GPUSIM_DATA=scenarios GPUSIM_VARIANT
           UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
 .PHONY: FORCE all deps deps-dev run check test asan ubsan sanitize tsan clang coverage bench validate fuzz soak mutants \
-        hdr-check check-headers check-layers check-golden accept format tidy clean install uninstall help dist-size
+        hdr-check check-headers check-layers check-golden accept format lint tidy cppcheck analyze clean install uninstall help dist-size
 FORCE:
 
 ## all            build/gpusim, and build/calibrate where nvcc is found (the default)
@@ -249,9 +249,9 @@ $(B)/tests/standin/client_tsan: tests/standin/client.c tests/standin/client_memo
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
-DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy lcov=lcov mmdebstrap=mmdebstrap
+DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck lcov=lcov mmdebstrap=mmdebstrap
 deps: DEPS_TOOLS = $(TOOL_DEPS)
-## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, lcov
+## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, cppcheck, lcov
 deps-dev: DEPS_TOOLS = $(TOOL_DEPS) $(DEV_DEPS)
 deps deps-dev:
 	@need=; \
@@ -371,12 +371,26 @@ accept: $(GPUSIM)
 ## format         clang-format on every source file
 format:
 	clang-format -i $(C_FILES) $(HEADERS)
-## tidy           clang-tidy on every source file (what needs CUDA: where nvcc is found); T=word picks some
-TIDY_SRC = $(call pick,$(SRC) $(if $(NVCC),$(CAL_SRC),$(filter-out calibrate/device_cuda%,$(CAL_SRC))))
-tidy: $(B)/flags
-	@command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed; 'make deps-dev' installs it" >&2; exit 1; }
-	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -n 1 sh -c 'clang-tidy --quiet "$$1" -- \
-	    $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE) 2>&1 | grep -v "warnings\? generated\.$$"; true' tidy
+## lint           clang-tidy, cppcheck and gcc -fanalyzer on every source file: no finding, or status 1; T=word picks some
+lint: tidy cppcheck analyze
+## tidy cppcheck analyze   one of the three
+# What needs CUDA: where nvcc is found.
+LINT_SRC = $(call pick,$(SRC) $(if $(NVCC),$(CAL_SRC),$(filter-out calibrate/device_cuda%,$(CAL_SRC))) $(SHIM_SRC))
+LINT     = printf '%s\n' $(LINT_SRC) | tests/run_lint.sh
+LINT_CFLAGS = $(filter-out -Werror,$(ALL_CFLAGS)) $(PKG_CFLAGS) $(CUDA_INCLUDE)
+has      = command -v $(1) >/dev/null || { echo "$(1) is not installed; 'make deps-dev' installs it" >&2; exit 1; }
+tidy:
+	@$(call has,clang-tidy)
+	@$(LINT) clang-tidy --quiet {} -- $(LINT_CFLAGS)
+# No `uninitvar`: what a loop has filled is not set for it, and clang-tidy looks for the same and follows loops.
+cppcheck:
+	@$(call has,cppcheck)
+	@$(LINT) cppcheck --quiet --enable=warning,performance --std=c11 --inline-suppr --library=posix --library=tests/cppcheck.cfg \
+	    --suppress=uninitvar --suppress=legacyUninitvar --template='{file}:{line}: warning: {message} [{id}]' \
+	    $(filter -D% -I%,$(ALL_CFLAGS)) {}
+# Nor of gcc 12, for the same reason; and what is kept in an array of a struct has leaked for it: LeakSanitizer looks at every test.
+analyze:
+	@$(LINT) gcc $(LINT_CFLAGS) -O1 -fanalyzer -Wno-analyzer-use-of-uninitialized-value -Wno-analyzer-malloc-leak -S -o /dev/null {}
 
 ## install        into DESTDIR and PREFIX (/usr/local): programs, data, samples, plot templates, manual, shell completion
 SHARE   = $(DESTDIR)$(PREFIX)/share

@@ -54,7 +54,8 @@ static bool names(struct beside_curve *c, struct arena *a, const char *tsv)
     char line[1024];
     FILE *f = fopen(tsv, "r");
     if (!f) return false;
-    const bool two = fgets(line, sizeof line, f) && fgets(line, sizeof line, f);
+    bool two = true;
+    for (int i = 0; i < 2 && two; i++) two = fgets(line, sizeof line, f);
     fclose(f);
     char *tab = two ? strchr(line, '\t') : NULL, *end = tab ? strchr(tab + 1, '\t') : NULL;
     if (!end) return false;

@@ -183,6 +183,7 @@ static int read_slots(struct digest *d, const char *path, struct err *e)
         if (policy_of(&t, d->r) != d->map_policy) continue;
         if ((rc = numbers(&t, 1, NUMBERS, x, e)) != 0) break;
         const struct csv_field *card = field(&t, 6);
+        BUG_ON(!card); /* rows_open needs all eight columns */
         const int at = map_card(d, card->s, card->len);
         bool sound = at >= 0 && d->n_boxes < MAP_ROWS;
         for (int i = 0; i < NUMBERS; i++) sound = sound && isfinite(x[i]) && x[i] >= 0;

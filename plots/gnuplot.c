@@ -332,13 +332,12 @@ void gnuplot_clean_svg(const char *svg, const char *name, const struct gnuplot_a
     bool in_tag = false;
     const char *next;
     for (const char *p = svg; *p;) {
-        if (!in_tag && (next = hypertext(p, to))) {
+        if ((!in_tag && (next = hypertext(p, to))) ||
+            (next = skip_element(p, "<desc>", "</desc>"))) { /* gnuplot's version */
             p = next;
         } else if ((next = skip_element(p, "<title>",
                                         "</title>"))) { /* a tool tip, or the plot's name */
             to = &body;
-            p = next;
-        } else if ((next = skip_element(p, "<desc>", "</desc>"))) { /* gnuplot's version */
             p = next;
         } else if (str_starts(p, "<svg")) {
             strbuf_addf(to, "<svg role=\"img\" aria-labelledby=\"%s-t\" aria-describedby=\"%s-d\"",

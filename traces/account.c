@@ -160,7 +160,8 @@ static void count_job(struct account *a, const struct import_row *row, int file_
     count_submit(s, j->submit);
     count_change(s, start, j->gpus_milli);
     count_change(s, add_time(start, j->duration), -(int64_t)j->gpus_milli);
-    extsort_add(s->ids, &(int64_t){ (int64_t)hash_bytes(j->id, j->id_len) });
+    const int64_t id = (int64_t)hash_bytes(j->id, j->id_len);
+    extsort_add(s->ids, &id);
     if (a->percentiles) extsort_add(s->durations, &j->duration);
 }
 

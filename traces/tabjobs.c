@@ -76,6 +76,7 @@ static void read_row(const struct tabjobs *t, const struct layout *l, struct tab
 {
     const struct csv_field *f = t->row.f;
     int64_t priority;
+    BUG_ON(!l); /* it was there for the first row */
     *out = (struct tabjob){ .type = f[0], .mode = { .s = "" }, .duration = JOB_NO_TIME };
     if (number(&f[l->gpus], "scale factor", 0, &out->gpus, row)) {
         if (out->gpus >= 1 && out->gpus <= INT32_MAX / 1000) {

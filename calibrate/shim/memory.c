@@ -180,8 +180,8 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(&cuDevicePrimaryCtxGetSta
  * that is not known counts 32 bits a channel. */
 static uint64_t element_bits(unsigned format, unsigned channels)
 {
-    if (format == 0x01 || format == 0x08) return 8 * channels;
-    if (format == 0x02 || format == 0x09 || format == 0x10) return 16 * channels;
+    if (format == 0x01 || format == 0x08) return UINT64_C(8) * channels;
+    if (format == 0x02 || format == 0x09 || format == 0x10) return UINT64_C(16) * channels;
     if (format == 0x91 || format == 0x92 || format == 0x97 || format == 0x98) return 4;
     if (format >= 0x93 && format <= 0x9e) return 8;                     /* BC2, 3, 5, 6H, 7 */
     if (format == 0xb0) return 12;                                      /* NV12 */

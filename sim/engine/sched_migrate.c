@@ -141,13 +141,14 @@ static bool resettle(struct mover *m)
 static void carry_out(struct mover *m)
 {
     struct sched *s = m->s;
+    const size_t n = m->n;
     bool moves[MOST_MOVED];
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         m->victim[i]->expected = true;
         moves[i] = !same_place(m->victim[i], &m->place[i]);
         if (moves[i]) s->call.lift(s->ctx, m->victim[i]);
     }
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!moves[i]) continue;
         /* The copy knows who is where, but not which free instances there are. */
         m->place[i].prepare = cluster_prepare(s->cluster, m->group, &m->place[i]);

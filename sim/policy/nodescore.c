@@ -64,10 +64,12 @@ static void read_slots(struct node_scores *s, int32_t index)
     const int64_t first = v.slot - s->slot;
     for (int64_t i = 0; i < v.group->per_node; i++) {
         const struct card *card = cluster_card(s->c, (uint32_t)(first + i));
-        s->slot[first + i] = card->out ? (struct slot){ 0 }
-                                       : (struct slot){ .units = card->free_units,
-                                                        .owner = card->tenants ? card->owner : 0,
-                                                        .bytes = card->free_bytes };
+        struct slot slot = { 0 };
+        if (!card->out)
+            slot = (struct slot){ .units = card->free_units,
+                                  .owner = card->tenants ? card->owner : 0,
+                                  .bytes = card->free_bytes };
+        s->slot[first + i] = slot;
     }
 }
 

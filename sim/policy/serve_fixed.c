@@ -13,6 +13,7 @@ static const struct cfg_field fields[] = {
     BATCH_CURVE_FIELDS(struct fixed),
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as serve_ops has it */
 static uint64_t batch(const void *params, const struct serve_queue *q, simtime *again)
 {
     const struct fixed *p = params;

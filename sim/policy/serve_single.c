@@ -5,6 +5,7 @@ struct single {
     char none;
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as serve_ops has it */
 static uint64_t batch(const void *params, const struct serve_queue *q, simtime *again)
 {
     (void)params, (void)q, (void)again;

@@ -153,7 +153,7 @@ static void cross(const struct data *d, struct arena *a, valid_rows *out, const 
     struct seen fit, test;
     gather(&fit, d, group, half);
     gather(&test, d, group, !half);
-    if (fit.n + test.n <= 2 * N_CONSTANTS)
+    if (fit.n + test.n <= (size_t)2 * N_CONSTANTS)
         return; /* a half would do no more than go through its rows */
     for (int again = 0; again < 3; again++) fit_least(x, N_CONSTANTS, 0.5, 400, fit_error, &fit);
     for (size_t i = 0; i < test.n; i++) {

@@ -110,7 +110,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double mean(double *x, size_t n)
+static double mean(const double *x, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += x[i];
@@ -199,18 +199,22 @@ static double fit_error(const double x[], void *ctx)
     return sum;
 }
 
+static double figure(double *x, size_t n, bool tail)
+{
+    return tail ? p99(x, n) : mean(x, n);
+}
+
 static void add(struct server *v, const char *group, bool aside, struct arena *a, valid_rows *out)
 {
     for (int k = 0; k < KINDS; k++)
         for (int tail = 0; tail < 2; tail++) {
             const size_t n = v->measured.n[k];
-            double (*of)(double *, size_t) = tail ? p99 : mean;
             const struct valid_row row = {
                 .group = group,
                 .label = arena_printf(a, "%s, %s", kind_names[k], tail ? "p99" : "mean"),
-                .measured = of(v->measured.ms[k], n),
-                .predicted = of(v->predicted.ms[k], n),
-                .naive = of(v->naive.ms[k], n),
+                .measured = figure(v->measured.ms[k], n, tail),
+                .predicted = figure(v->predicted.ms[k], n, tail),
+                .naive = figure(v->naive.ms[k], n, tail),
                 .aside = aside,
             };
             vec_push(out, row);

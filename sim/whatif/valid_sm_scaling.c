@@ -79,6 +79,7 @@ static int predict(const struct world *w, const char *path, struct arena *a, val
     for (size_t i = 0; rc == 0 && i < rows.n; i++) {
         const struct row *r = &rows.v[i], *anchor = anchor_in(&background, r);
         if (!anchor) anchor = anchor_in(&rows, r);
+        BUG_ON(!anchor); /* `r` itself would do */
         if (r->sms == anchor->sms || r->sms == r->total) continue; /* known beforehand */
         rc = valid_share_bind(&mps, w, a, "mps", r->gpu, NULL, e);
         if (rc < 0) break;
