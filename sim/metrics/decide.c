@@ -217,11 +217,17 @@ static const char *times(double x, struct arena *a)
     return kept(&b, a);
 }
 
-static const char *money(double x, struct arena *a)
+/* What a policy costs, to what the draws support; four digits where the stated prices decide. */
+static const char *money(const struct question *q, const struct view *v)
 {
+    const struct decision_option *o = q->drawn ? &q->drawn[v - q->view] : NULL;
+    const int place = o ? figure_place(0.5 * (o->cost_p90 - o->cost_p10)) : FIGURE_NO_PLACE;
     struct strbuf b = { 0 };
-    figure_add_short(&b, x, FIGURE_DIGITS);
-    return kept(&b, a);
+    if (place == FIGURE_NO_PLACE)
+        figure_add_short(&b, v->cost, FIGURE_DIGITS);
+    else
+        figure_add(&b, v->cost, place);
+    return kept(&b, q->a);
 }
 
 static const char *duration(double s, struct arena *a)
@@ -273,8 +279,7 @@ static void against(struct question *q, struct decision *d, const struct view *b
                  arena_printf(
                      a,
                      "if losing %.3g %% of the jobs is acceptable, %s is cheaper: %s against %s %s",
-                     100 * v->lost / v->submitted, name, money(v->cost, a), money(best->cost, a),
-                     unit_of(q)));
+                     100 * v->lost / v->submitted, name, money(q, v), money(q, best), unit_of(q)));
     } else if (!fit(q, v)) {
         reason(q, d, "attainment", best->attainment, name, v->attainment,
                meets_all(best)
@@ -286,8 +291,7 @@ static void against(struct question *q, struct decision *d, const struct view *b
             flip(d, "attainment", v->attainment, name,
                  arena_printf(
                      a, "if %.4g %% within all targets are enough, %s is cheaper: %s against %s %s",
-                     100 * v->attainment, name, money(v->cost, a), money(best->cost, a),
-                     unit_of(q)));
+                     100 * v->attainment, name, money(q, v), money(q, best), unit_of(q)));
     } else if (!fast_enough(v, least)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
                arena_printf(
@@ -297,12 +301,11 @@ static void against(struct question *q, struct decision *d, const struct view *b
             flip(d, "slowdown_p95", v->slowdown, name,
                  arena_printf(
                      a, "if a 95 %% slowdown of %s is acceptable, %s is cheaper: %s against %s %s",
-                     times(v->slowdown, a), name, money(v->cost, a), money(best->cost, a),
-                     unit_of(q)));
+                     times(v->slowdown, a), name, money(q, v), money(q, best), unit_of(q)));
     } else if (!equal_cost(v, best)) {
         reason(q, d, "cost", best->cost, name, v->cost,
-               arena_printf(a, "%s %s; %s %s (%+.1f %%)", money(best->cost, a), unit_of(q), name,
-                            money(v->cost, a), 100 * (v->cost / best->cost - 1)));
+               arena_printf(a, "%s %s; %s %s (%+.1f %%)", money(q, best), unit_of(q), name,
+                            money(q, v), 100 * (v->cost / best->cost - 1)));
     } else if (!as_good(v, best) && !isnan(best->slowdown)) {
         reason(q, d, "slowdown_p95", best->slowdown, name, v->slowdown,
                arena_printf(
@@ -359,7 +362,7 @@ static void cost_flips(struct question *q, struct decision *d, const struct view
         arena_printf(
             q->a,
             "if %s needed a licence or support above %s USD per card and year, %s would be the cheaper",
-            best->p->name, money(licence, q->a), name));
+            best->p->name, times(licence, q->a), name));
 }
 
 static void set_fleet(struct decision *d, const struct policy_result *p, struct arena *a)

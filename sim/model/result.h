@@ -332,7 +332,8 @@ int result_check_file(const struct result *r, const char *dir, const char *name,
 int result_check_whole(const struct json_doc *doc, struct err *e);
 
 /* How far prices and replications spread the cost of a policy: half of the range from P10 to P90 of the draws as a share
- * of the median, for all work. NAN: nothing was drawn. */
+ * of the median, for all work. Of spreads that are within a tenth of each other the least is that of all of them: what
+ * stands side by side has the same digits. NAN: nothing was drawn. */
 double result_cost_spread(const struct result *r, size_t policy);
 
 #endif

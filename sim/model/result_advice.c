@@ -183,13 +183,19 @@ void result_read_advice(const struct field_reader *r, json_t *root, struct resul
                              FIELDS(quality_texts));
 }
 
+static double spread_of(const struct decision_option *o)
+{
+    return 0.5 * (o->cost_p90 - o->cost_p10) / fabs(o->cost_p50);
+}
+
 double result_cost_spread(const struct result *r, size_t policy)
 {
     const struct decision *d = r->n_decisions ? &r->decision[0] : NULL;
-    for (size_t i = 0; d && i < d->n_options; i++) {
-        const struct decision_option *o = &d->option[i];
-        if (strcmp(o->policy, r->policy[policy].name) == 0)
-            return 0.5 * (o->cost_p90 - o->cost_p10) / fabs(o->cost_p50);
-    }
-    return NAN;
+    double own = NAN, least = NAN;
+    for (size_t i = 0; d && i < d->n_options; i++)
+        if (strcmp(d->option[i].policy, r->policy[policy].name) == 0)
+            own = spread_of(&d->option[i]);
+    for (size_t i = 0; d && i < d->n_options; i++)
+        if (spread_of(&d->option[i]) >= own / 1.1) least = fmin(least, spread_of(&d->option[i]));
+    return least;
 }
