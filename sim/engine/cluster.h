@@ -89,7 +89,9 @@ bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct 
 /* Whole cards: on the node, by its number of eligible cards, that holds them all; a gang larger than a
  * node takes whole free nodes and the rest on one more; with any_node, whatever is free when no single
  * node holds it. Cards of a node are taken in order of number; slots under PREFER_LOOSEST on the cards with
- * the most left, except on the whole nodes of a larger gang and across nodes. */
+ * the most left, except on the whole nodes of a larger gang, across nodes, and in a domain. A gang that
+ * cluster_in_domain(): on the domain, by its number of eligible cards, that holds it; there whole free nodes, then
+ * the rest on the node with the fewest eligible cards. */
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out);
 /* Must this gang keep to one NVLink domain, which no single node decides? Then cluster_whole_cards() sees

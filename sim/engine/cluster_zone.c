@@ -179,9 +179,12 @@ bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *
     const size_t racks =
         (size_t)(cluster_rack_of(pg, (int32_t)(pg->first_node + pg->nodes - 1)) + 1);
     int64_t *free_nodes = xcalloc(2 * racks, sizeof *free_nodes), *quota = free_nodes + racks;
-    for (size_t i = 0; i < n; i++)
-        if (cluster_node_holds(c, node[i]->index, r, pg->per_node))
-            free_nodes[cluster_rack_of(pg, node[i]->index)]++;
+    for (size_t i = 0; i < n; i++) {
+        const size_t before = out->card.n;
+        free_nodes[cluster_rack_of(pg, node[i]->index)] +=
+            cluster_cards_of_node(c, node[i], r, pg->per_node, out);
+        out->card.n = before;
+    }
     int64_t all = 0;
     for (size_t i = 0; i < racks; i++) all += free_nodes[i];
     if (all >= whole)

@@ -357,6 +357,10 @@ static void one(uint64_t seed, struct tally *tally)
                                              "conservative", "conservative", NULL };
     static const char *const places[] = { "first_fit", "best_fit",  "first_fit",
                                           "best_fit",  "worst_fit", NULL };
+    static const char *const gangs[] = {
+        "'gang': 'any'",   "'gang': 'domain'",  "'gang': 'domain', 'racks': 'pack'",
+        "'racks': 'pack'", "'racks': 'spread'", NULL
+    };
     static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
     struct setting s = { .seed = seed, .preempt = "never" };
@@ -399,7 +403,7 @@ static void one(uint64_t seed, struct tally *tally)
                     10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
     if (strcmp(order, "deadline") == 0)
         strbuf_addf(&s.more, ", 'admission': '%s'", any(&s, admissions));
-    if (s.wires && chance(&s, 2)) strbuf_addz(&s.more, ", 'gang': 'any'");
+    if (s.wires) strbuf_addf(&s.more, ", %s", any(&s, gangs));
     int seen = n; /* who comes before the horizon */
     if (mode(&s, "horizon", 4)) {
         const simtime stop = SIM_SECOND + some_time(&s, (uint64_t)(at / SIM_SECOND) + 100);

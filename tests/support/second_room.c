@@ -258,6 +258,117 @@ static bool one_node(const struct engine *e, const struct ask *a, int want, stru
     return true;
 }
 
+/* ---- domains and racks ---- */
+
+/* The gang keeps to one NVLink domain, and no node decides which. */
+static bool in_domain(const struct engine *e, int group, int cards)
+{
+    const struct plan_group *g = &e->plan->group[group];
+    if (e->plan->gang != GANG_DOMAIN || e->plan->share->pooled) return false;
+    if (cards < 2 || cards > g->domain || g->domain == g->per_node) return false;
+    return g->domain < g->per_node || cards > g->per_node;
+}
+
+/* Cards from `first` on before `end`: of a node, the first that do; of several, whole nodes, then the node with the
+ * fewest eligible cards. */
+static bool cards_of_domain(const struct engine *e, const struct ask *a, int first, int end,
+                            struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int want = second_demand_of(e, a->job, a->group)->cards, per = (int)g->per_node;
+    const int from = second_node_of(e, first), to = second_node_of(e, end - 1);
+    int whole = want / per, best = -1;
+    out->n = 0;
+    for (int c = first; g->domain < per && c < end && out->n < want; c++)
+        if (eligible(e, a->v, c) && fits_here(e, a, c, want)) out->card[out->n++] = c;
+    if (g->domain < per) return out->n == want;
+    for (int node = from; node <= to && whole > 0; node++)
+        if (eligible_on(e, a, node) == per && cards_of_node(e, a, node, per, out)) whole--;
+    if (whole > 0) return false;
+    for (int node = from; node <= to && want % per > 0; node++) {
+        struct place more = *out;
+        bool used = false;
+        for (int i = 0; i < out->n; i++) used |= second_node_of(e, out->card[i]) == node;
+        if (used || !cards_of_node(e, a, node, want % per, &more)) continue;
+        if (best < 0 || eligible_on(e, a, node) < eligible_on(e, a, best)) best = node;
+    }
+    if (best >= 0) cards_of_node(e, a, best, want % per, out);
+    return out->n == want;
+}
+
+/* The domain with the fewest eligible cards, or the most, or the first. */
+static bool one_domain(const struct engine *e, const struct ask *a, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    const int end = (int)(g->first_card + g->cards), size = (int)g->domain;
+    struct place best;
+    int fewest = INT32_MAX;
+    for (int first = (int)g->first_card; first < end; first += size) {
+        const int last = first + size < end ? first + size : end;
+        struct place here = *out;
+        int eligibles = 0;
+        for (int c = first; c < last; c++) eligibles += eligible(e, a->v, c);
+        const int key = a->like == SECOND_FIRST     ? 0
+                        : a->like == SECOND_LOOSEST ? -eligibles
+                                                    : eligibles;
+        if (key >= fewest || !cards_of_domain(e, a, first, last, &here)) continue;
+        fewest = key;
+        best = here;
+    }
+    if (fewest == INT32_MAX) return false;
+    qsort(best.card, (size_t)best.n, sizeof *best.card, ascending);
+    *out = best;
+    return true;
+}
+
+/* From which rack the next of `whole` nodes comes. `free`: what each has left; `taken`: what it has given. Pack: the
+ * one that is begun, else the tightest that has all, else that with the most. Spread: of those that have given the
+ * least, that with the most at first. */
+static int next_rack(const struct engine *e, const int *free, const int *taken, int n, int whole)
+{
+    int best = -1;
+    for (int r = 0; r < n; r++) {
+        const int b = best < 0 ? r : best, all = free[r] + taken[r];
+        if (free[r] == 0) continue;
+        if (e->plan->racks == RACKS_SPREAD) {
+            if (best < 0 || taken[r] < taken[b] ||
+                (taken[r] == taken[b] && all > free[b] + taken[b]))
+                best = r;
+        } else {
+            if (taken[r] > 0) return r;
+            const bool does = free[r] >= whole, other = free[b] >= whole;
+            if (best < 0 || (does && !other) || (does && free[r] < free[b]) ||
+                (!does && !other && free[r] > free[b]))
+                best = r;
+        }
+    }
+    return best;
+}
+
+/* Whole nodes of a larger gang as the plan wants racks; in each rack the first. */
+static bool nodes_by_rack(const struct engine *e, const struct ask *a, int whole, struct place *out)
+{
+    const struct plan_group *g = &e->plan->group[a->group];
+    int free[SECOND_CARDS] = { 0 }, taken[SECOND_CARDS] = { 0 }, racks = 0;
+    for (int node = 0; node < g->nodes; node++) {
+        struct place alone = { .n = 0 };
+        racks = (int)(node / g->spec->nodes_per_rack) + 1;
+        free[racks - 1] += cards_of_node(e, a, (int)g->first_node + node, (int)g->per_node, &alone);
+    }
+    for (int left = whole; left > 0; left--) {
+        const int rack = next_rack(e, free, taken, racks, left);
+        if (rack < 0) return false;
+        free[rack]--;
+        taken[rack]++;
+    }
+    for (int node = 0; node < g->nodes; node++) {
+        const int rack = (int)(node / g->spec->nodes_per_rack);
+        if (taken[rack] > 0)
+            taken[rack] -= cards_of_node(e, a, (int)g->first_node + node, (int)g->per_node, out);
+    }
+    return true;
+}
+
 /* The first cards that do, whatever their nodes. */
 static bool any_cards(const struct engine *e, const struct ask *a, int want, struct place *out)
 {
@@ -282,10 +393,15 @@ static bool whole_cards(const struct engine *e, const struct ask *a, struct plac
                 out->card[out->n++] = c;
         if (out->n == 1 || !e->on_demand) return out->n == 1;
     }
+    if (in_domain(e, a->group, want)) return one_domain(e, a, out);
     if (want <= per && one_node(e, a, want, out)) return true;
     if (e->any_node) return any_cards(e, a, want, out);
     if (want <= per) return false;
     int whole = want / per;
+    if (e->plan->racks != RACKS_ANY && g->spec->nodes_per_rack != CFG_NO_INT) {
+        if (!nodes_by_rack(e, a, whole, out)) return false;
+        whole = 0;
+    }
     for (int node = (int)g->first_node; node < g->first_node + g->nodes && whole > 0; node++)
         if (eligible_on(e, a, node) == per && cards_of_node(e, a, node, per, out)) whole--;
     if (whole > 0 || (want % per > 0 && !one_node(e, a, want % per, out))) return false;
@@ -316,7 +432,11 @@ bool second_find_in(const struct engine *e, const struct ask *a, struct place *o
 bool second_find_among(const struct engine *e, const struct view *v, const struct view *beside,
                        int job, const bool *allowed, enum second_like like, struct place *out)
 {
-    const bool by_node = e->by_node && !beside; /* beside a reservation cards are sought */
+    bool by_node = e->by_node && !beside; /* beside a reservation cards are sought */
+    for (size_t g = 0; g < e->plan->n_groups; g++)
+        if (e->life[job].wish[g].possible && (!allowed || allowed[g]) &&
+            in_domain(e, (int)g, e->life[job].wish[g].demand.cards))
+            by_node = false; /* group by group */
     if (by_node && second_by_node(e, v, job, allowed, out)) return true;
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct ask a = { v, beside, job, (int)g, like };
@@ -373,6 +493,7 @@ void second_prefer(const struct engine *e, const struct view *v, const struct vi
     const struct plan_group *g = &e->plan->group[at->group];
     struct place again = *at;
     if (e->plan->share->instances || at->n == 0 || d->units < g->capacity) return;
+    if (in_domain(e, at->group, d->cards)) return;
     again.n = 0;
     /* with gangs of any cards all of the group are, as long as nodes set no limits */
     const bool all = e->any_node && g->node_cpus_milli == INT64_MAX;

@@ -119,6 +119,31 @@ static void racks_packed_and_spread(void **state)
          "y", NULL, 30, 230);
 }
 
+/* A slot is free on every card, the memory for it on all but that of job x: racks are asked for nodes that do. */
+static void racks_count_nodes_that_hold_the_gang(void **state)
+{
+    static const char *const rules[] = { "any", "pack", "spread" };
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct simulated s;
+        char *text = xasprintf(
+            "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'a', 'gpu': "
+            "'a100-sxm4-40gb', 'nodes': 3, 'gpus_per_node': 1, 'nodes_per_rack': 1}], 'work': "
+            "[{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}], 'schedule': {'place': "
+            "'first_fit', 'racks': '%s'}, 'policies': [{'name': 'p', 'share': {'kind': "
+            "'timeslice', 'slots': 2, 'memory': 'reserve'}}]}",
+            rules[i]);
+        simulate(&s, text,
+                 "job_id,submit_s,duration_s,gpus,gpu_mem_bytes\n"
+                 "x,0,1000,0.5,30000000000\n"
+                 "y,1,100,2,20000000000\n");
+        assert_string_equal(sim_job_of(&s, "p", "y")->cards, "a.1.0 a.2.0");
+        assert_true(sim_job_of(&s, "p", "y")->start_s == 1);
+        simulated_fini(&s);
+        free(text);
+    }
+}
+
 /* Cards that go out of service and come back are in the index of domains again. */
 static void domains_and_outages(void **state)
 {
@@ -162,6 +187,7 @@ int main(void)
         cmocka_unit_test(domains_within_a_node),
         cmocka_unit_test(domains_of_several_nodes),
         cmocka_unit_test(racks_packed_and_spread),
+        cmocka_unit_test(racks_count_nodes_that_hold_the_gang),
         cmocka_unit_test(domains_and_outages),
         cmocka_unit_test(refusals),
     };
