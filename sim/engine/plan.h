@@ -71,6 +71,9 @@ struct plan_service {
     int64_t replicas, most; /* at the start; at any time */
     double *slower;  /* by group: time there over the size; NAN: what the card's sheet says */
     double *reading; /* by group: time of a read from memory there over that on the recorded card */
+    /* Where a replica dies of its memory on some groups that would take it: names of the others with | between
+     * them, and why; NULL: it runs wherever it is let in. */
+    const char *allowed, *elsewhere;
     /* Language models; else NULL. */
     const struct llm_model *model;
     const struct serve_part *part;   /* by group */

@@ -3,6 +3,7 @@
 #include "engine/shape.h"
 
 #include <math.h>
+#include <string.h>
 
 static void resolve_serve(struct builder *b, struct plan_service *x)
 {
@@ -201,6 +202,8 @@ void plan_replica_row(const struct plan *p, size_t service, struct symtab *names
     row->klass = CLASS_inference;
     const char *profile = s->profile ? s->profile : p->service[service].look[USUAL_LOOK];
     row->profile = profile ? symtab_addz(names, profile) : 0;
+    if (p->service[service].allowed)
+        row->gpu_allowed = symtab_addz(names, p->service[service].allowed);
     row->gpu_model = s->gpu_model ? symtab_addz(names, s->gpu_model) : 0;
 }
 
@@ -252,25 +255,78 @@ static const char *part_of(const struct plan *p, const struct plan_service *x, s
         llm_kv_bytes(&shape) / 1e3);
 }
 
-/* The parts of all groups; false after a problem. */
-static bool resolve_parts(struct builder *b, struct plan_service *x, const struct shape *shape)
+/* Why a replica would die of its allocation on an empty card of group g (a memory cap of a client, a vGPU's
+ * part, the card itself where nobody counts bytes), or has no room to work in. NULL: it runs there. */
+static const char *dies_on(const struct plan *p, const struct plan_service *x, size_t g,
+                           const struct fit *fit, struct serve_part *part)
 {
-    struct plan *p = b->p;
+    const struct gpu_spec *gpu = p->group[g].type.gpu;
+    const struct demand *d = &fit->demand;
+    if (x->spec->bytes != CFG_NO_BYTES && x->spec->bytes > d->limit_bytes)
+        return arena_printf(p->arena, "it needs %.2f GiB, and a tenant of %s may have %.2f GiB",
+                            (double)x->spec->bytes / 0x1p30, gpu->name,
+                            (double)d->limit_bytes / 0x1p30);
+    if (d->alloc_bytes > gpu->usable_bytes &&
+        !(p->share->swaps && p->share->swaps(p->group[g].params)))
+        return arena_printf(p->arena, "it needs %.2f GiB with its context, and %s has %.2f GiB",
+                            (double)d->alloc_bytes / 0x1p30, gpu->name,
+                            (double)gpu->usable_bytes / 0x1p30);
+    return x->model ? part_of(p, x, g, fit, part) : NULL;
+}
+
+static const char *joined(const struct plan *p, const char *before, const char *separator,
+                          const char *more)
+{
+    return before ? arena_printf(p->arena, "%s%s%s", before, separator, more) : more;
+}
+
+/* Where its replicas run: only there are they placed. Why they run nowhere, with the numbers; NULL. */
+static const char *resolve_groups(struct builder *b, struct plan_service *x,
+                                  const struct shape *shape)
+{
+    const struct plan *p = b->p;
     struct serve_part *part = arena_array(p->arena, p->n_groups, sizeof *part);
-    double longest = (double)x->model->context;
+    const char *allowed = NULL, *dies = NULL;
+    double longest = x->model ? (double)x->model->context : 0;
+    int64_t cards = 0;
     for (size_t g = 0; g < p->n_groups; g++) {
         if (!shape->fit[g].feasible) continue;
-        const char *why = part_of(p, x, g, &shape->fit[g], &part[g]);
+        const char *why = dies_on(p, x, g, &shape->fit[g], &part[g]);
         if (why) {
-            json_problem(b->d, b->doc, x->spec->pointer, "policy %s: service %s: %s", p->spec->name,
-                         x->spec->name, why);
-            return false;
+            if (!dies || !strstr(dies, why)) dies = joined(p, dies, "; ", why);
+            continue;
         }
-        longest = fmin(longest, part[g].kv_tokens);
+        allowed = joined(p, allowed, "|", p->group[g].spec->name);
+        cards += p->group[g].cards;
+        if (x->model) longest = fmin(longest, part[g].kv_tokens);
     }
-    x->part = part;
+    if (!allowed) return dies;
+    x->part = x->model ? part : NULL;
     x->longest = (int64_t)longest;
-    return true;
+    if (!dies) return NULL;
+    x->allowed = allowed;
+    x->elsewhere = dies;
+    if (x->spec->replicas.per_card != CFG_NO_INT)
+        x->replicas = x->most = x->spec->replicas.per_card * cards;
+    return NULL;
+}
+
+/* The bytes it asks for beside those of every kind of card, where none has them; else "". */
+static const char *too_large(const struct plan *p, const struct plan_service *x)
+{
+    const char *cards = NULL;
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct card_type *type = &p->group[g].type;
+        if (x->spec->bytes == CFG_NO_BYTES ||
+            x->spec->bytes + type->context_bytes <= type->gpu->usable_bytes)
+            return "";
+        const char *one = arena_printf(p->arena, "%s has %.2f GiB", type->gpu->name,
+                                       (double)type->gpu->usable_bytes / 0x1p30);
+        if (!cards || !strstr(cards, one)) cards = joined(p, cards, ", ", one);
+    }
+    return arena_printf(p->arena, " (%.2f GiB and %.2f GiB of context; %s)",
+                        (double)x->spec->bytes / 0x1p30,
+                        (double)p->group[0].type.context_bytes / 0x1p30, cards);
 }
 
 /* Measured speeds by card, by group of the fleet. */
@@ -319,22 +375,6 @@ static void resolve_reading(struct builder *b, struct plan_service *x, const str
     }
 }
 
-/* Why every replica would die of its allocation (a memory cap of a client, a vGPU's part); NULL: none does. */
-static const char *over_limit(const struct plan *p, const struct plan_service *x,
-                              const struct shape *shape)
-{
-    const char *why = NULL;
-    for (size_t g = 0; g < p->n_groups; g++) {
-        const struct demand *d = &shape->fit[g].demand;
-        if (!shape->fit[g].feasible) continue;
-        if (x->spec->bytes == CFG_NO_BYTES || x->spec->bytes <= d->limit_bytes) return NULL;
-        why = arena_printf(p->arena, "it needs %.2f GiB, and a tenant of %s may have %.2f GiB",
-                           (double)x->spec->bytes / 0x1p30, p->group[g].type.gpu->name,
-                           (double)d->limit_bytes / 0x1p30);
-    }
-    return why;
-}
-
 /* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
 void plan_check_services(struct builder *b)
 {
@@ -348,16 +388,14 @@ void plan_check_services(struct builder *b)
         resolve_speeds(b, x);
         plan_replica_row(p, k, names, &row);
         const struct shape *shape = shape_of(shapes, &row, &unknown);
-        const char *dies = shape && !shape->rejected ? over_limit(p, x, shape) : NULL;
+        const char *dies = shape && !shape->rejected ? resolve_groups(b, x, shape) : NULL;
         if (shape) resolve_reading(b, x, shape);
         if (!shape)
             json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);
         else if (shape->rejected || dies)
             json_problem(b->d, b->doc, x->spec->pointer,
-                         "policy %s can never run a replica of service %s: %s", p->spec->name,
-                         x->spec->name, dies ? dies : shape->reason);
-        else if (x->model && !resolve_parts(b, x, shape))
-            continue;
+                         "policy %s can never run a replica of service %s: %s%s", p->spec->name,
+                         x->spec->name, dies ? dies : shape->reason, dies ? "" : too_large(p, x));
         else if (!x->model && !x->spec->profile && (p->share->instances || p->share->spatial_cap))
             err_hint(
                 json_problem(

@@ -2,6 +2,7 @@
 #include "engine/sim_inside.h"
 
 #include "base/err.h"
+#include "base/log.h"
 
 /* service_calls.launch */
 static struct job *launch(void *ctx, size_t service, uint64_t number)
@@ -59,6 +60,17 @@ static void service_failed(void *ctx, int rc)
     sim_fail(ctx, rc);
 }
 
+/* Groups of the fleet that would take a replica which then dies. */
+static void say_where(const struct run *r)
+{
+    for (size_t k = 0; k < r->plan->n_services && !r->opt->mute; k++) {
+        const struct plan_service *x = &r->plan->service[k];
+        if (x->allowed)
+            log_warn("policy %s: replicas of service %s go to %s alone: elsewhere %s",
+                     r->plan->spec->name, x->spec->name, x->allowed, x->elsewhere);
+    }
+}
+
 void sim_set_up_services(struct run *r)
 {
     const struct service_calls calls = { .launch = launch,
@@ -73,6 +85,7 @@ void sim_set_up_services(struct run *r)
         sim_fail(r, (int)r->e->code);
         return;
     }
+    say_where(r);
     services_start(r->services);
     evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
 }

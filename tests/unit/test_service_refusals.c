@@ -34,7 +34,10 @@ static void refusals(void **state)
         { "generic", POISSON ", 'need': { 'gpu': 1.5 }", WHOLE, "thousandths" },
         { "generic", POISSON ", 'need': { 'gpu': 3 }", WHOLE, "more cards than the fleet has" },
         { "a100-sxm4-80gb", POISSON ", 'need': { 'memory': '90 GiB' }", WHOLE,
-          "more memory than the card has" },
+          "more memory than the card has (90.00 GiB and 0.40 GiB of context; a100-sxm4-80gb has 78.50 GiB)" },
+        { "t4", POISSON ", 'need': { 'gpu': 0.5, 'memory': '15.2 GiB' }",
+          "'kind': 'timeslice', 'slots': 2",
+          "it needs 15.60 GiB with its context, and t4 has 15.44 GiB" },
         { "generic", POISSON ", 'replicas': { 'min': 2, 'per_card': 1 }", WHOLE,
           "stands instead of" },
         { "generic", POISSON ", 'speed_on': { 'genric': 2 }", WHOLE, "no such card" },
@@ -161,13 +164,70 @@ static void bad_requests(void **state)
     }
 }
 
+/* ---- fleets of several cards: replicas go where they do not die ---- */
+
+static int on_big(void *self, const struct plan *plan, const struct symtab *names,
+                  const struct job *j, simtime now, struct err *e)
+{
+    (void)names, (void)now, (void)e;
+    if (strcmp(plan->group[j->group].spec->name, "big") != 0) ++*(int *)self;
+    return 0;
+}
+
+static void mixed_fleet(void **state)
+{
+#define GENERIC                                                                                    \
+    "'arrivals': { 'kind': 'poisson', 'gap': '100 ms' }, 'size': '20 ms', 'profile': 'g'"
+#define NEEDS ", 'need': { 'gpu': 0.5, 'memory': '35 GiB' }"
+    static const struct {
+        const char *work, *share;
+        unsigned long long started;
+    } c[] = {
+        { GENERIC NEEDS, "'kind': 'whole', 'overcommit': 2", 2 },
+        { GENERIC NEEDS, "'kind': 'timeslice', 'slots': 2", 2 },
+        { GENERIC NEEDS, "'kind': 'timeslice', 'slots': 2, 'memory': 'swap'", 2 },
+        { GENERIC NEEDS, "'kind': 'timeslice', 'slots': 2, 'vgpu': 'fixed_share'", 2 },
+        { GENERIC NEEDS, "'kind': 'mps', 'slots': 2", 2 },
+        { GENERIC NEEDS, "'kind': 'mps', 'slots': 2, 'cap': 1", 2 },
+        /* 3 big cards of 5 */
+        { GENERIC NEEDS ", 'replicas': { 'per_card': 2 }", "'kind': 'mps', 'slots': 2", 6 },
+        { LLAMA ", 'need': { 'gpu': 0.5 }", "'kind': 'timeslice', 'slots': 2", 2 },
+    };
+    char *model = read_file("scenarios/workloads/llm/llama-3.1-8b.json"), text[1200];
+    const struct sim_file files[] = { { "llama.json", model }, { NULL, NULL } };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct runner r = { 0 };
+        struct policy_result p;
+        int astray = 0;
+        const struct sink sink = { .self = &astray, .stay = on_big };
+        snprintf(
+            text, sizeof text,
+            "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '60 s', 'fleet': ["
+            "  { 'name': 'small', 'gpu': 'l4', 'gpus_per_node': 2 },"
+            "  { 'name': 'big', 'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 3 } ],"
+            "  'profiles': { 'g': { 'compute': 0.8, 'memory': 0.2, 'sm_width': 0.4, 'bw_width': 0.3 } },"
+            "  'work': [ { 'name': 'w', 'kind': 'service', %s%s } ],"
+            "  'policies': [ { 'name': 'p', 'share': { %s } } ] }",
+            c[i].work, strstr(c[i].work, "replicas") ? "" : ", 'replicas': { 'min': 2 }",
+            c[i].share);
+        sim_load(&r, sim_write(text, "job_id,submit_s,duration_s,gpus\nj,1,10,1\n", files));
+        sim_policy_run(&r, 0, &sink, &p);
+        if (astray || p.service[0].replicas_started != c[i].started ||
+            p.service[0].replicas_never_up || p.service[0].completed + 5 < p.service[0].requests)
+            fail_msg("%s: %d replicas astray, %llu up, %llu never", c[i].share, astray,
+                     (unsigned long long)p.service[0].replicas_started,
+                     (unsigned long long)p.service[0].replicas_never_up);
+        runner_fini(&r);
+    }
+    free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(no_end),
-        cmocka_unit_test(bad_requests),
-        cmocka_unit_test(no_time_passes),
+        cmocka_unit_test(refusals),     cmocka_unit_test(mixed_fleet),    cmocka_unit_test(no_end),
+        cmocka_unit_test(bad_requests), cmocka_unit_test(no_time_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
