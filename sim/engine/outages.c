@@ -286,6 +286,11 @@ static void settle_fleet(struct outages *o)
     }
 }
 
+bool outages_expect(const struct outages *o)
+{
+    return o->changes_left > 0;
+}
+
 void outages_change(struct outages *o, uint32_t index, simtime now)
 {
     const struct change *c = &o->change.v[index];

@@ -58,6 +58,9 @@ simtime outages_crash_after(const struct outages *o, const struct job *j);
 /* False: the fleet has changed for the last time and can never serve this waiting job. */
 bool outages_serve(const struct outages *o, const struct job *j);
 
+/* Is the fleet still to change by plan? */
+bool outages_expect(const struct outages *o);
+
 /* Mean time between what strikes a job on so many cards of a group, on as few nodes as hold them, in s:
  * the rates of its cards, its nodes and its own program add up. INFINITY: nothing does. Faults of
  * others' programs (share_ops.blast) are not in it. */

@@ -225,7 +225,7 @@ static bool is_through(const struct service *v)
     const uint64_t present = v->waiting + v->in_service;
     bool asks = v->spec->users != CFG_NO_INT &&
                 (v->spec->count == CFG_NO_INT || v->requests < (uint64_t)v->spec->count);
-    if (present > 0 && !v->scaler && v->n_up + v->n_starting + v->n_draining == 0)
+    if (present > 0 && (!v->scaler || v->closed) && v->n_up + v->n_starting + v->n_draining == 0)
         return !v->more && (!asks || present == (uint64_t)v->spec->users);
     return !v->more && !asks && present == 0;
 }
@@ -249,6 +249,33 @@ void services_leave(struct services *s, simtime now)
     for (size_t k = 0; k < s->n; k++)
         if (!s->service[k].closed && is_through(&s->service[k]))
             service_close(s, &s->service[k], now);
+}
+
+void services_give_up(struct services *s, const struct job *j, simtime now)
+{
+    service_close(s, j->replica->service, now);
+}
+
+const char *services_name(const struct job *j)
+{
+    return j->replica->service->spec->name;
+}
+
+uint64_t services_progress(const struct services *s)
+{
+    uint64_t n = 0;
+    for (size_t k = 0; k < s->n; k++) {
+        n += s->service[k].requests;
+        for (int f = 0; f < REQUEST_FATES; f++) n += s->service[k].fate[f];
+    }
+    return n;
+}
+
+bool services_expect(const struct services *s)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (s->service[k].more && !s->service[k].closed) return true;
+    return false;
 }
 
 uint64_t services_standing(const struct services *s)

@@ -58,6 +58,13 @@ bool services_idle(const struct services *s);
 bool services_may_leave(const struct services *s);
 /* All replicas of those services leave for good. */
 void services_leave(struct services *s, simtime now);
+/* The replicas of this one's service leave for good: what waits is never answered. */
+void services_give_up(struct services *s, const struct job *j, simtime now);
+const char *services_name(const struct job *j);
+/* Requests that have come and that have left: it grows while anything is done. */
+uint64_t services_progress(const struct services *s);
+/* Are requests still to come by themselves? */
+bool services_expect(const struct services *s);
 /* Jobs of replicas that are in the system. */
 uint64_t services_standing(const struct services *s);
 uint64_t services_placed(const struct services *s); /* of them, on cards */

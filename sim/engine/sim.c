@@ -66,9 +66,15 @@ static void handle(struct run *r, const struct event *ev)
         break;
     case KIND_LIMIT: sim_killed(r, job_at(r->pool, ev->arg)); break;
     case KIND_LOOK: sched_wake(r->sched); break;
-    case KIND_UNIT: outages_unit(r->outages, ev->arg, r->now); break;
+    case KIND_UNIT:
+        outages_unit(r->outages, ev->arg, r->now);
+        sim_after_fault(r);
+        break;
     case KIND_CHANGE: outages_change(r->outages, ev->arg, r->now); break;
-    case KIND_CRASH: outages_crash(r->outages, job_at(r->pool, ev->arg), r->now); break;
+    case KIND_CRASH:
+        outages_crash(r->outages, job_at(r->pool, ev->arg), r->now);
+        sim_after_fault(r);
+        break;
     case KIND_PLAN: plan_layouts(r); break;
     case KIND_CARVED: carved(r, ev->arg); break;
     case KIND_WARM: sim_warm(r); break;
@@ -186,7 +192,7 @@ static void set_up(struct run *r)
                                                       .change_kind = KIND_CHANGE,
                                                       .crash_kind = KIND_CRASH,
                                                       .strike = sim_strike,
-                                                      .give_up = sim_give_up,
+                                                      .give_up = sim_gone,
                                                       .ctx = r });
     r->before = xcalloc(r->plan->n_groups, sizeof *r->before);
     r->frag_stride = 1;

@@ -67,7 +67,7 @@ void sim_arrive(struct run *r)
         if (shape->submitted == 1) warn_of_memory(r, shape);
         if (r->carver) carver_arrived(r->carver, j);
         sched_submit(r->sched, j);
-        if (r->outages && !outages_serve(r->outages, j)) sim_give_up(r, j);
+        if (r->outages && !outages_serve(r->outages, j)) sim_gone(r, j);
     }
     sim_fetch(r);
 }

@@ -128,10 +128,8 @@ void sim_resize(void *ctx, struct job *j)
 
 /* ---- cards go out ---- */
 
-/* outage_env.give_up: it waits for cards that never come back. */
-void sim_give_up(void *ctx, struct job *j)
+void sim_give_up(struct run *r, struct job *j, const char *why)
 {
-    struct run *r = ctx;
     struct outage_totals *t = outages_totals(r->outages);
     sched_withdraw(r->sched, j);
     if (j->replica) services_down(r->services, j, true, r->now);
@@ -139,8 +137,14 @@ void sim_give_up(void *ctx, struct job *j)
         t->gave_up++;
         t->lost_s += simtime_s(j->row.duration - j->remaining) * j->row.gpus_milli / 1000.0;
     }
-    j->reason = "the cards it needs have left the fleet for good";
+    j->reason = why;
     sim_end_job(r, j, j->attempts > 0 ? JOB_FAILED : JOB_REJECTED);
+}
+
+/* outage_env.give_up: it waits for cards that never come back. */
+void sim_gone(void *ctx, struct job *j)
+{
+    sim_give_up(ctx, j, "the cards it needs have left the fleet for good");
 }
 
 /* Who was preempted from cards that are leaving the fleet may have run on the last ones it could use. */
@@ -149,7 +153,7 @@ void sim_settle_preempted(struct run *r)
     for (size_t i = 0; i < r->preempted.n; i++) {
         struct job *j = r->preempted.v[i];
         if (j->state != JOB_QUEUED || outages_serve(r->outages, j)) continue;
-        sim_give_up(r, j);
+        sim_gone(r, j);
         sched_wake(r->sched); /* it may have stood before others */
     }
     r->preempted.n = 0;
@@ -159,6 +163,11 @@ void sim_settle_preempted(struct run *r)
 static void strike_replica(struct run *r, struct job *j)
 {
     struct outage_totals *t = outages_totals(r->outages);
+    if (sim_in_vain(r)) {
+        t->struck++;
+        sim_vain_service(r, j);
+        return;
+    }
     const bool again = services_down(r->services, j, false, r->now);
     sim_release(r, j);
     t->struck++;
@@ -170,7 +179,7 @@ static void strike_replica(struct run *r, struct job *j)
     sched_requeue(r->sched, j, r->now);
     if (outages_serve(r->outages, j)) return;
     t->gave_up++;
-    sim_give_up(r, j);
+    sim_gone(r, j);
 }
 
 /* outage_env.strike: back to its last checkpoint, and to the queue. */
@@ -189,20 +198,24 @@ void sim_strike(void *ctx, struct job *j)
     const simtime held = job_held(j, r->now);
     const double gpus = j->row.gpus_milli / 1000.0;
     sim_release(r, j);
-    j->remaining = least(j->remaining, j->row.duration - safe);
+    if (j->row.duration - safe < j->remaining) {
+        j->remaining = j->row.duration - safe;
+        r->in_vain = 0;
+    }
     j->held = j->forgiven = held;
     t->struck++;
     t->lost_s += simtime_s(j->remaining - left) * gpus;
-    if (++j->struck > most) {
+    const bool often = ++j->struck > most;
+    if (often || sim_in_vain(r)) {
         t->gave_up++;
         t->lost_s += simtime_s(j->row.duration - j->remaining) * gpus;
-        j->reason = "struck by faults more often than max_restarts";
+        j->reason = often ? "struck by faults more often than max_restarts" : sim_vain_job(r, j);
         sim_end_job(r, j, JOB_FAILED);
         return;
     }
     job_unplace(j);
     sched_requeue(r->sched, j, r->now);
-    if (!outages_serve(r->outages, j)) sim_give_up(r, j);
+    if (!outages_serve(r->outages, j)) sim_gone(r, j);
 }
 
 /* ---- the sinks ---- */

@@ -1,5 +1,6 @@
 /* engine/sim_inside.h - a run's own state, shared by its parts: sim.c (the loop), sim_arrive.c, sim_start.c,
- * sim_finish.c, sim_replicas.c (of services), sim_sample.c, sim_totals.c (the end). For these files only.
+ * sim_finish.c, sim_vain.c (what faults keep from its end), sim_replicas.c (of services), sim_sample.c,
+ * sim_totals.c (the end). For these files only.
  *
  * Errors: sim_fail() keeps the first and ends the loop; nothing here returns one.
  * Threads: one run, one thread. */
@@ -70,6 +71,9 @@ struct run {
     uint64_t frag_seen, frag_stride, frag_made;
     double frag_sum; /* after the warm-up, of frag_summed samples */
     uint64_t frag_summed;
+    /* faults in a row that brought nobody further, and what was known after the last (sim_vain.c) */
+    uint64_t in_vain, progress, struck;
+    bool vain_told;
     int rc;
     struct err *e;
 };
@@ -119,7 +123,9 @@ void sim_resize(void *ctx, struct job *j);
 void sim_drop(void *ctx, struct job *j);
 /* outage_env */
 void sim_strike(void *ctx, struct job *j);
-void sim_give_up(void *ctx, struct job *j);
+void sim_gone(void *ctx, struct job *j);
+/* It waits, and need not any longer. */
+void sim_give_up(struct run *r, struct job *j, const char *why);
 /* Who was preempted in this instant from cards that leave for good. */
 void sim_settle_preempted(struct run *r);
 /* The sinks. */
@@ -127,6 +133,15 @@ int sim_by_order(const void *a, const void *b); /* of struct job *, as they arri
 void sim_tell_stay(struct run *r, const struct job *j);
 void sim_tell_job(struct run *r, const struct job *j);
 void sim_tell_ended(struct run *r); /* who ended in this instant; they are gone */
+
+/* ---- sim_vain.c ---- */
+
+void sim_after_fault(struct run *r);
+/* Nothing has come of more faults in a row than any work is left to meet. */
+bool sim_in_vain(const struct run *r);
+/* Told once in a run. The job's reason; the service's replicas leave for good. */
+const char *sim_vain_job(struct run *r, const struct job *j);
+void sim_vain_service(struct run *r, const struct job *j);
 
 /* ---- sim_replicas.c ---- */
 

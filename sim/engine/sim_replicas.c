@@ -39,7 +39,7 @@ static void submit(void *ctx, struct job *j)
 {
     struct run *r = ctx;
     sched_submit(r->sched, j);
-    if (r->outages && !outages_serve(r->outages, j)) sim_give_up(r, j);
+    if (r->outages && !outages_serve(r->outages, j)) sim_gone(r, j);
 }
 
 /* service_calls.retire */

@@ -152,6 +152,8 @@ static void one_service(struct service_stats *s, size_t k, const struct sim_tota
         out->unstable_reason = "the run was interrupted";
     else if (!stability_is_stable(&out->queue))
         out->unstable_reason = "its queue grew to the end of the run";
+    else if (s->plan->scenario->horizon == CFG_NO_TIME && x->waiting + x->in_service > 0)
+        out->unstable_reason = "requests were left without an answer";
     out->dropped = out->refused + out->timed_out;
     out->stable = !out->unstable_reason;
     for (int m = 0; m < SERVICE_METRICS; m++) {
@@ -185,7 +187,7 @@ void service_stats_result(struct service_stats *s, const struct sim_totals *t, s
         if (list[k].stable || !out->stable) continue;
         out->stable = false;
         out->unstable_reason =
-            arena_printf(a, "service %s: its queue grew to the end of the run", list[k].name);
+            arena_printf(a, "service %s: %s", list[k].name, list[k].unstable_reason);
     }
     out->service = list;
     out->n_services = n;

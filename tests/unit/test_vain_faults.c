@@ -1,0 +1,98 @@
+/* Runs without a horizon end, though faults keep their work from its end: given up are jobs that outlive their cards,
+ * gangs whose cards are never all there, services struck before they answer; what comes through, comes through.
+ *
+ * Mutants: vain-faults-go-uncounted, vain-faults-forget-checkpoints. */
+#include "support/simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void frame(char *text, size_t size, int cards, const char *faults, const char *work,
+                  const char *schedule)
+{
+    snprintf(
+        text, size,
+        "{ 'format': 'gpusim-scenario/1', 'name': 's',"
+        "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'gpus_per_node': %d } ], 'work': [ %s ],"
+        "  'faults': { %s }, 'schedule': { %s }, 'output': { 'sample': '100000 d' },"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+        cards, work, faults, schedule);
+}
+
+#define JOBS "{ 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }"
+#define HEAD "job_id,submit_s,duration_s,gpus\n"
+
+static void jobs(void **state)
+{
+    static const struct {
+        int cards;
+        const char *faults, *schedule, *rows, *state, *reason;
+    } c[] = {
+        /* 100 times its cards' life, and max_restarts does not end it */
+        { 2, "'card_mtbf': '1 h', 'card_repair': '10 min', 'max_restarts': 1000000000", "",
+          "a,0,360000,1\nb,5,100,1\n", "failed", "faults undid every attempt" },
+        { 1, "'job_mtbf': '1 h', 'max_restarts': 1000000000", "", "a,0,360000,1\nb,5,100,1\n",
+          "failed", "faults undid every attempt" },
+        /* in service 1 hour of 241 */
+        { 8, "'card_mtbf': '1 h', 'card_repair': '10 d'", "", "b,5,100,1\na,3000000,3600,8\n",
+          "rejected", "never in service together" },
+        /* struck some 100,000 times, and saves what it has done */
+        { 1, "'card_mtbf': '1 h', 'card_repair': '1 min', 'max_restarts': 1000000000",
+          "'checkpoint': '10 min'", "a,0,360000000,1\nb,5,100,1\n", "completed", "" },
+        /* on 400 cards: longer than one lasts by 5 times */
+        { 400, "'card_mtbf': '1 h', 'card_repair': '1 h', 'max_restarts': 1000000000", "",
+          "a,0,18000,1\nb,5,100,1\n", "completed", "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct simulated s;
+        char text[1000], rows[300];
+        frame(text, sizeof text, c[i].cards, c[i].faults, JOBS, c[i].schedule);
+        snprintf(rows, sizeof rows, HEAD "%s", c[i].rows);
+        simulate(&s, text, rows);
+        const struct sim_job *a = sim_job_of(&s, "p", "a"), *b = sim_job_of(&s, "p", "b");
+        if (strcmp(a->state, c[i].state) != 0 || !strstr(a->reason, c[i].reason))
+            fail_msg("case %zu: %s (%s) after %g attempts", i, a->state, a->reason, a->attempts);
+        assert_string_equal(b->state, "completed");
+        simulated_fini(&s);
+    }
+}
+
+static void services(void **state)
+{
+    static const struct {
+        const char *work;
+        unsigned long long requests, completed;
+    } c[] = {
+        { "'requests': 'requests.csv'", 3, 1 }, /* the second takes 400 s, cards last 10 s */
+        { "'requests': 'requests.csv', 'replicas': { 'min': 1, 'max': 2 }", 3, 2 },
+        { "'users': 3, 'count': 20, 'think': '10 s', 'size': '400 s'", 3, 0 },
+        { "'users': 3, 'count': 20, 'think': '10 s', 'size': '1 s', 'start_up': '1 h'", 3, 0 },
+        { "'users': 3, 'count': 20, 'think': '10 s', 'size': '1 s'", 20, 20 },
+    };
+    const struct sim_file files[] = { { "requests.csv", "arrival_s,size\n0,0.1\n1,400\n2,1\n" },
+                                      { NULL, NULL } };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct runner r = { 0 };
+        struct policy_result p;
+        char text[1000], work[400];
+        snprintf(work, sizeof work, "{ 'name': 's', 'kind': 'service', %s }, " JOBS, c[i].work);
+        frame(text, sizeof text, 2, "'card_mtbf': '10 s', 'card_repair': '1 s'", work, "");
+        sim_load(&r, sim_write(text, HEAD "j,3,2,1\n", files));
+        sim_policy_run(&r, 0, NULL, &p);
+        const struct service_result *v = &p.service[0];
+        if (v->requests != c[i].requests || v->completed != c[i].completed ||
+            v->stable != (v->requests == v->completed))
+            fail_msg("case %zu: %llu of %llu answered, stable: %d", i,
+                     (unsigned long long)v->completed, (unsigned long long)v->requests, v->stable);
+        assert_int_equal(p.jobs.completed, 1);
+        runner_fini(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(jobs), cmocka_unit_test(services) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
