@@ -69,7 +69,7 @@ void page_sweep(struct page *p)
     for (size_t i = 0; i < b->n; i++) {
         const struct beside_curve *c = &b->curve[i];
         const char *svg = strstr(c->svg.s ? c->svg.s : "", "<svg");
-        const char *figure = html_of(p, figure_label(p->lang, p->a, c->figure)),
+        const char *figure = html_of(p, figure_words(p->lang, p->a, c->figure, NULL, NULL)),
                    *axis = html_of(p, axis_words(p->lang, p->a, c->axis));
         strbuf_addz(p->out, "<div class=\"pic\">\n<figure>\n<figcaption>");
         SAY(p, W_OVER_AXIS, figure, axis);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/dec.h"
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -37,6 +38,7 @@ struct drawing {
     size_t colour[SWEEP_PLOT_POLICIES], n_policies;
     struct pictures pictures;
     const char *level, *cost; /* figures of the Pareto front */
+    struct figure_time time;  /* of a picture of times that are long; no unit: seconds */
 };
 
 /* ---- reading ---- */
@@ -116,7 +118,9 @@ static struct shown shown(const struct drawing *d, const json_t *policy, const c
     struct shown s;
     figure_words(d->pictures.lang, d->arena, name, &s.unit, &s.share);
     if (s.share) s.unit = word(d->pictures.lang, W_PERCENT); /* of what, its axis says */
-    const double times = s.share ? 100 : 1;
+    const bool long_times = d->time.unit && strcmp(s.unit, word(d->pictures.lang, W_S)) == 0;
+    if (long_times) s.unit = d->time.unit;
+    const double times = s.share ? 100 : long_times ? 1 / d->time.seconds : 1;
     s.mean = times * figure(policy, name, "mean");
     s.low = times * figure(policy, name, "low");
     s.high = times * figure(policy, name, "high");
@@ -135,6 +139,26 @@ static bool any_has(const struct drawing *d, const char *name)
             if (isfinite(figure(policy_of(point, d->policy[p]), name, "mean"))) return true;
     }
     return false;
+}
+
+/* Times have one unit in a picture: hours or days from 2 h up. Returns the figure's name and unit. */
+static const char *set_time(struct drawing *d, const char *name)
+{
+    const enum lang lang = d->pictures.lang;
+    const char *unit, *words = figure_words(lang, d->arena, name, &unit, NULL);
+    double most = 0;
+    size_t i;
+    json_t *point;
+    d->time = (struct figure_time){ NULL, 1 };
+    json_array_foreach(d->points, i, point)
+    {
+        for (size_t p = 0; p < d->n_policies; p++)
+            most = fmax(most, figure(policy_of(point, d->policy[p]), name, "mean"));
+    }
+    if (strcmp(unit, word(lang, W_S)) != 0 || most < 2 * 3600)
+        return figure_label(lang, d->arena, name);
+    d->time = figure_time(most);
+    return arena_printf(d->arena, word(lang, W_WITH_UNIT), words, d->time.unit);
 }
 
 enum { MOST_LATENCIES = 16 };
@@ -259,7 +283,7 @@ static int curve(struct drawing *d, const char *name, struct err *e)
     strbuf_addf(&out, "\t%d", scale_of(x));
     colours(&out, d);
     cell(&out, said[1]);
-    cell(&out, figure_label(lang, d->arena, name));
+    cell(&out, set_time(d, name));
     strbuf_addf(&out, "\t%d\n", share ? 100 : 0);
     for (size_t p = 0; p < d->n_policies; p++) {
         strbuf_addz(&out, "\n\n");
@@ -295,7 +319,7 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
     strbuf_addf(&out, "\t%zu\t%zu", x->n, y->n);
     cell(&out, said[1]);
     cell(&out, said[2]);
-    cell(&out, figure_label(lang, d->arena, name));
+    cell(&out, set_time(d, name));
     strbuf_addz(&out, "\n\n\nx\ty\tvalue x\tvalue y\tmean\ttext\n");
     json_array_foreach(d->points, i, point)
     {
@@ -377,6 +401,7 @@ static void dot_row(struct drawing *d, const struct dot *x, double edge, struct 
 
 static int pareto(struct drawing *d, struct err *e)
 {
+    d->time = (struct figure_time){ NULL, 1 }; /* its axis is logarithmic, and says units itself */
     struct strbuf out = { 0 };
     const size_t points = json_array_size(d->points);
     struct dot *dot = arena_array(d->arena, points * d->n_policies + 1, sizeof *dot);

@@ -13,6 +13,7 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set datafile missing # a point without the figure is a gap
 set xlabel axis noenhanced
+set format "%.10g"
 set ylabel what.figure_unit(what) noenhanced
 set xtics noenhanced
 set yrange [0:*]

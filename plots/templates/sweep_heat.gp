@@ -21,6 +21,7 @@ set border 0
 unset key
 set palette defined (0 "#F2F7FB", 1 "#5FA8D3")
 set colorbox
+set format cb "%.10g"
 set style fill solid 1.0 noborder
 show_numbers = columns <= 14 && rows <= 40
 plot data index 1 using 1:2:(0.49):(0.47):5:xtic(3):ytic(4) with boxxyerror fillcolor palette notitle, \

@@ -13,7 +13,12 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set logscale x
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
-set xlabel level.figure_unit(level) noenhanced
+timed = has(level, " (s)") || has(level, "_s.")
+set format "%.10g"
+if (timed) { set xtics ("1 ms" 1e-3, "10 ms" 1e-2, "0.1 s" 0.1, "1 s" 1, "10 s" 10, "1 min" 60, "10 min" 600, \
+           "1 h" 3600, "6 h" 21600, "1 d" 86400, "7 d" 604800, "30 d" 2592000, "1 y" 31536000) }
+bare = strstrt(level, " (s)") > 1 ? level[1:strstrt(level, " (s)") - 1] : level # the tics have units
+set xlabel bare.figure_unit(level) noenhanced
 set ylabel cost.figure_unit(cost) noenhanced
 set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08
 type(b) = int(word(types, b))

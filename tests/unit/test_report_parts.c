@@ -264,7 +264,7 @@ static void a_sweep_beside_the_run(void **state)
     const struct report_look chinese = { .lang = LANG_ZH, .beside = &b };
     out = (struct strbuf){ 0 };
     report_page(&r, NULL, 0, &chinese, &out);
-    assert_contains(out.s, "等待，p95（秒） 随 a 的节点数 的变化");
+    assert_contains(out.s, "等待，p95 随 a 的节点数 的变化");
     assert_null(strstr(out.s, "<?xml"));
     strbuf_fini(&out);
     beside_fini(&b);

@@ -155,7 +155,7 @@ static void shares(void **state)
     assert_contains(t, "2\t2\t98.5\t98.5\t98.5\ta，2：98.5 %\n");
     free(t);
     t = plot_file(dir, "sweep_curve_gpu_allocated.svg");
-    assert_contains(t, " 100<"); /* the upper end of the axis */
+    assert_contains(t, ">100<"); /* the upper end of the axis */
     assert_null(strstr(t, " 120<"));
     assert_contains(t, "\xe5\x8d\xa0\xe5\x8d\xa1\xe6\x97\xb6 %");
     assert_contains(t, "<desc id=\"sweep_curve_gpu_allocated-d\">\xe6\xaf\x8f");
