@@ -343,9 +343,10 @@ $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(SUPPORT) $(LIB)
 	@$(CC) $(CFLAGS) -fsanitize=fuzzer -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 endif
 
-## soak           the slow checks: 60 s of fuzzing for each reader, then tests/soak/*.sh
+## soak           the slow checks: lint, 60 s of fuzzing for each reader, then tests/soak/*.sh
 soak: deps-dev
 	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory fuzz FUZZ_S=60
 	@$(ENV) B=$(B) TEST_TIMEOUT=3600 tests/run_tests.sh --programs-only $(sort $(wildcard tests/soak/*.sh))
 
