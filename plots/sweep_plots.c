@@ -431,7 +431,9 @@ static int pareto(struct drawing *d, struct err *e)
     cell(&out, d->cost);
     strbuf_addf(&out, "\t%.9g", edge);
     colours(&out, d);
-    cell(&out, figure_label(lang, d->arena, d->level));
+    const char *unit, *level = figure_words(lang, d->arena, d->level, &unit, NULL);
+    const bool timed = strcmp(unit, word(lang, W_S)) == 0; /* each tic has its unit */
+    cell(&out, timed ? level : figure_label(lang, d->arena, d->level));
     cell(&out, figure_label(lang, d->arena, d->cost));
     strbuf_addc(&out, '\n');
     for (size_t p = 0; p < d->n_policies; p++) {

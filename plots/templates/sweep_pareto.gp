@@ -5,7 +5,7 @@
 # name; then level, cost, 1 on the front, 1 for hollow, what it is in words.
 set datafile separator "\t"
 set datafile columnheaders
-stats data index 0 using (level = strcol(5), cost = strcol(6), edge = $3, types = strcol(4), 0) nooutput
+stats data index 0 using (path = strcol(1), level = strcol(5), cost = strcol(6), edge = $3, types = strcol(4), 0) nooutput
 stats data using 1 nooutput
 blocks = STATS_blocks
 height = 400
@@ -13,12 +13,11 @@ places = "" # the line types in the data are places already
 load "style.gp"
 set logscale x
 set grid xtics ytics linecolor rgb "gray" linewidth 0.4 dashtype 3
-timed = has(level, " (s)") || has(level, "_s.")
+timed = has(path, "_s.")
 set format "%.10g"
 if (timed) { set xtics ("1 ms" 1e-3, "10 ms" 1e-2, "0.1 s" 0.1, "1 s" 1, "10 s" 10, "1 min" 60, "10 min" 600, \
            "1 h" 3600, "6 h" 21600, "1 d" 86400, "7 d" 604800, "30 d" 2592000, "1 y" 31536000) }
-bare = strstrt(level, " (s)") > 1 ? level[1:strstrt(level, " (s)") - 1] : level # the tics have units
-set xlabel bare.figure_unit(level) noenhanced
+set xlabel level.figure_unit(level) noenhanced
 set ylabel cost.figure_unit(cost) noenhanced
 set offsets graph 0.05, graph 0.05, graph 0.08, graph 0.08
 type(b) = int(word(types, b))
