@@ -256,6 +256,8 @@ void sched_start_at(struct sched *s, struct job *j, int group)
     cluster_take(s->cluster, &r, &s->pick);
     j->group = group;
     s->call.start(s->ctx, j, &s->pick);
+    if (s->plan->reclaims)
+        s->needs_run = true; /* the next of its account may take back what was lent */
 }
 
 /* The ranks of accounts are to be made anew? */
@@ -276,12 +278,15 @@ void sched_submit(struct sched *s, struct job *j)
         if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);
     }
     sched_enqueue(s, j);
-    /* Strict order: a newcomer can start only at the head; where all are placed anew, others may have a place that had
-     * none while jobs were on their way. Backfill may take it out of turn - where
+    /* Strict order: a newcomer can start only at the head. But where all are placed anew, others may have a place that
+     * had none while jobs were on their way; where one lane has all accounts, those before it may wait for a quota
+     * only; and the first of its account may take back what was lent. Backfill may take it out of turn - where
      * anybody may, unless its like has found no room since something was given back. */
+    const bool anywhere =
+        s->plan->replaces || s->plan->reclaims || (s->plan->preempts && s->accounts);
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
-    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || s->plan->replaces ||
+    if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || anywhere ||
         (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
 }

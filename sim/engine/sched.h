@@ -13,6 +13,7 @@
  * then, of those it has not looked at.
  * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
  * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
+ * A job that starts again promises its whole limit anew, though less of it may be left.
  * Orders that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the first job that has no
  * room holds up all that wait behind it) and greedy.
  *

@@ -407,6 +407,44 @@ static void nobody_is_looked_for_who_is_gone(void **state)
     free(scenario);
 }
 
+/* j1 waits for the quota of a, which j0 has; that holds up nobody of b, so j2 starts when it comes. */
+static void a_quota_holds_up_nobody_else_where_ranks_preempt(void **state)
+{
+    static const int start[] = { 0, 100, 2 };
+    char *scenario =
+        scenario_of("'nodes': 1, 'gpus_per_node': 2",
+                    "'order': 'fifo', 'preempt': 'always', 'backfill': 'none', 'quotas': {'*': "
+                    "{'gpus': 1}}");
+    (void)state;
+    sim_expect_starts(scenario,
+                      "job_id,submit_s,duration_s,gpus,user\n"
+                      "j0,0,100,1,a\n"
+                      "j1,1,10,1,a\n"
+                      "j2,2,10,1,b\n",
+                      start, 3, 0);
+    free(scenario);
+}
+
+/* b has borrowed one of a's two GPUs when j2 and j3 come: j2 starts on the card that is free, and j3, now the first of a, takes
+ * the other back at once. */
+static void the_next_of_an_account_takes_back_at_once(void **state)
+{
+    static const int start[] = { 0, 0, 1, 1 };
+    char *scenario = scenario_of(
+        "'nodes': 1, 'gpus_per_node': 3",
+        "'order': 'fifo', 'backfill': 'none', 'reclaim': 'always', 'quotas': {'a': {'gpus': "
+        "2, 'cohort': 'c'}, 'b': {'gpus': 1, 'cohort': 'c'}}");
+    (void)state;
+    sim_expect_starts(scenario,
+                      "job_id,submit_s,duration_s,gpus,user\n"
+                      "j0,0,100,1,b\n"
+                      "j1,0,100,1,b\n"
+                      "j2,1,50,1,a\n"
+                      "j3,1,50,1,a\n",
+                      start, 4, 0);
+    free(scenario);
+}
+
 static const struct CMUnitTest by_hand[] = {
     cmocka_unit_test(against_forty_lines),
     cmocka_unit_test(las_that_never_preempts_ends),
@@ -415,6 +453,8 @@ static const struct CMUnitTest by_hand[] = {
     cmocka_unit_test(limits_that_kill_hold_the_making_of_slices),
     cmocka_unit_test(who_moves_can_move_again_and_is_excused),
     cmocka_unit_test(nobody_is_looked_for_who_is_gone),
+    cmocka_unit_test(the_next_of_an_account_takes_back_at_once),
+    cmocka_unit_test(a_quota_holds_up_nobody_else_where_ranks_preempt),
 };
 
 int main(void)

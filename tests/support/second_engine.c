@@ -208,6 +208,15 @@ static bool beside(const struct engine *e, struct reserved *r, int job, struct p
     return second_find(e, &e->now, &r->then, job, SECOND_TIGHTEST, at);
 }
 
+/* A job that outlasts the reservation leaves the head its quota as well. */
+static bool may_beside(const struct engine *e, int head, int job)
+{
+    struct view with = e->now;
+    const struct place nowhere = { 0 };
+    second_put(&with, head, &nowhere);
+    return second_may(e, &with, job);
+}
+
 static void easy(struct engine *e, int head)
 {
     struct reserved r;
@@ -217,12 +226,16 @@ static void easy(struct engine *e, int head)
     for (int j = second_step(e); j >= 0; j = second_step(e)) {
         struct life *l = &e->life[j];
         if (j == head) continue;
+        if (!second_may(e, &e->now, j)) {
+            second_leave(e, j);
+            continue;
+        }
         if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
             continue;
         const bool brief = second_end(e, j, &at) <= r.when;
         if (brief)
             second_prefer(e, &e->now, &r.then, false, j, &at);
-        else if (!beside(e, &r, j, &at))
+        else if (!may_beside(e, head, j) || !beside(e, &r, j, &at))
             continue;
         if (!brief) second_put(&r.then, j, &at);
         second_start(e, j, &at);
@@ -239,14 +252,18 @@ static void schedule(struct engine *e)
         e->plan->replaces ? second_replace(e) : second_preempt(e);
         return;
     }
-    while ((head = second_next(e, -1)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
+    if (e->plan->reclaims) second_reclaim(e);
+    while ((head = second_head(e)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
         second_start(e, head, &at);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
     if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE) second_conservative(e);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
     second_walk(e);
     for (int j = second_step(e); j >= 0; j = second_step(e))
-        if (second_find(e, &e->now, NULL, j, e->like, &at)) second_start(e, j, &at);
+        if (!second_may(e, &e->now, j))
+            second_leave(e, j);
+        else if (second_find(e, &e->now, NULL, j, e->like, &at))
+            second_start(e, j, &at);
 }
 
 /* ---- arrivals ---- */
@@ -302,6 +319,13 @@ static void wishes(struct engine *e, int job)
         if (one_node && l->wish[g].demand.cards > p->group[g].per_node) l->wish[g].possible = false;
 }
 
+static void meet(struct engine *e, int user)
+{
+    for (int i = 0; i < e->n_accounts; i++)
+        if (e->account[i] == user) return;
+    e->account[e->n_accounts++] = user;
+}
+
 static void arrive(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
@@ -309,7 +333,8 @@ static void arrive(struct engine *e, int job)
     bool possible = false;
     wishes(e, job);
     for (size_t g = 0; g < e->plan->n_groups; g++) possible |= l->wish[g].possible;
-    if (!possible || !second_admits(e, job)) {
+    if (possible) meet(e, j->user);
+    if (!possible || second_refuses(e, job) || !second_admits(e, job)) {
         j->state = JOB_REJECTED;
         j->end = e->clock;
         return;
@@ -463,7 +488,10 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
         do { /* who ran out of memory at once has made room again */
             const bool look = e->news;
             e->failed = e->news = false;
+            const int starts = e->starts;
             if (look) schedule(e);
+            if (e->plan->reclaims && e->starts > starts) /* others are first of their accounts */
+                e->failed = e->news = true;
             speeds(e);
         } while (e->failed && next_time(e, arrived) > e->clock);
     }

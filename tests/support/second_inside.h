@@ -104,8 +104,10 @@ struct engine {
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
     int starts;
-    bool seen[SECOND_JOBS]; /* stepped on in this walk */
-    bool failed;            /* somebody ran out of memory as it started */
+    bool left[SECOND_USERS];               /* out of this walk */
+    int account[SECOND_USERS], n_accounts; /* in the order in which they came */
+    bool seen[SECOND_JOBS];                /* stepped on in this walk */
+    bool failed;                           /* somebody ran out of memory as it started */
     bool
         news; /* somebody came or gave back: a limit that passes is no reason to look at the queue */
 };
@@ -129,6 +131,15 @@ int second_next(const struct engine *e,
  * stepped on, as the order is now; -1: none. */
 void second_walk(struct engine *e);
 int second_step(struct engine *e);
+void second_leave(struct engine *e, int job); /* its account has no more steps in this walk */
+int second_head(struct engine *e);            /* the first that its quota lets start; -1 */
+/* second_quota.c: in this view, would the quota of its account have room for the job? */
+bool second_may(const struct engine *e, const struct view *v, int job);
+bool second_refuses(const struct engine *e, int job); /* whatever others have */
+/* Would its account have more than its own quota, in a cohort? */
+bool second_borrows(const struct engine *e, const struct view *v, int user, int64_t milli);
+/* Lent quota is taken back for first waiting jobs. */
+void second_reclaim(struct engine *e);
 /* second_admit.c: order deadline: may it wait? */
 bool second_admits(struct engine *e, int job);
 /* second_mig.c: instances made on demand: one that is there or can be made; how long it takes until the place is

@@ -138,9 +138,21 @@ void second_enqueue(struct engine *e, int job)
     l->waiting = true;
 }
 
+/* The next job of its account would borrow: where that is taken back it lets the others go first. */
+static bool next_borrows(const struct engine *e, int32_t user)
+{
+    int first = -1;
+    for (int j = 0; j < e->n; j++)
+        if (e->life[j].waiting && e->life[j].job->user == user &&
+            (first < 0 || e->life[j].rank < e->life[first].rank))
+            first = j;
+    return first >= 0 && second_borrows(e, &e->now, user, e->life[first].job->gpus_milli);
+}
+
 static bool before(const struct engine *e, int a, int b)
 {
     const int32_t u = e->life[a].job->user, w = e->life[b].job->user;
+    if (e->plan->reclaims && next_borrows(e, u) != next_borrows(e, w)) return next_borrows(e, w);
     if (is(e, "drf")) {
         const double x = dominant(e, u), y = dominant(e, w);
         if (x != y) return x < y;
@@ -162,13 +174,29 @@ int second_next(const struct engine *e, int after)
 void second_walk(struct engine *e)
 {
     memset(e->seen, 0, sizeof e->seen);
+    memset(e->left, 0, sizeof e->left);
 }
 
 int second_step(struct engine *e)
 {
     int best = -1;
     for (int j = 0; j < e->n; j++)
-        if (e->life[j].waiting && !e->seen[j] && (best < 0 || before(e, j, best))) best = j;
+        if (e->life[j].waiting && !e->seen[j] && !e->left[e->life[j].job->user] &&
+            (best < 0 || before(e, j, best)))
+            best = j;
     if (best >= 0) e->seen[best] = true;
     return best;
+}
+
+void second_leave(struct engine *e, int job)
+{
+    e->left[e->life[job].job->user] = true;
+}
+
+int second_head(struct engine *e)
+{
+    int job;
+    second_walk(e);
+    while ((job = second_step(e)) >= 0 && !second_may(e, &e->now, job)) second_leave(e, job);
+    return job;
 }

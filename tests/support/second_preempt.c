@@ -93,10 +93,15 @@ static int64_t rank_once_stopped(struct engine *e, int job)
     return rank;
 }
 
+static bool fits_in(const struct engine *e, const struct view *v, int job, struct place *at)
+{
+    return second_may(e, v, job) && second_find(e, v, NULL, job, e->like, at);
+}
+
 /* Take off those behind the job, the last first, until it fits; then put back those, the first first, that need
- * not go. False: it does not fit, and nobody goes. */
+ * not go. False: it does not fit, and nobody goes. *may: its quota is not what was in the way. */
 static bool make_room(struct engine *e, struct view *then, const bool *won, int job,
-                      struct place *at)
+                      struct place *at, bool *may)
 {
     struct view tried = *then;
     int off[SECOND_JOBS], n = 0;
@@ -104,12 +109,13 @@ static bool make_room(struct engine *e, struct view *then, const bool *won, int 
     for (int last = -1; !fits && (last = last_behind(e, &tried, won, job, last)) >= 0;) {
         second_drop(&tried, last);
         off[n++] = last;
-        fits = second_find(e, &tried, NULL, job, e->like, at);
+        fits = fits_in(e, &tried, job, at);
     }
+    *may = second_may(e, &tried, job);
     if (!fits) return false;
     for (int k = n; k-- > 0;) {
         second_put(&tried, off[k], &e->life[off[k]].at);
-        if (!second_find(e, &tried, NULL, job, e->like, at)) second_drop(&tried, off[k]);
+        if (!fits_in(e, &tried, job, at)) second_drop(&tried, off[k]);
     }
     *then = tried;
     for (int k = 0; k < n; k++) {
@@ -124,7 +130,8 @@ static bool make_room(struct engine *e, struct view *then, const bool *won, int 
 static bool stays(struct engine *e, struct view *then, int job)
 {
     struct life *l = &e->life[job];
-    if (!l->evicted || e->plan->share->instances || !second_holds(e, then, job, &l->at))
+    if (!l->evicted || e->plan->share->instances || !second_holds(e, then, job, &l->at) ||
+        !second_may(e, then, job))
         return false;
     l->evicted = false;
     l->rank = second_rank(e, job);
@@ -141,15 +148,19 @@ void second_preempt(struct engine *e)
     } start[SECOND_JOBS];
     bool won[SECOND_JOBS] = { false };
     int n = 0;
+    second_walk(e);
     for (int k = 0; k < e->now.n; k++) e->life[e->now.job[k]].rank = second_rank(e, e->now.job[k]);
     for (int job = -1; (job = second_next(e, job)) >= 0;) {
         struct place at;
-        if (stays(e, &then, job)) continue;
-        if (second_find(e, &then, NULL, job, e->like, &at) || make_room(e, &then, won, job, &at)) {
+        bool may;
+        if (stays(e, &then, job) || e->left[e->life[job].job->user]) continue;
+        if (fits_in(e, &then, job, &at) || make_room(e, &then, won, job, &at, &may)) {
             second_put(&then, job, &at);
             won[job] = true;
             start[n].job = job;
             start[n++].at = at;
+        } else if (!may) { /* it holds up its account, and nobody else */
+            second_leave(e, job);
         } else if (e->plan->backfill == BACKFILL_NONE) {
             break;
         }

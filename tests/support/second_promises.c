@@ -303,6 +303,10 @@ void second_conservative(struct engine *e)
         claim(b, e->now.job[k], &e->now.at[k], e->clock, held_until(e, e->now.job[k]));
     second_walk(e);
     for (int job = second_step(e); job >= 0; job = second_step(e)) {
+        if (!second_may(e, &e->now, job)) {
+            second_leave(e, job);
+            continue;
+        }
         const simtime length = e->life[job].job->limit;
         simtime at = promise(b, job, e->clock, now, &out);
         if (at == e->clock && place_now(b, job, now, &out)) {

@@ -22,7 +22,8 @@ static bool all_fit(const struct engine *e, struct anew *a)
     struct place at;
     a->then = e->now;
     for (int job = -1; (job = second_next(e, job)) >= 0;) {
-        if (!second_find(e, &a->then, NULL, job, e->like, &at)) return false;
+        if (!second_may(e, &a->then, job) || !second_find(e, &a->then, NULL, job, e->like, &at))
+            return false;
         put(a, job, &at);
     }
     return true;
@@ -43,6 +44,10 @@ static bool place_anew(struct engine *e, struct anew *a, int job)
     struct life *l = &e->life[job];
     const struct life was = *l;
     struct place at;
+    if (!second_may(e, &a->then, job)) {
+        second_leave(e, job);
+        return false;
+    }
     for (size_t g = 0; l->on && g < e->plan->n_groups; g++)
         if ((int)g != l->at.group) l->wish[g].possible = false; /* it keeps to its group */
     const bool found = second_find(e, &a->then, NULL, job, e->like, &at);
@@ -68,6 +73,7 @@ static void settle(struct engine *e, struct anew *a)
 {
     bool closed = false; /* nobody more from the queue */
     *a = (struct anew){ .n = 0 };
+    second_walk(e);
     for (int k = 0; k < e->now.n; k++) {
         struct life *l = &e->life[e->now.job[k]];
         l->evicted = l->working && l->at.n > 0;
@@ -77,8 +83,9 @@ static void settle(struct engine *e, struct anew *a)
             second_put(&a->then, e->now.job[k], &e->now.at[k]);
     }
     for (int job = -1; (job = second_next(e, job)) >= 0;) {
-        if (e->life[job].waiting && closed) continue;
-        if (!place_anew(e, a, job) && e->life[job].waiting)
+        const bool waits = e->life[job].waiting;
+        if (waits && (closed || e->left[e->life[job].job->user])) continue;
+        if (!place_anew(e, a, job) && waits && second_may(e, &a->then, job))
             closed |= e->plan->backfill == BACKFILL_NONE;
     }
 }
