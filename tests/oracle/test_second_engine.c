@@ -29,7 +29,8 @@ struct setting {
     bool ties; /* times in whole seconds, so that much happens at once */
     bool limits, dynamic, random, wires;
     int groups, nodes[2], per[2];
-    bool quotas; /* an admission by plan does not know them */
+    simtime stop; /* the horizon */
+    bool quotas;  /* an admission by plan does not know them */
     const char *preempt;
     struct strbuf fleet, share, more, top; /* more: of the schedule; top: of the scenario */
 };
@@ -369,7 +370,52 @@ static void force(struct setting *s, const char **order, const char **backfill, 
         *order = only;
 }
 
-static void one(uint64_t seed, struct tally *tally)
+/* `n` jobs, and the trace of them. Returns when the last one comes. */
+static simtime make_jobs(struct setting *s, struct second_job *j, int n, struct strbuf *trace)
+{
+    simtime at = 0;
+    const uint64_t gap = 1 + below(s, 60);
+    strbuf_addz(trace,
+                "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
+                "profile,gpu_model,deadline_s\n");
+    const int kinds = chance(s, 3) ? n : 2 + (int)below(s, 4); /* few: many jobs look alike */
+    for (int i = 0; i < n; i++) {
+        make_job(s, &j[i]);
+        if (s->random && j[i].gpus_milli == 0) { /* its node is not told */
+            j[i].cpus_milli = JOB_NO_INT;
+            j[i].model = NULL;
+        }
+        if (i >= kinds) look_alike(&j[i], &j[below(s, (uint64_t)kinds)]);
+        at += some_time(s, gap);
+        j[i].submit = at;
+        add_row(trace, i, &j[i]);
+    }
+    return at;
+}
+
+/* The keys of an order, and those of modes. */
+static void make_more(struct setting *s, const char **order, const char **backfill)
+{
+    static const char *const gangs[] = {
+        "'gang': 'any'",   "'gang': 'domain'",  "'gang': 'domain', 'racks': 'pack'",
+        "'racks': 'pack'", "'racks': 'spread'", NULL
+    };
+    static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
+    if (!s->dynamic && !s->random && (mode(s, "preempt", 4) || is_only("replace")))
+        make_preemption(s, order, backfill);
+    if (!s->dynamic && !s->random && (mode(s, "quotas", 5) || is_only("reclaim")))
+        make_quotas(s, *order);
+    if (strcmp(*order, "fair") == 0 && chance(s, 2))
+        strbuf_addz(&s->more, ", 'weights': {'u0': 2.5}");
+    if (strcmp(*order, "fair") == 0)
+        strbuf_addf(&s->more, ", 'half_life': '%d s', 'recalculate': '%d s'",
+                    10 + (int)below(s, 1000), (int)below(s, 3) * (int)below(s, 100));
+    if (strcmp(*order, "deadline") == 0)
+        strbuf_addf(&s->more, ", 'admission': '%s'", s->quotas ? "alone" : any(s, admissions));
+    if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
+}
+
+static char *make_scenario(struct setting *s, simtime last)
 {
     static const char *const orders[] = { "fifo",   "sjf",  "priority", "fifo",     "priority",
                                           "fewest", "srtf", "srsf",     "deadline", "drf",
@@ -378,64 +424,19 @@ static void one(uint64_t seed, struct tally *tally)
                                              "conservative", "conservative", NULL };
     static const char *const places[] = { "first_fit", "best_fit",  "first_fit",
                                           "best_fit",  "worst_fit", NULL };
-    static const char *const gangs[] = {
-        "'gang': 'any'",   "'gang': 'domain'",  "'gang': 'domain', 'racks': 'pack'",
-        "'racks': 'pack'", "'racks': 'spread'", NULL
-    };
-    static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
     static const char *const walltimes[] = { "estimate", "kill", NULL };
-    struct setting s = { .seed = seed, .preempt = "never" };
-    struct second_job j[SECOND_JOBS];
-    struct second_totals totals;
-    struct strbuf trace = { 0 };
-    simtime at = 0;
-    s.kind = kind_of(&s);
-    s.random = mode(&s, "random", 8);
-    s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
-    s.limits = !chance(&s, 4);
-    make_fleet(&s);
-    make_share(&s);
-    const int n = 5 + (int)below(&s, SECOND_JOBS - 5);
-    const uint64_t gap = 1 + below(&s, 60);
-    strbuf_addz(&trace,
-                "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
-                "profile,gpu_model,deadline_s\n");
-    const int kinds = chance(&s, 3) ? n : 2 + (int)below(&s, 4); /* few: many jobs look alike */
-    for (int i = 0; i < n; i++) {
-        make_job(&s, &j[i]);
-        if (s.random && j[i].gpus_milli == 0) { /* its node is not told */
-            j[i].cpus_milli = JOB_NO_INT;
-            j[i].model = NULL;
-        }
-        if (i >= kinds) look_alike(&j[i], &j[below(&s, (uint64_t)kinds)]);
-        at += some_time(&s, gap);
-        j[i].submit = at;
-        add_row(&trace, i, &j[i]);
+    const char *order = any(s, orders), *backfill = any(s, backfills);
+    const char *place = any(s, places);
+    force(s, &order, &backfill, &place);
+    make_more(s, &order, &backfill);
+    s->stop = SIM_NEVER;
+    if (mode(s, "horizon", 4)) {
+        s->stop = SIM_SECOND + some_time(s, (uint64_t)(last / SIM_SECOND) + 100);
+        strbuf_addz(&s->top, ", 'horizon': '");
+        add_s(&s->top, s->stop);
+        strbuf_addz(&s->top, " s'");
     }
-    const char *order = any(&s, orders), *backfill = any(&s, backfills);
-    const char *place = any(&s, places);
-    force(&s, &order, &backfill, &place);
-    if (!s.dynamic && !s.random && (mode(&s, "preempt", 4) || is_only("replace")))
-        make_preemption(&s, &order, &backfill);
-    if (!s.dynamic && !s.random && (mode(&s, "quotas", 5) || is_only("reclaim")))
-        make_quotas(&s, order);
-    if (strcmp(order, "fair") == 0 && chance(&s, 2))
-        strbuf_addz(&s.more, ", 'weights': {'u0': 2.5}");
-    if (strcmp(order, "fair") == 0)
-        strbuf_addf(&s.more, ", 'half_life': '%d s', 'recalculate': '%d s'",
-                    10 + (int)below(&s, 1000), (int)below(&s, 3) * (int)below(&s, 100));
-    if (strcmp(order, "deadline") == 0)
-        strbuf_addf(&s.more, ", 'admission': '%s'", s.quotas ? "alone" : any(&s, admissions));
-    if (s.wires) strbuf_addf(&s.more, ", %s", any(&s, gangs));
-    int seen = n; /* who comes before the horizon */
-    if (mode(&s, "horizon", 4)) {
-        const simtime stop = SIM_SECOND + some_time(&s, (uint64_t)(at / SIM_SECOND) + 100);
-        strbuf_addz(&s.top, ", 'horizon': '");
-        add_s(&s.top, stop);
-        strbuf_addz(&s.top, " s'");
-        while (seen > 0 && j[seen - 1].submit >= stop) seen--;
-    }
-    char *scenario = xasprintf(
+    return xasprintf(
         "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [%s], 'work': [{'name': 'w', 'kind': 'jobs', "
         "'trace': 'trace.csv'}], 'profiles': {"
         "'wide': {'compute': 1, 'sm_width': 1}, 'half': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, "
@@ -444,9 +445,27 @@ static void one(uint64_t seed, struct tally *tally)
         "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s', 'preempt': '%s'%s}, 'seed': %d%s, 'output': {'sample': '1 d'}}",
-        s.fleet.s, s.share.s, order, backfill, place, any(&s, walltimes), s.preempt,
-        s.more.s ? s.more.s : "", (int)below(&s, 1000), s.top.s ? s.top.s : "");
+        s->fleet.s, s->share.s, order, backfill, place, any(s, walltimes), s->preempt,
+        s->more.s ? s->more.s : "", (int)below(s, 1000), s->top.s ? s->top.s : "");
+}
+
+static void one(uint64_t seed, struct tally *tally)
+{
+    struct setting s = { .seed = seed, .preempt = "never" };
+    struct second_job j[SECOND_JOBS];
+    struct second_totals totals;
+    struct strbuf trace = { 0 };
     struct simulated sim;
+    s.kind = kind_of(&s);
+    s.random = mode(&s, "random", 8);
+    s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
+    s.limits = !chance(&s, 4);
+    make_fleet(&s);
+    make_share(&s);
+    const int n = 5 + (int)below(&s, SECOND_JOBS - 5);
+    int seen = n; /* who comes before the horizon */
+    char *scenario = make_scenario(&s, make_jobs(&s, j, n, &trace));
+    while (seen > 0 && j[seen - 1].submit >= s.stop) seen--;
     simulate(&sim, scenario, trace.s);
     for (int i = 0; i < seen && s.random; i++) {
         char id[16];
@@ -458,7 +477,7 @@ static void one(uint64_t seed, struct tally *tally)
     count(tally, j, seen);
     compare(&sim, j, seen, shared, scenario, trace.s, seed);
     const struct policy_result *p = sim_policy(&sim, "p");
-    for (int i = 0; i < n; i++) totals.moves += j[i].moves;
+    for (int i = 0; i < seen; i++) totals.moves += j[i].moves;
     assert_int_equal(p->migrations.moves, totals.moves);
     const double held_s = p->gpu.allocated * simtime_s(totals.end) * (double)sim.run.plan[0].cards;
     if (s.kind != KIND_INTERCEPT && fabs(held_s - totals.allocated_card_s) > 1e-5 * (1 + held_s))
