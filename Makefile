@@ -1,7 +1,7 @@
 # gpusim: the one Makefile (GNU make 4.3 or later, no recursion into folders).
 # Nothing is written into the source tree: everything lands under build/, one folder per flag set.
 #
-#   VARIANT=release|debug|clang|asan|ubsan|sanitize|tsan|coverage|fuzz   flag set, folder build/VARIANT
+#   VARIANT=release|fast|debug|clang|asan|ubsan|sanitize|tsan|coverage|fuzz   flag set, folder build/VARIANT
 #   B=DIR           another build folder        DEVELOPER=1   warnings are errors
 #   T=WORD          `make test`: only programs whose name holds WORD
 #   PREFIX, DESTDIR `make install`              FUZZ_S=N      seconds for each fuzz target
@@ -24,9 +24,10 @@ ifeq ($(origin CC),default)
 CC := $(if $(filter clang fuzz,$(VARIANT)),clang,gcc)
 endif
 ifeq ($(origin AR),default)
-AR := ar
+AR := $(if $(filter fast,$(VARIANT)),gcc-ar,ar)
 endif
 FLAGS_release  := -O2 -g
+FLAGS_fast     := -O3 -g -flto=auto # small functions go across files; each link takes half a minute
 FLAGS_clang    := -O2 -g
 FLAGS_debug    := -O0 -g3
 FLAGS_asan     := -O1 -g -fno-omit-frame-pointer -fsanitize=address
@@ -184,8 +185,10 @@ $(B)/%.o: %.c $(B)/flags
 	@$(COMPILE)
 $(B)/sim/base/datadir.o: $(B)/prefix
 $(B)/sim/base/datadir.o: EXTRA = -DGPUSIM_PREFIX=\"$(PREFIX)\"
-# Loops over states, two at a time. The same bits, since nothing is reassociated.
-$(addprefix $(B)/sim/policy/,presence.o share_mps.o): EXTRA = $(if $(findstring -O2,$(CFLAGS)),-O3)
+# Loops over states, two at a time; and what every event runs through. The same bits, since nothing is reassociated.
+HOT = sim/policy/presence.c sim/policy/share_mps.c \
+      $(filter-out sim/base/datadir.c,$(wildcard sim/base/*.c sim/engine/*.c sim/metrics/*.c))
+$(HOT:%.c=$(B)/%.o): EXTRA = $(if $(findstring -O2,$(CFLAGS)),-O3)
 $(B)/calibrate/%.o: EXTRA = $(CUDA_INCLUDE)
 $(B)/tests/%.o: EXTRA = -Itests
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(CAL_LIB) $(LIB)
