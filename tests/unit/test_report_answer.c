@@ -142,8 +142,8 @@ static void rent_is_cheaper(void **state)
 static void findings_are_said_once(void **state)
 {
     static const char *const advice[] = {
-        "Jobs still running or waiting at the end of the run cost, but do not count as useful: policies "
-        "that run jobs slower look dearer than on a longer run.",
+        ("Jobs still running or waiting at the end of the run cost, but do not count as useful: policies "
+         "that run jobs slower look dearer than on a longer run."),
         "first is unstable: the queue grew; its percentiles are not shown.",
         "second did not serve 90 of 857 jobs: 90 failed (12 out of memory), 0 rejected.",
         "first did not serve 1 of 857 jobs: 1 failed (0 out of memory), 0 rejected.",
