@@ -196,8 +196,11 @@ def look(browser, name, path):
              for i, p in enumerate(want.policies)}
     check(name + ": a group for each policy, its cards and slots in order", tree == order, [
         (k, tree.get(k), order.get(k)) for k in {**tree, **order} if tree.get(k) != order.get(k)][:1])
-    time.sleep(1)  # until it is drawn
+    end = time.monotonic() + 20
     text = browser.js("document.body.innerText")
+    while not all(g in text for g in order) and time.monotonic() < end:
+        time.sleep(0.3)
+        text = browser.js("app.raf.scheduleFullRedraw(), document.body.innerText")
     check(name + ": it is drawn", all(g in text for g in order), text)
     if os.environ.get("SHOTS"):
         browser.js("app.trace.workspaces.currentWorkspace.children.forEach(g => g.expand()); app.raf.scheduleFullRedraw()")
