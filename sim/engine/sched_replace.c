@@ -7,7 +7,7 @@
  *
  * Who cannot move keeps its place and goes before all others: a job that is starting up or on its way
  * already (that it has arrived is no such instant: where places go to and fro, nobody would ever work), one that grows in memory, one without cards, a replica, one on a card that is out. A running job
- * keeps to its group of the fleet. Complexity: a sort of the running jobs and a placement query for each
+ * keeps to its group of the fleet. While some can move, others take cards that are free now where they are as good. Complexity: a sort of the running jobs and a placement query for each
  * of them and each request shape that waits. */
 #include "engine/sched_inside.h"
 
@@ -67,7 +67,7 @@ static bool settle(struct sched *s, struct job *j, bool running)
     const struct place_request r = sched_request(s->plan, j, p->group);
     if (running && can_stay(s, j, &r, &p->pick))
         sched_pick_of(j, &p->pick);
-    else
+    else if (s->list.n > 0)
         cluster_prefer_free(s->then, s->cluster, &r, &p->pick); /* so that others can stay */
     cluster_take(s->then, &r, &p->pick);
     j->expected = true;

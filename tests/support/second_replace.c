@@ -3,6 +3,7 @@
 
 struct anew {
     struct view then;
+    int lifted;              /* so many can move */
     int n, job[SECOND_JOBS]; /* who has a place, in order */
     struct place at[SECOND_JOBS];
     bool placed[SECOND_JOBS];
@@ -55,7 +56,7 @@ static bool place_anew(struct engine *e, struct anew *a, int job)
     if (!found) return false;
     if (l->on && remains(e, &a->then, job, &at))
         at = l->at;
-    else
+    else if (a->lifted > 0) /* so that others can stay */
         second_prefer(e, &a->then, &e->now, true, job, &at);
     put(a, job, &at);
     return true;
@@ -77,6 +78,7 @@ static void settle(struct engine *e, struct anew *a)
     for (int k = 0; k < e->now.n; k++) {
         struct life *l = &e->life[e->now.job[k]];
         l->evicted = l->working && l->at.n > 0;
+        a->lifted += l->evicted;
         if (l->evicted)
             l->rank = second_rank(e, e->now.job[k]);
         else

@@ -144,6 +144,17 @@ static void racks_count_nodes_that_hold_the_gang(void **state)
     }
 }
 
+/* Where all fit as they are nobody has to stay anywhere, and jobs go where the policy puts them. */
+static void replacing_leaves_the_place_to_the_policy(void **state)
+{
+    (void)state;
+    runs(
+        "'nodes': 2, 'gpus_per_node': 2", "worst_fit",
+        "'gang': 'any', 'order': 'sjf', 'preempt': 'always', 'migrate': 'replace', 'migrate_pause': '1 s', 'backfill': "
+        "'none'",
+        "x,0,1000,1,\ny,1,100,1,\n", "y", "a.1.0", 1, 101);
+}
+
 /* Cards that go out of service and come back are in the index of domains again. */
 static void domains_and_outages(void **state)
 {
@@ -188,6 +199,7 @@ int main(void)
         cmocka_unit_test(domains_of_several_nodes),
         cmocka_unit_test(racks_packed_and_spread),
         cmocka_unit_test(racks_count_nodes_that_hold_the_gang),
+        cmocka_unit_test(replacing_leaves_the_place_to_the_policy),
         cmocka_unit_test(domains_and_outages),
         cmocka_unit_test(refusals),
     };
