@@ -122,12 +122,12 @@ static int on_sample(void *self, const struct plan *plan, const struct sample *s
                                .waiting = s->queued,
                                .held_ns = s->allocated * (double)s->length,
                                .W_ns = s->power_W * (double)s->length };
-    struct reading *last = t->n_readings ? &t->reading[t->n_readings - 1] : NULL;
+    const size_t n = t->n_readings;
     (void)plan;
     (void)e;
     if (r.to <= t->want->from || r.from >= t->want->to) return 0;
-    if (last && last->samples < t->joined)
-        join(last, &r);
+    if (n > 0 && t->reading[n - 1].samples < t->joined)
+        join(&t->reading[n - 1], &r);
     else
         *next_reading(t) = r;
     return 0;
@@ -189,13 +189,14 @@ static void put_slice(struct strbuf *b, const struct stay *s, struct place at, c
                       simtime to)
 {
     char gpus[40];
+    const long long begin = us(s->from), end = us(to);
+    const int64_t track = at.tid + s->track;
     strbuf_addz(b, ",\n{\"name\":");
     put_text(b, name);
     strbuf_addf(b, ",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%lld,\"dur\":%lld",
-                *s->klass ? s->klass : "job", (long long)us(s->from),
-                (long long)(us(to) - us(s->from)));
+                *s->klass ? s->klass : "job", begin, end - begin);
     strbuf_addf(b, ",\"pid\":%d,\"tid\":%lld,\"args\":{\"attempt\":%d,\"gpus\":", at.pid,
-                (long long)(at.tid + s->track), (int)s->attempt);
+                (long long)track, (int)s->attempt);
     strbuf_add(b, gpus, dec_print(gpus, sizeof gpus, s->gpus_milli, 3));
     if (s->profile) strbuf_addf(b, ",\"slice\":\"%s\"", s->profile);
     strbuf_addz(b, "}}");
