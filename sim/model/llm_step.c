@@ -52,18 +52,18 @@ struct llm_cost llm_cost_of(const struct llm_shape *m, const struct llm_card *ca
     };
 }
 
-enum { TILE = 128, TILED_BEYOND = 256 };
+enum { TILE = 128 };
 
 /* Tokens of arithmetic: tiles that have begun are paid in full. */
 static double begun_tiles(double tokens)
 {
-    return tokens > TILED_BEYOND ? TILE * ceil(tokens / TILE) : tokens;
+    return tokens > TILE ? TILE * ceil(tokens / TILE) : tokens;
 }
 
 /* The same where only the mean number of tokens is known: half a tile more. */
 static double mean_tiles(double tokens)
 {
-    return tokens + fmin(TILE / 2.0, fmax(0, tokens - TILED_BEYOND));
+    return tokens + fmin(TILE / 2.0, fmax(0, tokens - TILE));
 }
 
 /* Streaming the weights or computing with them, whichever is longer, smoothly. */

@@ -15,11 +15,11 @@
  *
  * B and P: bandwidth and dense peak of the card at the precision of the weights; the cube root of
  * cubes is a smooth maximum of streaming the weights and doing the arithmetic. A matrix product works in
- * tiles and pays one that has begun in full: beyond 256 tokens, n in the arithmetic is rounded up to a multiple
- * of 128 (below, kernels with smaller tiles are at hand). No constant of it is fitted: 64 to 512 were tried, and
- * with the share of an unfilled tile that is paid left free, each half of the steps of two cards puts it
- * at 0.94 to 1.01 for 128; layers of an A100 (Vidur) agree (384 tokens take three quarters of 512's time), those
- * of an H100 pay for about 80 tokens of 128 more there. The closed forms know means only and take half a tile. While a prompt's chunk
+ * tiles and pays one that has begun in full: beyond one tile of 128 tokens, n in the arithmetic is rounded up to
+ * a multiple of it (below, kernels with smaller tiles are at hand). No constant of it is fitted. With the share of
+ * an unfilled tile that is paid left free, the halves of the steps of two cards put it at 0.70 and 0.85 (RTX 4090)
+ * and 1.05 and 1.06 (RTX PRO 6000); layers of an A100 (Vidur) agree with 1 (384 tokens take three quarters of 512's
+ * time), those of an H100 pay for about 80 tokens of 128 more there. The closed forms know means only and take half a tile. While a prompt's chunk
  * rides in the step, reading KV costs `mixed_kv` times as much. H: what stands before a chunk, tokens
  * that its attention walks through one after the other; there are too few heads to fill a card, so
  * that takes a time per token whatever the bandwidth, and chunks in one step walk side by side (the

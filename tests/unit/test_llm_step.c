@@ -61,14 +61,14 @@ static void steps(void **state)
                  cbrt(8 + pow(nine_tiles, 3)) + 0.16 + 0.32 + 0.15 + 0.7 + 1, 1e-9);
 }
 
-/* 256 tokens are two tiles, 257 three, and so are 384; a small step pays for its tokens. */
+/* 128 tokens are one tile, 129 two, 257 three, and so are 384; a small step pays for its tokens. */
 static void begun_tiles_are_paid(void **state)
 {
     (void)state;
     const struct llm_cost c = { .w = 1, .f = 0.01 };
-    static const double arithmetic[][2] = { { 1, 1 },     { 130, 130 },  { 255.5, 255.5 },
-                                            { 256, 256 }, { 257, 384 },  { 384, 384 },
-                                            { 385, 512 }, { 2048, 2048 } };
+    static const double arithmetic[][2] = { { 1, 1 },     { 127.5, 127.5 }, { 128, 128 },
+                                            { 129, 256 }, { 256, 256 },     { 257, 384 },
+                                            { 384, 384 }, { 385, 512 },     { 2048, 2048 } };
     for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++) {
         const struct llm_step step = { .tokens = arithmetic[i][0] };
         assert_close(llm_step_ms(&c, &step), cbrt(1 + pow(arithmetic[i][1] * 0.01, 3)), 1e-12);

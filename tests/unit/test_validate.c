@@ -627,7 +627,7 @@ static void sets_refuse_what_they_cannot_read(void **state)
 }
 
 /* Now 0.040 for steps with the constants that ship, 0.049 and 0.054 for a model that the fit did not see;
- * 0.071 for engines, from the other half of each group's rows; 0.055 for steps with a prompt; 0.006 for
+ * 0.071 for engines, from the other half of each group's rows; 0.052 for steps with a prompt; 0.010 for
  * whole servers. */
 static void language_models(void **state)
 {
@@ -637,7 +637,7 @@ static void language_models(void **state)
     } now[] = { { "llm_step", 0.042 },
                 { "llm_engine", 0.078 },
                 { "llm_mixed", 0.058 },
-                { "llm_server", 0.007 } };
+                { "llm_server", 0.011 } };
     (void)state;
     for (size_t i = 0; i < sizeof now / sizeof *now; i++) {
         struct scored s;
