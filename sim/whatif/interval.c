@@ -8,8 +8,12 @@ static struct interval none(size_t n)
     return (struct interval){ n, NAN, NAN, NAN, NAN };
 }
 
+/* A sum of doubles is good to no more: what is left over from rounding is no spread. */
+#define ROUNDING 1e-12
+
 static void widen(struct interval *i)
 {
+    if (i->error <= ROUNDING * fabs(i->mean)) i->error = 0;
     i->half = i->error > 0 ? gsl_cdf_tdist_Pinv(0.975, i->freedom) * i->error : i->error;
 }
 
@@ -51,8 +55,6 @@ struct interval interval_jackknife(const struct batch *b, size_t n)
     }
     i.freedom = (double)(used - 1);
     i.error = sqrt(squares * i.freedom / (double)used);
-    /* what is left over from rounding is no spread */
-    if (i.error <= 1e-13 * fabs(i.mean)) i.error = 0;
     widen(&i);
     return i;
 }

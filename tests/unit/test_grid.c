@@ -183,6 +183,9 @@ static void students_interval(void **state)
     assert_true(isnan(interval_student(hole, 2).mean));
     assert_true(isnan(interval_student(x, 0).mean));
     assert_close(interval_student((const double[]){ 2.385, 2.385 }, 2).half, 0, 0);
+    /* replications that do the same differ by the rounding of sums alone */
+    const double same[] = { 58774.2947740364, 58774.2947740364, 58774.294774036407 };
+    assert_close(interval_student(same, 3).half, 0, 0);
 }
 
 /* Batches of one value each: the jackknife of a mean is Student's interval exactly. */
