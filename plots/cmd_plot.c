@@ -54,7 +54,9 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
         rc = err_set(e, ERR_USAGE, NULL, "expected one folder, found %d", n);
     } else {
         rc = draw(operands[0], (enum lang)o.lang, &made, e);
-        if (rc == 0) log_info("%zu pictures are in %s/plots", made, operands[0]);
+        if (rc == 0)
+            log_info(made == 1 ? "%zu picture is in %s/plots" : "%zu pictures are in %s/plots",
+                     made, operands[0]);
     }
     opt_fini(self->opts, &o);
     return rc;

@@ -144,15 +144,11 @@ static void rows(struct page *p, const struct two *two)
     grid_close(&t);
 }
 
-/* With its sign, and no finer than four digits of the larger figure. */
 static void total_difference(struct grid *t, json_t *row, enum kind kind)
 {
     struct strbuf b = { 0 };
     const double x = number(row, "difference"),
-                 most = fmax(fabs(number(row, "first")), fabs(number(row, "second"))),
-                 half = kind != PERCENT && most > 0 && x != floor(x)
-                            ? pow(10, floor(log10(most)) - 2)
-                            : NAN;
+                 half = page_half_beside(number(row, "first"), number(row, "second"), kind);
     page_signed(&b, x, -half, half, kind);
     grid_html(t, b.s, x, kind);
     strbuf_fini(&b);
@@ -184,7 +180,9 @@ static void totals(struct page *p, const struct two *two)
         grid_policy(&t, policy);
         grid_text(&t, figure_words(p->lang, p->a, text(one, "metric"), &unit, &share));
         grid_text(&t, share ? page_word(p, W_PERCENT) : unit);
-        const enum kind kind = share ? PERCENT : FIGURE;
+        const enum kind kind = share                                ? PERCENT
+                               : strstr(text(one, "metric"), "usd") ? MONEY
+                                                                    : FIGURE;
         grid_number(&t, number(one, "first"), kind);
         grid_number(&t, number(one, "second"), kind);
         total_difference(&t, one, kind);

@@ -96,7 +96,10 @@ void page_number(struct strbuf *out, double x, enum kind kind);
 /* To what its interval supports (base/figure.h); page_number() without one. */
 void page_within(struct strbuf *out, double x, double low, double high, enum kind kind);
 
-/* The same with a plus where it is above 0 as written. */
+/* Of two figures without an interval: half of one that gives their difference no finer digits than the larger of them has.
+ * NAN: they are whole, or of a kind that has digits of its own. */
+double page_half_beside(double first, double second, enum kind kind);
+/* The same as page_within() with a plus where it is above 0 as written. */
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind);
 /* "low to high" on a line below. */
 void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind);

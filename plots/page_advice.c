@@ -36,6 +36,48 @@ static const char *figure(struct page *p, double x)
     return s;
 }
 
+static const char *rough(struct page *p, double x)
+{
+    struct strbuf b = { 0 };
+    figure_add_short(&b, x, 3);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
+}
+
+static const char *duration(struct page *p, double seconds)
+{
+    struct strbuf b = { 0 };
+    figure_add_duration(&b, seconds);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
+}
+
+static const struct decision_option *option_of(const struct decision *d, const char *policy)
+{
+    for (size_t i = 0; i < d->n_options; i++)
+        if (strcmp(d->option[i].policy, policy) == 0) return &d->option[i];
+    return NULL;
+}
+
+/* A money figure to what its range supports: "4.70", "512,000". */
+static const char *amount(struct page *p, double x, const struct decision_option *o)
+{
+    struct strbuf b = { 0 };
+    page_within(&b, x, o->cost_p10, o->cost_p90, FIGURE);
+    const char *s = arena_strdup(p->a, b.s);
+    strbuf_fini(&b);
+    return s;
+}
+
+/* What a policy costs, x, to what the draws support; four digits where the stated prices decide. */
+static const char *cost(struct page *p, const struct decision *d, const char *policy, double x)
+{
+    const struct decision_option *o = d->by_median && policy ? option_of(d, policy) : NULL;
+    return o && o->cost_p90 > o->cost_p10 ? amount(p, x, o) : figure(p, x);
+}
+
 static const char *filled(struct page *p, enum word w, const char *const *arg, size_t n)
 {
     return word_filled(p->lang, p->a, w, arg, n);
@@ -49,38 +91,59 @@ static const char *reason_of(struct page *p, const struct decision *d,
         const char *metric;
         enum word words;
         double scale;
-    } known[] = { { "stable", W_Z_STABLE, 1 },
-                  { "attainment", W_Z_ATTAINMENT, 100 },
-                  { "lost", W_Z_LOST, 1 },
-                  { "slowdown_p95", W_Z_SLOWDOWN, 1 },
-                  { "cost", W_Z_COST, 1 },
-                  { "wait_p95_s", W_Z_WAIT, 1 },
-                  { "p_cheapest", W_Z_CHEAPEST, 100 } };
+        const char *(*text)(struct page *p, double x);
+    } known[] = {
+        { "stable", W_Z_STABLE, 1, figure },     { "attainment", W_Z_ATTAINMENT, 100, figure },
+        { "lost", W_Z_LOST, 1, figure },         { "slowdown_p95", W_Z_SLOWDOWN, 1, rough },
+        { "wait_p95_s", W_Z_WAIT, 1, duration }, { "p_cheapest", W_Z_CHEAPEST, 100, figure }
+    };
     if (p->lang == LANG_EN || !x->metric) return x->text;
     if (!x->against && strcmp(x->metric, "missed") == 0) {
         const char *const arg[] = { figure(p, x->value), figure(p, x->other) };
         return filled(p, W_Z_MISSED, arg, 2);
     }
     if (!x->against) return page_word(p, W_Z_ONLY);
+    if (strcmp(x->metric, "cost") == 0) {
+        const char *const arg[] = { cost(p, d, d->policy, x->value), x->against,
+                                    cost(p, d, x->against, x->other),
+                                    d->cost_unit ? word_of(p->lang, d->cost_unit) : "" };
+        return filled(p, W_Z_COST, arg, 4);
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].metric, x->metric) != 0) continue;
-        const char *const arg[] = { figure(p, known[i].scale * x->value), x->against,
-                                    figure(p, known[i].scale * x->other),
-                                    d->cost_unit ? word_of(p->lang, d->cost_unit) : "" };
-        return filled(p, known[i].words, arg, 4);
+        const char *const arg[] = { known[i].text(p, known[i].scale * x->value), x->against,
+                                    known[i].text(p, known[i].scale * x->other) };
+        return filled(p, known[i].words, arg, 3);
     }
     return x->text;
 }
 
-static const char *flip_of(struct page *p, const struct advice_flip *x)
+/* ": 4.49 against 4.68 USD a year", what the other policy and the recommended one cost; "" where no draws are known. */
+static const char *costs_of(struct page *p, const struct decision *d, const char *other)
+{
+    const struct decision_option *o = other ? option_of(d, other) : NULL,
+                                 *own = d->policy ? option_of(d, d->policy) : NULL;
+    if (!d->by_median || !o || !own || !isfinite(o->cost_p50) || !isfinite(own->cost_p50))
+        return "";
+    const char *const arg[] = { cost(p, d, other, o->cost_p50),
+                                cost(p, d, d->policy, own->cost_p50),
+                                d->cost_unit ? word_of(p->lang, d->cost_unit) : "" };
+    return filled(p, W_Z_COSTS, arg, 3);
+}
+
+static const char *flip_of(struct page *p, const struct decision *d, const struct advice_flip *x)
 {
     static const struct {
         const char *input;
         enum word words;
         double scale;
-    } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1 },     { "cost_share", W_Z_IF_COST, 100 },
-                  { "usd_per_card_year", W_Z_IF_LICENCE, 1 }, { "lost", W_Z_IF_LOST, 100 },
-                  { "attainment", W_Z_IF_ATTAINMENT, 100 },   { "fit", W_Z_NONE_FIT, 1 } };
+        const char *(*text)(struct page *p, double x);
+    } known[] = { { "slowdown_p95", W_Z_IF_SLOWDOWN, 1, rough },
+                  { "cost_share", W_Z_IF_COST, -100, rough },
+                  { "usd_per_card_year", W_Z_IF_LICENCE, 1, rough },
+                  { "lost", W_Z_IF_LOST, 100, rough },
+                  { "attainment", W_Z_IF_ATTAINMENT, 100, figure },
+                  { "fit", W_Z_NONE_FIT, 1, figure } };
     if (p->lang == LANG_EN || !x->input) return x->text;
     if (str_starts(x->input, "price: ")) {
         const char *const arg[] = { x->input + strlen("price: "), figure(p, x->at),
@@ -89,17 +152,11 @@ static const char *flip_of(struct page *p, const struct advice_flip *x)
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].input, x->input) != 0) continue;
-        const char *const arg[] = { figure(p, known[i].scale * x->at), x->to ? x->to : "" };
-        return filled(p, known[i].words, arg, 2);
+        const char *const arg[] = { known[i].text(p, known[i].scale * x->at), x->to ? x->to : "",
+                                    d->policy ? d->policy : "", costs_of(p, d, x->to) };
+        return filled(p, known[i].words, arg, 4);
     }
     return x->text;
-}
-
-static const struct decision_option *option_of(const struct decision *d, const char *policy)
-{
-    for (size_t i = 0; i < d->n_options; i++)
-        if (strcmp(d->option[i].policy, policy) == 0) return &d->option[i];
-    return NULL;
 }
 
 static size_t eligible(const struct decision *d)
@@ -131,16 +188,6 @@ static const struct decision_option *cheaper_but_slower(const struct decision *d
     for (size_t i = 0; i < d->n_ties; i++)
         if (strcmp(least->policy, d->tie[i]) == 0) return NULL;
     return least;
-}
-
-/* A money figure to what its range supports: "4.70", "512,000". */
-static const char *amount(struct page *p, double x, const struct decision_option *o)
-{
-    struct strbuf b = { 0 };
-    page_within(&b, x, o->cost_p10, o->cost_p90, FIGURE);
-    const char *s = arena_strdup(p->a, b.s);
-    strbuf_fini(&b);
-    return s;
 }
 
 /* That the recommended policy misses targets, where it does, in a sentence that follows; "". */
@@ -217,15 +264,6 @@ const char *page_finding(struct page *p, size_t i)
     return word_of_sentence(p->lang, p->a, p->r->advice[i]);
 }
 
-static const char *rough(struct page *p, double x)
-{
-    struct strbuf b = { 0 };
-    figure_add_short(&b, x, 3);
-    const char *s = arena_strdup(p->a, b.s);
-    strbuf_fini(&b);
-    return s;
-}
-
 static bool is_slowdown(const struct advice_reason *x)
 {
     return x->metric && x->against && strcmp(x->metric, "slowdown_p95") == 0;
@@ -271,7 +309,7 @@ static void decisions(struct page *p)
         const struct decision *d = &p->r->decision[i];
         const char **why = arena_array(p->a, d->n_reasons + 1, sizeof *why);
         const char **flips = arena_array(p->a, d->n_flips + 1, sizeof *flips);
-        for (size_t k = 0; k < d->n_flips; k++) flips[k] = flip_of(p, &d->flip[k]);
+        for (size_t k = 0; k < d->n_flips; k++) flips[k] = flip_of(p, d, &d->flip[k]);
         grid_row(&t, false);
         grid_name(&t,
                   d->about && strcmp(d->about, "(all)") == 0 ? page_word(p, W_ALL_WORK) : d->about,

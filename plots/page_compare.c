@@ -66,7 +66,7 @@ static const struct compared *of_service(const char *metric)
     static const struct compared known[] = {
         { ".latency_ms.p99", W_LATENCY_P99, W_MS, FIGURE },
         { ".attainment", W_WITHIN_ALL, W_PERCENT, PERCENT },
-        { ".usd_per_million_requests", W_PER_MILLION_REQUESTS, W_USD, FIGURE },
+        { ".usd_per_million_requests", W_PER_MILLION_REQUESTS, W_USD, PRICE },
     };
     const size_t len = strlen(metric);
     if (strncmp(metric, SERVICES, strlen(SERVICES)) != 0) return NULL;
@@ -78,11 +78,25 @@ static const struct compared *of_service(const char *metric)
     return NULL;
 }
 
+/* Half of the interval of a cost for the ranges of the prices, where it has no other; NAN. */
+static double half_of_price(const struct result *r, size_t policy, double x, enum kind kind)
+{
+    return kind == PRICE ? fabs(x) * result_cost_spread(r, policy) : NAN;
+}
+
 static void difference_cell(struct grid *t, const struct comparison_row *c, enum kind kind)
 {
     struct strbuf b = { 0 };
-    page_signed(&b, c ? c->difference : NAN, c ? c->low : NAN, c ? c->high : NAN, kind);
-    if (c && isfinite(c->low)) page_interval(t->p, &b, c->low, c->high, kind);
+    if (c && isfinite(c->low)) {
+        page_signed(&b, c->difference, c->low, c->high, kind);
+        page_interval(t->p, &b, c->low, c->high, kind);
+    } else if (c) {
+        double half = half_of_price(t->p->r, 0, c->first, kind);
+        if (!isfinite(half)) half = page_half_beside(c->first, c->value, kind);
+        page_signed(&b, c->difference, -half, half, kind);
+    } else {
+        page_number(&b, NAN, kind);
+    }
     grid_html(t, b.s, c ? c->difference : NAN, kind);
     strbuf_fini(&b);
 }
@@ -137,7 +151,9 @@ static void difference_row(struct grid *t, const struct comparison_row *like)
     }
     grid_row(t, false);
     grid_name(t, words, unit);
-    grid_within(t, like->first, least_half(p->r, like->metric), kind);
+    const double half = least_half(p->r, like->metric);
+    grid_within(t, like->first, isfinite(half) ? half : half_of_price(p->r, 0, like->first, kind),
+                kind);
     for (size_t i = 1; i < p->r->n_policies; i++)
         difference_cell(t, find_difference(p->r, p->r->policy[i].name, like->metric), kind);
 }

@@ -38,11 +38,20 @@ static bool moves(const double x[2])
     return fmax(fabs(x[0]), fabs(x[1])) >= TOO_SMALL_PERCENT / 100.0;
 }
 
+/* "+0.4", "-42.4", "0.0": nothing that moves has a sign. */
+static void signed_tenths(struct strbuf *out, double x)
+{
+    if (figure_round(x, FIGURE_TENTHS) > 0) strbuf_addc(out, '+');
+    figure_add(out, x, FIGURE_TENTHS);
+}
+
 static void both(struct strbuf *out, const struct page *p, enum word what, const double x[2])
 {
     if (!moves(x)) return;
-    strbuf_addf(out, "%s%s %+.1f / %+.1f", out->len ? page_word(p, W_SEPARATOR) : "",
-                page_word(p, what), x[AT_LOW], x[AT_HIGH]);
+    strbuf_addf(out, "%s%s ", out->len ? page_word(p, W_SEPARATOR) : "", page_word(p, what));
+    signed_tenths(out, x[AT_LOW]);
+    strbuf_addz(out, " / ");
+    signed_tenths(out, x[AT_HIGH]);
 }
 
 /* "stays timeslice; intercept: mean turnaround % -0.9 / -42.4" */

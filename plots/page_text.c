@@ -5,6 +5,7 @@
 #include "plots/html.h"
 #include "plots/report_data.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The policy at place k of the scenario has the colour of line type k in templates/style.gp. */
@@ -101,6 +102,16 @@ void page_within(struct strbuf *out, double x, double low, double high, enum kin
         page_number(out, x, kind);
     else
         html_placed(out, scale * x, place);
+}
+
+double page_half_beside(double first, double second, enum kind kind)
+{
+    const double most = fmax(fabs(first), fabs(second));
+    if (kind == SECONDS || kind == PERCENT || !(most > 0)) return NAN;
+    if (first == floor(first) && second == floor(second)) return NAN;
+    const int place =
+        kind == MONEY ? figure_place_money(most) : figure_place_of(most, FIGURE_DIGITS);
+    return 1.5 * pow(10, place + 1); /* of the place's two digits the second */
 }
 
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind)

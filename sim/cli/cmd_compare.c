@@ -129,10 +129,15 @@ static const char *number(char out[NUMBER], double v, double half)
     return figure_text(out, NUMBER, v, figure_place(half));
 }
 
-static void put_number(double v, double half)
+static void put_placed(double v, int place)
 {
     char text[NUMBER];
-    printf("  %11s", number(text, v, half));
+    printf("  %11s", figure_text(text, NUMBER, v, place));
+}
+
+static void put_number(double v, double half)
+{
+    put_placed(v, figure_place(half));
 }
 
 static void put_times_longer(double times)
@@ -168,12 +173,13 @@ static bool has_none(const struct compare_total *t)
     return isnan(t->first) && isnan(t->second);
 }
 
-/* As if an interval gave the larger of both four digits, and their difference no finer ones; NAN: whole numbers. */
-static double half_of(const struct compare_total *t)
+/* That of the larger of both, and of their difference. */
+static int place_of(const struct compare_total *t)
 {
     const double most = fmax(fabs(t->first), fabs(t->second));
-    if (!(most > 0) || (t->first == floor(t->first) && t->second == floor(t->second))) return NAN;
-    return pow(10, floor(log10(most)) - 2);
+    if (t->first == floor(t->first) && t->second == floor(t->second)) return FIGURE_NO_PLACE;
+    return strstr(t->metric, "usd") ? figure_place_money(most)
+                                    : figure_place_of(most, FIGURE_DIGITS);
 }
 
 /* Of the first two columns. */
@@ -201,10 +207,10 @@ static void print_table(const struct comparison *c)
         const struct compare_total *t = &c->total[i];
         if (has_none(t)) continue;
         printf("%-*s  %-*s  %9s  %9s", width, t->policy, figure, t->metric, "", "");
-        const double half = half_of(t);
-        put_number(t->first, half);
-        put_number(t->second, half);
-        put_number(t->second - t->first, half);
+        const int place = place_of(t);
+        put_placed(t->first, place);
+        put_placed(t->second, place);
+        put_placed(t->second - t->first, place);
         printf("  one figure a run\n");
     }
     printf(

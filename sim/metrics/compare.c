@@ -206,7 +206,8 @@ static const char *amount(double v, const char *unit, struct arena *a)
     if (strcmp(unit, "s") == 0) {
         figure_add_duration(&b, v);
     } else {
-        figure_add_short(&b, v, 3);
+        const int place = figure_place_of(v, 3);
+        figure_add(&b, v, place == FIGURE_TENTHS ? place - 1 : place); /* of money */
         strbuf_addf(&b, " %s", unit);
     }
     const char *s = arena_strdup(a, b.s);

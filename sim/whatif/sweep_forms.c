@@ -156,8 +156,10 @@ static void number_cell(char cell[CELL], const struct interval *i, const struct 
         figure_add_duration(&b, i->mean);
     } else if (c->kind == SHARED) {
         figure_add(&b, 100 * i->mean, known ? figure_place(100 * i->half) : FIGURE_TENTHS);
-    } else if (c->kind == PAID && !known) {
-        figure_add(&b, i->mean, figure_place_money(i->mean));
+    } else if (c->kind == PAID) {
+        /* however alike the replications are, the prices are not known better */
+        const int money = figure_place_money(i->mean), place = figure_place(i->half);
+        figure_add(&b, i->mean, known && place > money ? place : money);
     } else {
         figure_add(&b, i->mean, figure_place(i->half));
     }

@@ -56,11 +56,13 @@ static void who_pays_by_class_and_group(void **state)
     const char *table = strstr(text, "id=\"class-cost\"");
     assert_non_null(table);
     assert_contains(table, ">training</th>");
-    assert_contains(table, "<td data-v=\"2.25\">2.250</td><td data-v=\"3.125\" title=\"3.125\">3.12</td>");
+    assert_contains(table,
+                    "<td data-v=\"2.25\">2.250</td><td data-v=\"3.125\" title=\"3.125\">3.12</td>");
     assert_contains(table, "<td data-v=\"77.75\" title=\"77.75\">80</td><td data-v=\"\">n/a</td>");
     table = strstr(text, "id=\"chargeback-groups\"");
     assert_non_null(table);
-    assert_contains(table, "<th scope=\"row\">physics</th><td data-v=\"900.25\" title=\"900.25\">900</td>");
+    assert_contains(
+        table, "<th scope=\"row\">physics</th><td data-v=\"900.25\" title=\"900.25\">900</td>");
     assert_contains(table, "(no group)");
     free(text);
     fake_result_fini(&r);
@@ -127,7 +129,7 @@ static void what_each_parameter_does(void **state)
     if (strstr(text, "self-checks failed")) fail_msg("no profile is in doubt");
     /* of the policy that moves most, which is a: its cost by a quarter */
     assert_contains(text, "at high recommended: whole; a: mean turnaround % -1.0 / -2.0; "
-                          "cost of useful hour % +0.0 / +25.0; targets met, points +0.0 / +5.0");
+                          "cost of useful hour % 0.0 / +25.0; targets met, points 0.0 / +5.0");
     assert_contains(text, "no range known");
     free(text);
     /* why an end cannot be run is said in English only */
@@ -176,8 +178,9 @@ static void when_buying_has_paid(void **state)
     assert_int_equal(data_months(&s, out, &e), 1);
     char *text = read_file(out);
     assert_string_equal(
-        text, "own\tusd\tpaid_back\trent\tplace\n0\t100\tNaN\t0\t-2\n1\t110\tNaN\t60\t-2\n2\t120\t120\t120\t-2\n\n\n"
-              "cloud\tusd\tpaid_back\trent\tplace\n0\t0\tNaN\tNaN\t0\n1\t60\tNaN\tNaN\t-2\n2\t120\tNaN\tNaN\t-2\n");
+        text,
+        "own\tusd\tpaid_back\trent\tplace\n0\t100\tNaN\t0\t-2\n1\t110\tNaN\t60\t-2\n2\t120\t120\t120\t-2\n\n\n"
+        "cloud\tusd\tpaid_back\trent\tplace\n0\t0\tNaN\tNaN\t0\n1\t60\tNaN\tNaN\t-2\n2\t120\tNaN\tNaN\t-2\n");
     free(text);
     p[0].tco.n_paybacks = 0; /* nothing to break even with */
     assert_int_equal(data_months(&s, out, &e), 0);
@@ -221,14 +224,16 @@ static void a_sweep_beside_the_run(void **state)
     beside_fini(&b);
     assert_int_equal(mkdir(sweep, 0777), 0);
     put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
-    static const char *const one[] = { "seed=1", "a=1" }, *const other[] = { "a=2" };
+    static const char *const one[] = { "seed=1", "output.timeline=true", "a=1" }, *const other[] = {
+        "a=2"
+    };
     r.set = other;
     r.n_set = 1;
     beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* changed in another way */
     beside_fini(&b);
     r.set = one;
-    r.n_set = 2;
+    r.n_set = 3;
     r.seed = 2;
     beside_read(&b, run, &r, LANG_ZH);
     assert_null(b.name); /* another seed */
@@ -246,7 +251,9 @@ static void a_sweep_beside_the_run(void **state)
     struct strbuf out = { 0 };
     report_page(&r, NULL, 0, &look, &out);
     assert_contains(out.s, "<code>gpusim plot</code>");
-    assert_contains(out.s, "gpusim run SCENARIO --seed 1 --set &#39;a=1&#39;");
+    assert_contains(
+        out.s,
+        "gpusim run SCENARIO --seed 1 --set &#39;output.timeline=true&#39; --set &#39;a=1&#39;");
     strbuf_fini(&out);
     beside_fini(&b);
     struct err e = { 0 };
@@ -410,6 +417,62 @@ static void why_is_said_once(void **state)
     arena_destroy(a);
 }
 
+/* Other languages say the figures of the English sentences, to the same digits, of the same policies. */
+static void why_is_said_alike(void **state)
+{
+    static const struct advice_reason why[] = {
+        { "b", "slowdown_p95", "mig", 4.004, 91.744 },
+        { "c", "cost", "mig", 4.6802, 5.4059 },
+        { "d", "wait_p95_s", "mig", 12.04, 17280 },
+    };
+    static const struct advice_flip flips[] = {
+        { "f", "slowdown_p95", "mig", 91.744 },
+        { "g", "cost_share", "mig", -0.26441 },
+        { "h", "usd_per_card_year", "mig", 5579.3 },
+    };
+    static const struct decision_option costs[] = {
+        { .policy = "timeslice",
+          .cost = 4.16,
+          .cost_p10 = 4.131,
+          .cost_p50 = 4.6802,
+          .cost_p90 = 5.257 },
+        { .policy = "mig", .cost = 4.9, .cost_p10 = 4.8, .cost_p50 = 5.4059, .cost_p90 = 6.1 },
+    };
+    struct decision d = { .about = "(all)",
+                          .policy = "timeslice",
+                          .cost_unit = "USD per useful GPU-hour",
+                          .by_median = true,
+                          .option = costs,
+                          .n_options = 2,
+                          .reason = why,
+                          .n_reasons = 3,
+                          .flip = flips,
+                          .n_flips = 3 };
+    struct policy_result x[2] = { { .name = "mig" }, { .name = "timeslice" } };
+    struct result r = { .policy = x, .n_policies = 2, .decision = &d, .n_decisions = 1 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a, .lang = LANG_ZH };
+    (void)state;
+    page_decisions(&p);
+    assert_contains(out.s, "成本 4.68 美元/有效 GPU 小时；mig 为 5.41</li>");
+    assert_contains(out.s, "等待不超过 12 s；mig 为 4.8 h</li>");
+    assert_contains(
+        out.s, "若可接受 91.7 的 95 % 减速比，则 mig 更便宜：5.41 对 4.68 美元/有效 GPU 小时</li>");
+    assert_contains(out.s,
+                    "若 mig 的成本降低 26.4 %（卡更少或更便宜，或租金更低），则 mig 更便宜</li>");
+    assert_contains(out.s,
+                    "若 timeslice 需要每卡每年 5,580 美元以上的许可或支持，则 mig 更便宜</li>");
+    strbuf_clear(&out);
+    d.by_median = false; /* the stated prices decide: four digits */
+    d.n_options = 0;
+    page_decisions(&p);
+    assert_contains(out.s, "成本 4.68 美元/有效 GPU 小时；mig 为 5.406</li>");
+    assert_contains(out.s, "则 mig 更便宜</li>");
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
 /* Counts are of the whole run, waits of what came after the warm-up: said where there is one. */
 static void what_the_warmup_leaves_out(void **state)
 {
@@ -432,6 +495,37 @@ static void what_the_warmup_leaves_out(void **state)
     assert_null(strstr(out.s, "warm-up"));
     assert_contains(out.s, "per useful GPU-hour");
     json_decref(r.scenario);
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
+/* One run has no interval: a difference has no finer digits than what it is a difference of, costs those of the prices. */
+static void differences_without_interval(void **state)
+{
+    static const struct comparison_row rows[] = {
+        { "b", "energy_kwh", "kWh", 134.1123, 142.3441, 8.2318, NAN, NAN },
+        { "b", "usd_per_useful_gpu_hour", "USD/h", 4.5499, 3.7976, -0.7523, NAN, NAN },
+        { "b", "completed", "jobs", 313, 399, 86, NAN, NAN },
+    };
+    static const struct decision_option drawn[] = {
+        { .policy = "a", .cost_p10 = 3.9, .cost_p50 = 4.4, .cost_p90 = 4.9 },
+    };
+    struct policy_result x[2] = { { .name = "a" }, { .name = "b" } };
+    struct decision d = { .option = drawn, .n_options = 1 };
+    struct result r = { .policy = x, .n_policies = 2, .comparison = rows, .n_comparisons = 3 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a };
+    (void)state;
+    page_comparison(&p);
+    assert_contains(out.s, ">134.1</td><td data-v=\"8.2318\" title=\"8.2318\">+8.2</td>");
+    assert_contains(out.s, ">4.550</td><td data-v=\"-0.7523\" title=\"-0.7523\">&minus;0.752</td>");
+    assert_contains(out.s, ">313</td><td data-v=\"86\">+86</td>");
+    strbuf_clear(&out);
+    r.decision = &d;
+    r.n_decisions = 1;
+    page_comparison(&p);
+    assert_contains(out.s, ">4.55</td><td data-v=\"-0.7523\" title=\"-0.7523\">&minus;0.75</td>");
     strbuf_fini(&out);
     arena_destroy(a);
 }
@@ -494,6 +588,8 @@ int main(void)
         cmocka_unit_test(a_single_sample_is_drawn),
         cmocka_unit_test(samples_are_spread_over_buckets),
         cmocka_unit_test(why_is_said_once),
+        cmocka_unit_test(why_is_said_alike),
+        cmocka_unit_test(differences_without_interval),
         cmocka_unit_test(what_the_warmup_leaves_out),
         cmocka_unit_test(energy_that_is_known),
         cmocka_unit_test(the_command_is_whole),
