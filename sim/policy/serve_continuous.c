@@ -208,18 +208,30 @@ static uint32_t *phase_of(struct engine *e, int64_t cached)
     return &e->phase[((cached - e->step) % b + b) % b];
 }
 
-/* Blocks that step `step + k` takes. */
-static int64_t need_at(const struct engine *e, int64_t k)
+/* Where the phase stands of those that need a block for step `step`; for the step after it. */
+static int64_t due(const struct engine *e)
 {
-    const int64_t b = e->p->block;
-    return e->phase[(b - (e->step + k) % b) % b];
+    const int64_t late = e->step % e->p->block;
+    return late ? e->p->block - late : 0;
+}
+
+static int64_t due_after(const struct engine *e, int64_t at)
+{
+    return (at ? at : e->p->block) - 1;
+}
+
+/* Blocks that step `step` takes. */
+static int64_t need_now(const struct engine *e)
+{
+    return e->phase[due(e)];
 }
 
 static int64_t need_of(const struct engine *e, int64_t steps)
 {
-    const int64_t b = e->p->block;
-    int64_t sum = steps / b * (int64_t)e->heap.n;
-    for (int64_t k = 0; k < steps % b; k++) sum += need_at(e, k);
+    const int64_t rounds = steps / e->p->block;
+    int64_t sum = rounds * (int64_t)e->heap.n, at = due(e);
+    for (int64_t k = rounds * e->p->block; k < steps; k++, at = due_after(e, at))
+        sum += e->phase[at];
     return sum;
 }
 
@@ -230,7 +242,9 @@ static int64_t steps_with_blocks(const struct engine *e, int64_t most)
     if (need_of(e, most) <= e->free_blocks) return most;
     const int64_t rounds = e->free_blocks / n;
     int64_t left = e->free_blocks - rounds * n, k = 0;
-    while (need_at(e, k) <= left) left -= need_at(e, k++); /* ends within a round: that needs n */
+    /* Ends within a round: that needs n. */
+    for (int64_t at = due(e); e->phase[at] <= left; at = due_after(e, at), k++)
+        left -= e->phase[at];
     return rounds * e->p->block + k;
 }
 
@@ -413,7 +427,7 @@ static void fill_step(struct engine *e, simtime now, bool admits, struct serve_n
                       struct llm_step *s)
 {
     int64_t budget = e->p->max_tokens - (int64_t)e->heap.n;
-    const int64_t need = need_at(e, 0);
+    const int64_t need = need_now(e);
     for (struct serve_call *q = e->fill; q; q = q->fill) budget -= chunk_of(q, budget);
     while (admits && budget > 0 && e->waiting.n && (int64_t)e->running.n < e->p->max_seqs) {
         struct serve_call *q = e->waiting.head;
@@ -440,7 +454,7 @@ static double next(void *state, simtime now, struct llm_step *step, struct serve
     expire(e, now, news);
     e->new_head = false;
     if (e->running.n + e->waiting.n == 0) return 0;
-    for (; need_at(e, 0) > e->free_blocks; evicted = true) evict(e);
+    for (; need_now(e) > e->free_blocks; evicted = true) evict(e);
     struct llm_step s = { .tokens = (double)e->heap.n, .seqs = (double)e->heap.n, .kv = e->kv };
     fill_step(e, now, !evicted, news, &s);
     *step = s;
