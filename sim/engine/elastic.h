@@ -4,7 +4,9 @@
  * Sizes are whole cards from min_gpus to max_gpus (absent: gpus): all of them when they are at most 16,
  * else the ends, gpus, and the powers of two between. CPU cores and host memory of the job go with the
  * number of cards. On n cards a job works rate(n) / rate(gpus) as fast as on those it asks for, and a
- * limit holds for the cards it asks for: rate is `scaling`, by default the number of cards.
+ * limit holds for the cards it asks for: rate is `scaling`, by default the number of cards. Each time it comes onto cards
+ * its limit is what its work done leaves of it, at the rate of these cards. Orders rank a job by the cards it asks for;
+ * accounts (quotas, fair, drf) count those it has. While it waits it is its smallest size to quotas and reservations.
  *
  * Threads: the rules are read-only; the rest belongs to one run. */
 #ifndef GPUSIM_ENGINE_ELASTIC_H

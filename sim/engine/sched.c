@@ -176,9 +176,11 @@ bool sched_may(const struct sched *s, const struct job *j)
 struct job *sched_head(struct sched *s)
 {
     struct job *j;
-    if (s->plan->preempts) { /* one lane for all accounts: it is not held */
+    if (s->plan->preempts) { /* one lane for all accounts */
+        s->walk++;
         waitlist_walk(&s->queue);
-        while ((j = waitlist_step(&s->queue)) && !sched_may(s, j)) {}
+        while ((j = waitlist_step(&s->queue)) && (sched_is_held(s, j) || !sched_may(s, j)))
+            sched_hold_account(s, j);
         return j;
     }
     while ((j = waitlist_first(&s->queue)) && !sched_may(s, j))
@@ -280,10 +282,11 @@ void sched_submit(struct sched *s, struct job *j)
     sched_enqueue(s, j);
     /* Strict order: a newcomer can start only at the head. But where all are placed anew, others may have a place that
      * had none while jobs were on their way; where one lane has all accounts, those before it may wait for a quota
-     * only; and the first of its account may take back what was lent. Backfill may take it out of turn - where
+     * only; the first of its account may take back what was lent; and elastic jobs may make room that were starting up
+     * when they were asked last. Backfill may take it out of turn - where
      * anybody may, unless its like has found no room since something was given back. */
-    const bool anywhere =
-        s->plan->replaces || s->plan->reclaims || (s->plan->preempts && s->accounts);
+    const bool anywhere = s->plan->replaces || s->plan->reclaims ||
+                          (s->plan->preempts && s->accounts) || s->elastic.n > 0;
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
                           j->shape->no_room == s->walk && s->walk > 0;
     if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || anywhere ||
@@ -457,7 +460,7 @@ void sched_run(struct sched *s, simtime now)
     int group;
     s->needs_run = false;
     s->view.now = now;
-    if (turns_are_due(s, now)) rank_accounts(s);
+    if (s->waiting > 0 && turns_are_due(s, now)) rank_accounts(s);
     if (s->plan->reclaims) sched_reclaim(s);
     if (s->plan->preempts) {
         s->plan->replaces ? sched_replace(s) : sched_preempt(s);

@@ -3,11 +3,13 @@
  * which costs it `restart`.
  *
  * A waiting job is tried at the cards it asks for, then at each smaller size; at its largest first when
- * it waits alone and could grow anyway. When somebody waits whom no size lets start, the running elastic
+ * it waits alone and could grow anyway. Under EASY the largest that has room now is asked beside the reservation, no
+ * smaller one. When somebody waits whom no size lets start, the running elastic
  * jobs, the last in the order first, give up cards one size at a time, in turns, until the first waiting
  * job fits; if it does not fit even then, they keep them. When nobody waits they grow, the first in the
  * order first, one size at a time, in turns, as long as there are cards and the time they save is more
- * than the restart costs. Quotas count what jobs have.
+ * than the restart costs. Quotas count what jobs have. The order is that of the ranks with which they last began to
+ * wait; where the order preempts, of their ranks of now.
  *
  * All of it is tried on the copy of the fleet and undone; then the jobs that change are stopped together
  * and started together. Complexity: elastic jobs x sizes placement queries at an instant at which
@@ -61,6 +63,7 @@ static size_t candidates(struct sched *s, struct resize **out)
     for (size_t i = 0; i < s->elastic.n; i++) {
         struct job *j = s->elastic.v[i];
         if (j->state != JOB_RUNNING) continue; /* it is starting up: not in the middle of that */
+        if (s->plan->preempts) j->rank = sched_rank(s, j);
         list[n] = (struct resize){ .job = j, .size = j->at_size, .group = j->group };
         sched_pick_of(j, &list[n].pick);
         n++;

@@ -7,7 +7,7 @@
  * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
  * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
  * scenarios in which jobs take each other's place; replace, in which all are placed anew; quotas, in which
- * accounts have some; reclaim, in which they take back what they have lent.
+ * accounts have some; reclaim, in which they take back what they have lent; elastic, in which jobs work on fewer or more cards.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
@@ -27,7 +27,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic, random, wires;
+    bool limits, dynamic, random, wires, elastic;
     int groups, nodes[2], per[2];
     simtime stop; /* the horizon */
     bool quotas;  /* an admission by plan does not know them */
@@ -65,11 +65,17 @@ static bool is_only(const char *name)
     return mode && strcmp(mode, name) == 0;
 }
 
+/* Modes that are drawn together with the others. */
+static bool blends(void)
+{
+    return is_only("quotas") || is_only("elastic");
+}
+
 /* This one is of the mode: one in so many. */
 static bool mode(struct setting *s, const char *name, uint64_t in)
 {
     const bool drawn = chance(s, in);
-    return getenv("GPUSIM_SECOND") && !is_only("quotas") ? is_only(name) : drawn || is_only(name);
+    return getenv("GPUSIM_SECOND") && !blends() ? is_only(name) : drawn || is_only(name);
 }
 
 /* Domains of several nodes or parts of one, and racks. */
@@ -136,7 +142,7 @@ static void make_share(struct setting *s)
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
-        if (mode(s, "dynamic", 2)) {
+        if (mode(s, "dynamic", 2) && !s->elastic) {
             s->dynamic = true;
             strbuf_addf(&s->share,
                         "'kind': 'mig', 'layout': 'dynamic', 'start': '%s', 'repartition': '%d s', "
@@ -164,6 +170,8 @@ static void make_job(struct setting *s, struct second_job *j)
                               .limit = JOB_NO_TIME,
                               .slots = 1,
                               .cpus_milli = JOB_NO_INT,
+                              .min_gpus = JOB_NO_INT,
+                              .max_gpus = JOB_NO_INT,
                               .bytes = JOB_NO_BYTES,
                               .priority = (int32_t)below(s, 4),
                               .user = (int32_t)below(s, 2) };
@@ -184,6 +192,11 @@ static void make_job(struct setting *s, struct second_job *j)
     if (chance(s, 4)) j->bytes = below(s, UINT64_C(30000000000));
     j->deadline = chance(s, 4) ? JOB_NO_TIME : some_time(s, 1000);
     if (chance(s, 3)) j->cpus_milli = (int32_t)below(s, 12000);
+    if (s->elastic && j->gpus_milli >= 1000) {
+        const int gpus = j->gpus_milli / 1000;
+        if (!chance(s, 3)) j->min_gpus = 1 + (int32_t)below(s, (uint64_t)gpus);
+        if (!chance(s, 3)) j->max_gpus = gpus + (int32_t)below(s, chance(s, 20) ? 30 : 5);
+    }
     if (!chance(s, 3)) j->profile = any(s, profiles);
     if (chance(s, 6)) j->model = any(s, models);
 }
@@ -218,6 +231,10 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
     if (j->bytes != JOB_NO_BYTES) strbuf_addf(b, "%llu", (unsigned long long)j->bytes);
     strbuf_addf(b, ",%s,%s,", j->profile ? j->profile : "", j->model ? j->model : "");
     if (j->deadline != JOB_NO_TIME) add_s(b, j->deadline);
+    strbuf_addc(b, ',');
+    if (j->min_gpus != JOB_NO_INT) strbuf_addf(b, "%d", j->min_gpus);
+    strbuf_addc(b, ',');
+    if (j->max_gpus != JOB_NO_INT) strbuf_addf(b, "%d", j->max_gpus);
     strbuf_addc(b, '\n');
 }
 
@@ -274,8 +291,10 @@ static void compare(const struct simulated *s, const struct second_job *j, int n
     const struct sim_job *got = NULL;
     int at = -1;
     double within_s = shared ? 2.1e-9 : 0.1e-9;
-    for (int i = 0; i < n; i++)
-        if ((shared || j[i].model) && j[i].attempts > 1) within_s = 1e-7;
+    for (int i = 0; i < n; i++) {
+        const bool sized = j[i].min_gpus != JOB_NO_INT || j[i].max_gpus != JOB_NO_INT;
+        if ((shared || j[i].model || sized) && j[i].attempts > 1) within_s = 1e-7;
+    }
     for (int i = 0; i < n; i++) {
         char id[16];
         snprintf(id, sizeof id, "%d", i);
@@ -307,7 +326,7 @@ static void make_preemption(struct setting *s, const char **order, const char **
     s->preempt = "always";
     if (strcmp(*order, "las") == 0)
         strbuf_addf(&s->more, ", 'threshold': '%d s'", 1 + (int)below(s, 500));
-    if (s->kind == KIND_WHOLE && mode(s, "replace", 3)) {
+    if (s->kind == KIND_WHOLE && !s->elastic && mode(s, "replace", 3)) {
         strbuf_addf(&s->more, ", 'migrate': 'replace', 'migrate_pause': '%d ms'",
                     (int)(below(s, 3) * below(s, 8) * 500));
         if (chance(s, 3))
@@ -377,7 +396,7 @@ static simtime make_jobs(struct setting *s, struct second_job *j, int n, struct 
     const uint64_t gap = 1 + below(s, 60);
     strbuf_addz(trace,
                 "job_id,submit_s,duration_s,gpus,walltime_s,slots,priority,cpus,user,gpu_mem_bytes,"
-                "profile,gpu_model,deadline_s\n");
+                "profile,gpu_model,deadline_s,min_gpus,max_gpus\n");
     const int kinds = chance(s, 3) ? n : 2 + (int)below(s, 4); /* few: many jobs look alike */
     for (int i = 0; i < n; i++) {
         make_job(s, &j[i]);
@@ -393,8 +412,20 @@ static simtime make_jobs(struct setting *s, struct second_job *j, int n, struct 
     return at;
 }
 
+/* Jobs that work on fewer or more cards. */
+static void make_elastic(struct setting *s, const char **backfill, const char **place)
+{
+    if (strcmp(*backfill, "conservative") == 0) *backfill = "easy";
+    if (strcmp(*place, "fgd") == 0) *place = "pack"; /* the classes of its mix change with sizes */
+    strbuf_addf(&s->more, ", 'elastic': '%s'", chance(s, 4) ? "start" : "resize");
+    if (chance(s, 2)) strbuf_addz(&s->more, ", 'scaling': {'1': 1, '2': 1.9, '4': 3.5, '7': 5}");
+    if (!strstr(s->more.s, "'restart'") && chance(s, 2))
+        strbuf_addf(&s->more, ", 'restart': '%d s'", (int)below(s, 40));
+}
+
 /* The keys of an order, and those of modes. */
-static void make_more(struct setting *s, const char **order, const char **backfill)
+static void make_more(struct setting *s, const char **order, const char **backfill,
+                      const char **place)
 {
     static const char *const gangs[] = {
         "'gang': 'any'",   "'gang': 'domain'",  "'gang': 'domain', 'racks': 'pack'",
@@ -411,8 +442,10 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         strbuf_addf(&s->more, ", 'half_life': '%d s', 'recalculate': '%d s'",
                     10 + (int)below(s, 1000), (int)below(s, 3) * (int)below(s, 100));
     if (strcmp(*order, "deadline") == 0)
-        strbuf_addf(&s->more, ", 'admission': '%s'", s->quotas ? "alone" : any(s, admissions));
+        strbuf_addf(&s->more, ", 'admission': '%s'",
+                    s->quotas || s->elastic ? "alone" : any(s, admissions));
     if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
+    if (s->elastic) make_elastic(s, backfill, place);
 }
 
 static char *make_scenario(struct setting *s, simtime last)
@@ -428,7 +461,7 @@ static char *make_scenario(struct setting *s, simtime last)
     const char *order = any(s, orders), *backfill = any(s, backfills);
     const char *place = any(s, places);
     force(s, &order, &backfill, &place);
-    make_more(s, &order, &backfill);
+    make_more(s, &order, &backfill, &place);
     s->stop = SIM_NEVER;
     if (mode(s, "horizon", 4)) {
         s->stop = SIM_SECOND + some_time(s, (uint64_t)(last / SIM_SECOND) + 100);
@@ -458,6 +491,7 @@ static void one(uint64_t seed, struct tally *tally)
     struct simulated sim;
     s.kind = kind_of(&s);
     s.random = mode(&s, "random", 8);
+    s.elastic = !s.random && mode(&s, "elastic", 6);
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);

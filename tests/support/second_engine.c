@@ -22,6 +22,19 @@ static void leave(struct engine *e, int job, enum job_state state)
     second_held(e, job);
 }
 
+void second_off(struct engine *e, int job)
+{
+    struct life *l = &e->life[job];
+    simtime left, safe;
+    second_progress(e, job, &left, &safe);
+    if (left < l->remaining) l->remaining = left;
+    l->held += e->clock - l->allocated;
+    second_drop(&e->now, job);
+    second_held(e, job);
+    l->on = l->working = false;
+    l->bytes = 0;
+}
+
 void second_stop(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
@@ -118,12 +131,13 @@ void second_start(struct engine *e, int job, const struct place *at)
     if (l->job->attempts > 1) l->ready += e->plan->restart;
     second_carve(e, at);
     second_put(&e->now, job, at);
-    l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + l->job->limit;
+    l->promised = l->job->limit == JOB_NO_TIME ? SIM_NEVER : e->clock + second_limit(e, job);
     l->from = l->remaining;
     l->line = second_line(e, job);
     l->left = (long double)l->line;
-    if (l->wish[at->group].transfer != 1.0)
-        l->left = roundl((long double)((double)l->line * l->wish[at->group].transfer));
+    l->held_size = l->at_size;
+    l->scale = l->wish[at->group].transfer * second_stretch(l);
+    if (l->scale != 1.0) l->left = roundl((long double)((double)l->line * l->scale));
     name_cards(e, job);
     if (l->ready == e->clock) begin(e, job);
 }
@@ -230,13 +244,14 @@ static void easy(struct engine *e, int head)
             second_leave(e, j);
             continue;
         }
-        if (l->job->limit == JOB_NO_TIME || !second_find(e, &e->now, NULL, j, e->like, &at))
-            continue;
+        if (l->job->limit == JOB_NO_TIME || !second_find_size(e, &e->now, j, true, &at)) continue;
         const bool brief = second_end(e, j, &at) <= r.when;
         if (brief)
             second_prefer(e, &e->now, &r.then, false, j, &at);
-        else if (!may_beside(e, head, j) || !beside(e, &r, j, &at))
+        else if (!may_beside(e, head, j) || !beside(e, &r, j, &at)) {
+            second_be(e, j, 0);
             continue;
+        }
         if (!brief) second_put(&r.then, j, &at);
         second_start(e, j, &at);
         if (!brief && !l->on) second_drop(&r.then, j); /* out of memory at once */
@@ -246,15 +261,20 @@ static void easy(struct engine *e, int head)
 static void schedule(struct engine *e)
 {
     struct place at;
-    int head;
+    int head = -1;
     second_look(e);
     if (e->plan->preempts) {
         e->plan->replaces ? second_replace(e) : second_preempt(e);
+        if (second_resize(e)) e->failed = e->news = true;
         return;
     }
     if (e->plan->reclaims) second_reclaim(e);
-    while ((head = second_head(e)) >= 0 && second_find(e, &e->now, NULL, head, e->like, &at))
-        second_start(e, head, &at);
+    while (e->plan->backfill != BACKFILL_GREEDY && (head = second_head(e)) >= 0)
+        if (second_find_size(e, &e->now, head, true, &at))
+            second_start(e, head, &at);
+        else if (!second_resize(e))
+            break;
+    if (e->plan->backfill != BACKFILL_GREEDY && head < 0) second_resize(e);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);
     if (head >= 0 && e->plan->backfill == BACKFILL_CONSERVATIVE) second_conservative(e);
     if (e->plan->backfill != BACKFILL_GREEDY) return;
@@ -262,8 +282,9 @@ static void schedule(struct engine *e)
     for (int j = second_step(e); j >= 0; j = second_step(e))
         if (!second_may(e, &e->now, j))
             second_leave(e, j);
-        else if (second_find(e, &e->now, NULL, j, e->like, &at))
+        else if (second_find_size(e, &e->now, j, true, &at))
             second_start(e, j, &at);
+    if (second_resize(e)) e->failed = e->news = true;
 }
 
 /* ---- arrivals ---- */
@@ -282,7 +303,7 @@ static void transfer(struct wish *w, const struct gpu_spec *from, const struct g
     w->sig.pcie_Bps /= w->transfer;
 }
 
-static void wishes(struct engine *e, int job)
+void second_wishes(struct engine *e, int job)
 {
     const struct plan *p = e->plan;
     struct life *l = &e->life[job];
@@ -331,7 +352,8 @@ static void arrive(struct engine *e, int job)
     struct life *l = &e->life[job];
     struct second_job *j = l->job;
     bool possible = false;
-    wishes(e, job);
+    second_wishes(e, job);
+    second_sizes(e, job);
     for (size_t g = 0; g < e->plan->n_groups; g++) possible |= l->wish[g].possible;
     if (possible) meet(e, j->user);
     if (!possible || second_refuses(e, job) || !second_admits(e, job)) {
@@ -411,9 +433,8 @@ static void pass(struct engine *e, simtime to, struct second_totals *out)
 
 static simtime kill_time(const struct engine *e, const struct life *l)
 {
-    return e->plan->limits_kill && l->job->limit != JOB_NO_TIME
-               ? l->allocated + l->job->limit - l->held + l->excused
-               : SIM_NEVER;
+    if (!e->plan->limits_kill || l->job->limit == JOB_NO_TIME) return SIM_NEVER;
+    return l->n_sizes ? l->promised : l->allocated + l->job->limit - l->held + l->excused;
 }
 
 static simtime next_time(const struct engine *e, int arrived)

@@ -10,10 +10,10 @@
  *
  * It knows: every kind, mig with layouts that are not planned; every order; preemption with checkpoints, all placed
  * anew or not; quotas, borrowed and taken back; admission by deadline (by plan without quotas); every backfill; every placement; gangs on nodes, in
- * domains, by racks or on any cards, and the wires that they cross; horizons; CPU cores; several groups of cards.
+ * domains, by racks or on any cards, and the wires that they cross; elastic jobs; horizons; CPU cores; several groups of cards.
  * Of placement random, under none and greedy, it draws nothing: it goes where the product went if that is one of the
  * places that hold the job, else to the first; whether all of them are equally likely is not its business.
- * Not: services, faults, elastic jobs, other moves, layouts that are planned,
+ * Not: services, faults, other moves, elastic jobs under fgd, layouts that are planned,
  * preemption where instances are made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
@@ -29,12 +29,13 @@ struct second_job {
     simtime limit, deadline;   /* JOB_NO_TIME: none */
     int32_t gpus_milli, slots; /* slots 1 unless stated */
     int32_t priority;
-    int32_t cpus_milli;  /* JOB_NO_INT: none */
-    int32_t user;        /* 0, 1, .. */
-    uint64_t bytes;      /* per card; JOB_NO_BYTES */
-    const char *profile; /* NULL: none */
-    const char *model;   /* recorded card; NULL: none */
-    const char *follow;  /* placement random: where the product has it, as in jobs.csv */
+    int32_t cpus_milli;         /* JOB_NO_INT: none */
+    int32_t min_gpus, max_gpus; /* whole; JOB_NO_INT */
+    int32_t user;               /* 0, 1, .. */
+    uint64_t bytes;             /* per card; JOB_NO_BYTES */
+    const char *profile;        /* NULL: none */
+    const char *model;          /* recorded card; NULL: none */
+    const char *follow;         /* placement random: where the product has it, as in jobs.csv */
 
     enum job_state state;
     bool oom;

@@ -26,9 +26,23 @@ struct wish {
     double transfer;
 };
 
+enum { SECOND_SIZES = 20, SECOND_STAYS = 4096 };
+
+/* A number of cards on which an elastic job can work. */
+struct size {
+    int32_t gpus_milli, cpus_milli;
+    double stretch; /* its time there / on those it asks for */
+    struct wish wish[GROUPS];
+};
+
 struct life {
     struct second_job *job;
     struct wish wish[GROUPS];
+    struct size size[SECOND_SIZES];
+    int n_sizes, at_size,
+        held_size; /* 0: rigid; job and wish are as at_size says; on its cards held_size */
+    int32_t asked_milli;
+    double scale; /* line of its work there / recorded */
     int64_t rank;
     bool waiting, on,
         working; /* on: holds its cards; working: past its start-up, memory allocated */
@@ -93,7 +107,7 @@ struct engine {
     int tie[SECOND_CARDS * 2]; /* of nodes of equal score the smallest */
     struct life life[SECOND_JOBS];
     int n;
-    struct stretch stretch[SECOND_JOBS]; /* that are over */
+    struct stretch stretch[SECOND_STAYS]; /* that are over */
     int n_stretches;
     double turn[SECOND_USERS]; /* fair: the rank of each user, as it was made last */
     simtime ranked;
@@ -180,6 +194,16 @@ void second_lift(struct engine *e, int job); /* it moves, with what it has done 
 void second_set_down(struct engine *e, int job, const struct place *at);
 /* second_replace.c: the instant, where all jobs are placed anew. */
 void second_replace(struct engine *e);
+void second_off(struct engine *e, int job); /* it leaves its cards with all that it has done */
+void second_wishes(struct engine *e, int job);
+/* second_elastic.c: the sizes of a job that comes, as the smallest of which it waits; it is as one of them says; its
+ * limit for the cards it has; a place for the best size that has one; jobs give up cards, or get more. */
+void second_sizes(struct engine *e, int job);
+void second_be(struct engine *e, int job, int size);
+double second_stretch(const struct life *l);
+simtime second_limit(const struct engine *e, int job);
+bool second_find_size(struct engine *e, const struct view *v, int job, bool more, struct place *at);
+bool second_resize(struct engine *e); /* true: the first that waits fits now */
 /* second_preempt.c: the instant, where a waiting job may take the place of running ones of larger rank. */
 void second_preempt(struct engine *e);
 /* Work and pauses that lie before a job that begins to work. */

@@ -165,7 +165,7 @@ void second_carve(struct engine *e, const struct place *at)
 
 simtime second_end(const struct engine *e, int job, const struct place *at)
 {
-    const simtime limit = e->life[job].job->limit;
+    const simtime limit = second_limit(e, job);
     if (limit == JOB_NO_TIME) return SIM_NEVER;
     return e->clock + limit + (e->plan->limits_kill ? 0 : second_prepare(e, at));
 }

@@ -83,6 +83,7 @@ void second_held(struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
     if (!is(e, "fair")) return;
+    if (e->n_stretches == SECOND_STAYS) fail_msg("more stays than the second engine remembers");
     e->stretch[e->n_stretches++] =
         (struct stretch){ l->job->user, l->job->gpus_milli, l->allocated, e->clock };
 }
@@ -91,7 +92,7 @@ void second_held(struct engine *e, int job)
 static int64_t service(const struct life *l, simtime clock)
 {
     const simtime held = l->held + (l->on ? clock - l->allocated : 0);
-    return held / 1000000 * l->job->gpus_milli;
+    return held / 1000000 * l->asked_milli;
 }
 
 static bool has_fallen(const struct engine *e, int job)
@@ -104,9 +105,9 @@ simtime second_falls(const struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
     const simtime *params = e->plan->order_params;
-    if (!is(e, "las") || !e->plan->preempts || l->job->gpus_milli == 0) return SIM_NEVER;
-    simtime ms = params[0] / 1000 / l->job->gpus_milli; /* of time on its cards, all together */
-    while (ms * l->job->gpus_milli < params[0] / 1000) ms++;
+    if (!is(e, "las") || !e->plan->preempts || l->asked_milli == 0) return SIM_NEVER;
+    simtime ms = params[0] / 1000 / l->asked_milli; /* of time on its cards, all together */
+    while (ms * l->asked_milli < params[0] / 1000) ms++;
     const simtime at = l->allocated + ms * 1000000 - l->held;
     return at > l->allocated ? at : SIM_NEVER;
 }
@@ -119,10 +120,10 @@ int64_t second_rank(const struct engine *e, int job)
     second_progress(e, job, &left, &safe);
     if (is(e, "sjf")) return j->limit == JOB_NO_TIME ? INT64_MAX : j->limit;
     if (is(e, "deadline")) return j->deadline == JOB_NO_TIME ? INT64_MAX : j->deadline;
-    if (is(e, "fewest")) return j->gpus_milli;
+    if (is(e, "fewest")) return l->asked_milli;
     if (is(e, "srtf")) return left;
     if (is(e, "srsf")) /* GPU-milliseconds, then width */
-        return left / 1000000 * j->gpus_milli / 1000 * 65536 + j->gpus_milli / 1000;
+        return left / 1000000 * l->asked_milli / 1000 * 65536 + l->asked_milli / 1000;
     if (is(e, "priority")) return -(int64_t)j->priority;
     if (is(e, "las")) /* by the first start; who never started goes behind */
         return (has_fallen(e, job) ? INT64_MAX / 2 : 0) +
@@ -133,6 +134,7 @@ int64_t second_rank(const struct engine *e, int job)
 void second_enqueue(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
+    second_be(e, job, 0); /* it waits as its smallest size */
     l->rank = second_rank(e, job);
     if (is(e, "fair") && !waits(e, l->job->user)) e->turn[l->job->user] = used(e, l->job->user);
     l->waiting = true;

@@ -26,7 +26,7 @@ simtime second_line(const struct engine *e, int job)
 /* Of the line, what it has behind it since it came onto its cards. */
 static simtime behind(const struct life *l)
 {
-    const double scale = l->wish[l->at.group].transfer;
+    const double scale = l->scale;
     const long double left = ceill(l->left - 1e-3L);
     if (scale == 1.0 || l->at.n == 0) return l->line - (simtime)left;
     const simtime recorded = llroundl(left / (long double)scale);
@@ -122,7 +122,9 @@ static bool make_room(struct engine *e, struct view *then, const bool *won, int 
         bool there = false;
         for (int i = 0; i < then->n; i++) there |= then->job[i] == off[k];
         e->life[off[k]].evicted = !there;
-        if (!there) e->life[off[k]].rank = rank_once_stopped(e, off[k]);
+        if (there) continue;
+        e->life[off[k]].rank = rank_once_stopped(e, off[k]);
+        second_be(e, off[k], 0); /* it waits as its smallest size */
     }
     return second_find(e, then, NULL, job, e->like, at);
 }
@@ -130,9 +132,12 @@ static bool make_room(struct engine *e, struct view *then, const bool *won, int 
 static bool stays(struct engine *e, struct view *then, int job)
 {
     struct life *l = &e->life[job];
-    if (!l->evicted || e->plan->share->instances || !second_holds(e, then, job, &l->at) ||
-        !second_may(e, then, job))
+    if (!l->evicted || e->plan->share->instances) return false;
+    second_be(e, job, l->held_size);
+    if (!second_holds(e, then, job, &l->at) || !second_may(e, then, job)) {
+        second_be(e, job, 0);
         return false;
+    }
     l->evicted = false;
     l->rank = second_rank(e, job);
     second_put(then, job, &l->at);
@@ -143,7 +148,7 @@ void second_preempt(struct engine *e)
 {
     struct view then = e->now;
     struct {
-        int job;
+        int job, size;
         struct place at;
     } start[SECOND_JOBS];
     bool won[SECOND_JOBS] = { false };
@@ -153,11 +158,15 @@ void second_preempt(struct engine *e)
     for (int job = -1; (job = second_next(e, job)) >= 0;) {
         struct place at;
         bool may;
+        const struct life *l = &e->life[job];
         if (stays(e, &then, job) || e->left[e->life[job].job->user]) continue;
-        if (fits_in(e, &then, job, &at) || make_room(e, &then, won, job, &at, &may)) {
+        const bool fits =
+            l->n_sizes ? second_find_size(e, &then, job, false, &at) : fits_in(e, &then, job, &at);
+        if (fits || make_room(e, &then, won, job, &at, &may)) {
             second_put(&then, job, &at);
             won[job] = true;
             start[n].job = job;
+            start[n].size = l->at_size;
             start[n++].at = at;
         } else if (!may) { /* it holds up its account, and nobody else */
             second_leave(e, job);
@@ -172,7 +181,11 @@ void second_preempt(struct engine *e)
         if (e->life[job].evicted) off[gone++] = job;
     for (int k = 0; k < gone; k++) {
         e->life[off[k]].evicted = false;
+        second_be(e, off[k], e->life[off[k]].held_size);
         second_stop(e, off[k]);
     }
-    for (int k = 0; k < n; k++) second_start(e, start[k].job, &start[k].at);
+    for (int k = 0; k < n; k++) {
+        second_be(e, start[k].job, start[k].size);
+        second_start(e, start[k].job, &start[k].at);
+    }
 }

@@ -93,6 +93,26 @@ static void grows_and_makes_room(void **state)
         { "y", 10, 13, 1 });
 }
 
+/* x gives y a card at 10 and starts again until 15, so z, who comes in between, waits. When w comes, x can be asked: z
+ * stands before w, and starts. */
+static void a_newcomer_makes_others_be_asked_again(void **state)
+{
+    (void)state;
+    RUN(FOUR, "'elastic': 'resize', 'restart': '5 s'",
+        "x,0,100,4,1,,,,\ny,10,100,1,,,,,\nz,12,100,1,,,,,\nw,16,100,1,,,,,\n", { "y", 10, 110, 1 },
+        { "z", 16, 116, 1 });
+}
+
+/* f waits for its quota and holds up s, for whom x would give a card that s may not take. */
+static void nobody_makes_room_for_who_is_held_up(void **state)
+{
+    (void)state;
+    RUN("'nodes': 1, 'gpus_per_node': 3",
+        "'elastic': 'resize', 'order': 'srtf', 'quotas': {'g': {'gpus': 3}, '*': {'gpus': 3}}",
+        "x,0,10,2,1,,,g,\nr,0,20,1,,,,h,\nf,1,30,2,,,,g,\ns,1,40,1,,,,g,\n", { "x", 0, 10, 1 },
+        { "f", 10, 40, 1 }, { "s", 20, 60, 1 });
+}
+
 /* Two cards do 1.5 times the work of one, four twice: at one card b needs twice its time. */
 static void by_its_curve(void **state)
 {
@@ -240,10 +260,16 @@ static void no_work_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_with_fewer),       cmocka_unit_test(a_resize_costs_a_restart),
-        cmocka_unit_test(grows_and_makes_room),    cmocka_unit_test(by_its_curve),
-        cmocka_unit_test(limits_cores_and_quotas), cmocka_unit_test(easy_knows_the_stretched_limit),
-        cmocka_unit_test(preempted_and_smaller),   cmocka_unit_test(mistakes),
+        cmocka_unit_test(starts_with_fewer),
+        cmocka_unit_test(a_resize_costs_a_restart),
+        cmocka_unit_test(a_newcomer_makes_others_be_asked_again),
+        cmocka_unit_test(nobody_makes_room_for_who_is_held_up),
+        cmocka_unit_test(grows_and_makes_room),
+        cmocka_unit_test(by_its_curve),
+        cmocka_unit_test(limits_cores_and_quotas),
+        cmocka_unit_test(easy_knows_the_stretched_limit),
+        cmocka_unit_test(preempted_and_smaller),
+        cmocka_unit_test(mistakes),
         cmocka_unit_test(no_work_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
