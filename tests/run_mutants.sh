@@ -182,6 +182,7 @@ mutant llm-cut-loses-a-part property/test_llm_any sim/engine/service_work.c \
 mutant llm-match-of-the-stretch property/test_llm_steps sim/policy/serve_continuous.c \
     's/if \(!e->filling && e->heap\.n > 0 && e->m > 1\)/if (false)/'
 mutant vain-faults-go-uncounted unit/test_vain_faults sim/engine/sim_vain.c 's/r->in_vain\+\+;/r->in_vain = 1;/'
+mutant vain-looks-go-uncounted unit/test_vain_faults sim/engine/sim_vain.c 's/r->looks = stands_still\(r\) \? r->looks \+ 1 : 0;/r->looks = 1;/'
 mutant vain-faults-forget-checkpoints unit/test_vain_faults sim/engine/sim_finish.c 's/r->in_vain = 0;//'
 mutant prefix-cache-forgets-the-use unit/test_prefix_cache sim/policy/prefix_cache.c \
     's/push_newest\(c, b\);\n    \}/drop(c, b);\n    }/'

@@ -375,6 +375,14 @@ static void resolve_reading(struct builder *b, struct plan_service *x, const str
     }
 }
 
+static const char *over_quota(const struct plan *p, const struct job_row *row)
+{
+    const struct quota *q = quota_of(&p->accounts, row->id);
+    return q && row->gpus_milli > quota_most(&p->accounts, q)
+               ? "it asks for more GPUs than the quota of its group"
+               : NULL;
+}
+
 /* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
 void plan_check_services(struct builder *b)
 {
@@ -389,6 +397,7 @@ void plan_check_services(struct builder *b)
         plan_replica_row(p, k, names, &row);
         const struct shape *shape = shape_of(shapes, &row, &unknown);
         const char *dies = shape && !shape->rejected ? resolve_groups(b, x, shape) : NULL;
+        if (!dies && shape && !shape->rejected) dies = over_quota(p, &row);
         if (shape) resolve_reading(b, x, shape);
         if (!shape)
             json_problem(b->d, b->doc, x->spec->pointer, "%s", unknown.why);

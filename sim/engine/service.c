@@ -256,6 +256,42 @@ void services_give_up(struct services *s, const struct job *j, simtime now)
     service_close(s, j->replica->service, now);
 }
 
+static bool has_hope(const struct service *v, uint64_t most)
+{
+    if (is_through(v)) return false;
+    if (v->n_up + v->n_draining > 0) return true;
+    for (size_t i = 0; i < v->n_replicas && v->n_starting > 0 && v->lost_in_row <= most; i++) {
+        const struct replica *x = v->replica[i];
+        if (x && x->job && x->job->state != JOB_QUEUED) return true;
+    }
+    return false;
+}
+
+bool services_hope(const struct services *s, uint64_t most)
+{
+    for (size_t k = 0; k < s->n; k++)
+        if (has_hope(&s->service[k], most)) return true;
+    return false;
+}
+
+bool services_lost(struct services *s)
+{
+    const bool lost = s->lost;
+    s->lost = false;
+    return lost;
+}
+
+const char *services_give_up_next(struct services *s, simtime now)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct service *v = &s->service[k];
+        if (v->closed || is_through(v) || v->n_up + v->n_draining > 0) continue;
+        service_close(s, v, now);
+        return v->spec->name;
+    }
+    return NULL;
+}
+
 const char *services_name(const struct job *j)
 {
     return j->replica->service->spec->name;

@@ -61,6 +61,13 @@ void services_leave(struct services *s, simtime now);
 /* The replicas of this one's service leave for good: what waits is never answered. */
 void services_give_up(struct services *s, const struct job *j, simtime now);
 const char *services_name(const struct job *j);
+/* Can requests still be answered by replicas that are up, or by some on their way, in a service that has not
+ * lost `most` in a row? */
+bool services_hope(const struct services *s, uint64_t most);
+/* Has a replica gone for good, of a service that will start another? Told once. */
+bool services_lost(struct services *s);
+/* The next service without hope gives up: its name; NULL: there is none. */
+const char *services_give_up_next(struct services *s, simtime now);
 /* Requests that have come and that have left: it grows while anything is done. */
 uint64_t services_progress(const struct services *s);
 /* Are requests still to come by themselves? */

@@ -80,6 +80,7 @@ struct service {
     /* counts and integrals */
     uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;
     uint64_t lost, launched, came_up; /* replicas: gone without having been retired; and in all */
+    uint64_t lost_in_row;             /* since one came up */
     struct scaler *scaler;            /* NULL: their number stays */
     wide scale_up_ns, scale_busy_ns, scale_present_ns; /* at the last look */
     simtime scaled;
@@ -116,6 +117,7 @@ struct services {
     VEC(struct query *) chunk;
     struct query *spare;
     bool stopping;
+    bool lost; /* a replica that its scaler will start again; told once */
 };
 
 static inline void queue_push(struct queue *to, struct query *q)

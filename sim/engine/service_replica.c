@@ -83,6 +83,7 @@ void services_ready(struct services *s, struct job *j, simtime now)
     service_settle(v, now);
     x->phase = REPLICA_UP;
     v->came_up++;
+    v->lost_in_row = 0;
     const struct plan_group *g = &s->plan->group[j->group];
     const struct demand *d = &j->shape->fit[j->group].demand;
     /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all of it. */
@@ -186,6 +187,8 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
         x->phase = REPLICA_GONE;
         x->job = NULL;
         v->lost += for_good;
+        v->lost_in_row += for_good;
+        if (for_good && v->scaler) s->lost = true;
         v->n_starting--;
         s->standing--;
     }

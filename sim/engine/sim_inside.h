@@ -73,6 +73,7 @@ struct run {
     uint64_t frag_summed;
     /* faults in a row that brought nobody further, and what was known after the last (sim_vain.c) */
     uint64_t in_vain, progress, struck;
+    uint64_t looks; /* in a row, at a run that stands still */
     bool vain_told;
     int rc;
     struct err *e;
@@ -139,6 +140,8 @@ void sim_tell_ended(struct run *r); /* who ended in this instant; they are gone 
 void sim_after_fault(struct run *r);
 /* Nothing has come of more faults in a row than any work is left to meet. */
 bool sim_in_vain(const struct run *r);
+/* Somebody waits, or has died and is started again. True: who can never run was given up. */
+bool sim_after_look(struct run *r);
 /* Told once in a run. The job's reason; the service's replicas leave for good. */
 const char *sim_vain_job(struct run *r, const struct job *j);
 void sim_vain_service(struct run *r, const struct job *j);

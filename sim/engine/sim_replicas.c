@@ -90,14 +90,16 @@ void sim_set_up_services(struct run *r)
     evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
 }
 
-/* A run without a horizon: when jobs, or replicas of other services, wait while no job runs, nothing but
- * services can be in their way, and those whose requests are through go. True: some went. */
+/* A run without a horizon: when jobs, or replicas of other services, wait or die for want of memory while no job runs,
+ * nothing but services can be in their way, and those whose requests are through go. True: some went. */
 bool sim_services_make_way(struct run *r)
 {
-    if (!r->services || sim_horizon(r) != SIM_NEVER || !services_may_leave(r->services))
-        return false;
+    if (!r->services || sim_horizon(r) != SIM_NEVER) return false;
+    const bool lost = services_lost(r->services);
     const uint64_t waiting = sched_waiting(r->sched);
-    if (waiting == 0 || r->present - waiting > services_placed(r->services)) return false;
+    if (waiting == 0 && !lost) return false;
+    if (!services_may_leave(r->services)) return sim_after_look(r);
+    if (r->present - waiting > services_placed(r->services)) return false;
     services_leave(r->services, r->now);
     sched_wake(r->sched);
     return true;

@@ -1,7 +1,9 @@
 /* Runs without a horizon end, though faults keep their work from its end: given up are jobs that outlive their cards,
  * gangs whose cards are never all there, services struck before they answer; what comes through, comes through.
  *
- * Mutants: vain-faults-go-uncounted, vain-faults-forget-checkpoints. */
+ * Nor do they go on where a scaler starts replicas for ever that have no place or die.
+ *
+ * Mutants: vain-faults-go-uncounted, vain-faults-forget-checkpoints, vain-looks-go-uncounted. */
 #include "support/simulate.h"
 
 #include <stdlib.h>
@@ -91,8 +93,68 @@ static void services(void **state)
     }
 }
 
+/* A scaler starts one replica after another, and each is gone at once. */
+static void scaled(void **state)
+{
+#define SCALED "'requests': 'requests.csv', 'replicas': { 'min': 1, 'max': 2, 'interval': '1 s' }"
+#define FIRST  "{ 'name': 'first', 'kind': 'service', 'requests': 'few.csv', 'need': { "
+    static const struct {
+        const char *capacity, *share, *schedule, *before, *need;
+        unsigned long long completed;
+    } c[] = {
+        /* no card is left for the second and third */
+        { ", 'capacity': [ { 'at': '10 s', 'do': 'fail' } ]", "'whole'", "", "", "'gpu': 1", 1 },
+        /* turned away until the first service, which is through, has left */
+        { "", "'whole'", "'when_full': 'drop'", FIRST "'gpu': 1 } }, ", "'gpu': 1", 3 },
+        /* no memory until then */
+        { "", "'timeslice', 'slots': 2", "", FIRST "'gpu': 0.5, 'memory': '60 GiB' } }, ",
+          "'gpu': 0.5, 'memory': '60 GiB'", 3 },
+    };
+    const struct sim_file files[] = { { "requests.csv", "arrival_s,size\n0,0.1\n1,40\n2,1\n" },
+                                      { "few.csv", "arrival_s,size\n0,9\n" },
+                                      { NULL, NULL } };
+    (void)state;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct runner r = { 0 };
+        struct policy_result p;
+        char text[1500];
+        snprintf(text, sizeof text,
+                 "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': "
+                 "'a100-sxm4-80gb', 'gpus_per_node': 1%s } ], 'work': [ %s{ 'name': 's', 'kind': "
+                 "'service', 'need': { %s }, " SCALED " } ], 'schedule': { %s },"
+                 "  'policies': [ { 'name': 'p', 'share': { 'kind': %s } } ] }",
+                 c[i].capacity, c[i].before, c[i].need, c[i].schedule, c[i].share);
+        sim_load(&r, sim_write(text, HEAD, files));
+        sim_policy_run(&r, 0, NULL, &p);
+        const struct service_result *v = &p.service[*c[i].before ? 1 : 0];
+        if (v->requests != 3 || v->completed != c[i].completed || v->stable != (v->completed == 3))
+            fail_msg("case %zu: %llu of %llu answered, stable: %d", i,
+                     (unsigned long long)v->completed, (unsigned long long)v->requests, v->stable);
+        runner_fini(&r);
+    }
+}
+
+/* A replica beyond its quota never starts: said before the run, which would wait for it. */
+static void beyond_quota(void **state)
+{
+    char said[1000];
+    (void)state;
+    assert_int_not_equal(
+        sim_problems(
+            "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': "
+            "'generic' } ], 'work': [ { 'name': 's', 'kind': 'service', 'users': 1, 'count': 1,"
+            "  'think': '1 s', 'size': '1 s', 'need': { 'gpu': 2 } } ],"
+            "  'schedule': { 'quotas': { '*': { 'gpus': 1 } } },"
+            "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+            HEAD, NULL, said, sizeof said),
+        0);
+    assert_non_null(strstr(said, "policy p can never run a replica of service s: it asks for more "
+                                 "GPUs than the quota of its group"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(jobs), cmocka_unit_test(services) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(jobs), cmocka_unit_test(services),
+                                        cmocka_unit_test(scaled), cmocka_unit_test(beyond_quota) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
