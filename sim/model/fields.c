@@ -142,9 +142,17 @@ uint64_t fields_get_count(const struct field_reader *r, json_t *obj, const char 
     return 0;
 }
 
-/* NULL for null. */
 const char *fields_get_text(const struct field_reader *r, json_t *obj, const char *at,
                             const char *key)
+{
+    json_t *v = fields_get(r, obj, at, key);
+    if (json_is_string(v)) return arena_strdup(r->a, json_string_value(v));
+    if (v) fields_wrong(r, at, key, "a string", v);
+    return "";
+}
+
+const char *fields_get_text_or_null(const struct field_reader *r, json_t *obj, const char *at,
+                                    const char *key)
 {
     json_t *v = fields_get(r, obj, at, key);
     if (!v || json_is_null(v)) return NULL;
@@ -202,7 +210,8 @@ void fields_get_texts(const struct field_reader *r, json_t *obj, const char *at,
                       const struct field *f, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        *(const char **)((char *)s + f[i].offset) = fields_get_text(r, obj, at, f[i].key);
+        *(const char **)((char *)s + f[i].offset) =
+            (f[i].or_null ? fields_get_text_or_null : fields_get_text)(r, obj, at, f[i].key);
 }
 
 const char *const *fields_get_text_list(const struct field_reader *r, json_t *root, const char *at,

@@ -3,8 +3,8 @@
  *
  * Writing takes what it is given (json_t values are stolen, texts copied); NAN and NULL become null; text that
  * is not UTF-8 has its bytes written as \xNN. Reading adds a problem with its JSON pointer to the reader's
- * diag where something is missing or of another type, and returns NAN, 0, NULL or false; texts go to the
- * reader's arena.
+ * diag where something is missing or of another type, and returns NAN, 0, "", NULL or false; texts go to the
+ * reader's arena. Null is a number that is not known; of texts only those that say "or null" may be null.
  * Threads: nothing is shared. */
 #ifndef GPUSIM_MODEL_FIELDS_H
 #define GPUSIM_MODEL_FIELDS_H
@@ -20,14 +20,19 @@
 struct field {
     const char *key;
     size_t offset;
+    bool or_null; /* a text that need not be there: the reader takes null */
 };
 #define FIELD(type, member)                                                                        \
     {                                                                                              \
-#member, offsetof(type, member)                                                            \
+#member, offsetof(type, member), false                                                     \
+    }
+#define FIELD_OR_NULL(type, member)                                                                \
+    {                                                                                              \
+#member, offsetof(type, member), true                                                      \
     }
 #define FIELD_AS(type, key, member)                                                                \
     {                                                                                              \
-        key, offsetof(type, member)                                                                \
+        key, offsetof(type, member), false                                                         \
     }
 #define FIELDS(a) (sizeof(a) / sizeof *(a))
 
@@ -65,7 +70,9 @@ double fields_get_num(const struct field_reader *r, json_t *obj, const char *at,
 uint64_t fields_get_count(const struct field_reader *r, json_t *obj, const char *at,
                           const char *key);
 const char *fields_get_text(const struct field_reader *r, json_t *obj, const char *at,
-                            const char *key);
+                            const char *key); /* "" after a problem */
+const char *fields_get_text_or_null(const struct field_reader *r, json_t *obj, const char *at,
+                                    const char *key); /* NULL for null, and after a problem */
 bool fields_get_bool(const struct field_reader *r, json_t *obj, const char *at, const char *key);
 /* A child object or array with its pointer; NULL after a problem. */
 json_t *fields_get_child(const struct field_reader *r, json_t *obj, const char *at, const char *key,

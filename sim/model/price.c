@@ -167,7 +167,7 @@ static double read_price(const void *ctx, const json_t *v, const char *at, struc
         unit_parse(json_string_value(v), dim, &x, NULL) != 0)
         x = NAN;
     if (x >= 0 && x < 1e15) return x;
-    json_problem(d, p->doc, at, "expected a price >= 0 (a number, or %s), found %s",
+    json_problem(d, p->doc, at, "expected a price from 0 to below 1e15 (a number, or %s), found %s",
                  it->driver == PRICE_rent ? "a share of the rent"
                  : is_share(it->driver)   ? "a share of capital"
                                           : unit_expected(dim),

@@ -89,7 +89,6 @@ static void read_policy(const struct field_reader *r, json_t *o, const char *at,
     json_t *child;
     p->name = fields_get_text(r, o, at, "name");
     p->kind = fields_get_text(r, o, at, "kind");
-    if (!p->name || !p->kind) json_problem(r->d, r->doc, at, "a policy needs a name and a kind");
     result_read_gpu(r, o, at, &p->gpu);
     if ((child = fields_get_child(r, o, at, "jobs", JSON_OBJECT, here))) {
         result_read_jobs(r, child, here, &p->jobs, &p->stats, &p->gpu_hours, &p->useful_gpu_hours);
@@ -127,7 +126,7 @@ static void read_policy(const struct field_reader *r, json_t *o, const char *at,
     }
     p->stable = fields_get_bool(r, o, at, "stable");
     if (json_object_get(o, "stable_reason"))
-        p->unstable_reason = fields_get_text(r, o, at, "stable_reason");
+        p->unstable_reason = fields_get_text_or_null(r, o, at, "stable_reason");
     if ((child = fields_get_child(r, o, at, "provenance", JSON_OBJECT, here)))
         for (int i = 0; i < PROV_COUNT; i++)
             p->provenance[i] = fields_get_count(r, child, here, provenance_names[i]);

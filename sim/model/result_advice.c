@@ -12,8 +12,8 @@ static const struct field option_nums[] = {
 };
 static const struct field reason_texts[] = {
     FIELD(struct advice_reason, text),
-    FIELD(struct advice_reason, metric),
-    FIELD(struct advice_reason, against),
+    FIELD_OR_NULL(struct advice_reason, metric),
+    FIELD_OR_NULL(struct advice_reason, against),
 };
 static const struct field reason_nums[] = {
     FIELD(struct advice_reason, value),
@@ -21,8 +21,8 @@ static const struct field reason_nums[] = {
 };
 static const struct field flip_texts[] = {
     FIELD(struct advice_flip, text),
-    FIELD(struct advice_flip, input),
-    FIELD(struct advice_flip, to),
+    FIELD_OR_NULL(struct advice_flip, input),
+    FIELD_OR_NULL(struct advice_flip, to),
 };
 static const struct field quality_texts[] = {
     FIELD(struct quality, kind),
@@ -80,10 +80,9 @@ static void read_options(const struct field_reader *r, json_t *o, const char *at
     char here[FIELDS_POINTER], one_at[FIELDS_POINTER];
     json_t *list = fields_get_child(r, o, at, "options", JSON_ARRAY, here), *one;
     struct decision_option *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
-    d->cost_unit = fields_get_text(r, o, at, "cost_unit");
+    d->cost_unit = fields_get_text_or_null(r, o, at, "cost_unit");
     if (json_object_get(o, "decided_by")) {
-        const char *by = fields_get_text(r, o, at, "decided_by");
-        d->by_median = by && strcmp(by, "median") == 0;
+        d->by_median = strcmp(fields_get_text(r, o, at, "decided_by"), "median") == 0;
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (!(one = fields_get_member(r, list, here, i, one_at))) continue;
@@ -102,8 +101,8 @@ static void read_decision(const struct field_reader *r, json_t *o, const char *a
     char here[FIELDS_POINTER], one_at[FIELDS_POINTER];
     json_t *list, *one;
     d->about = fields_get_text(r, o, at, "about");
-    d->policy = fields_get_text(r, o, at, "policy");
-    d->kind = fields_get_text(r, o, at, "kind");
+    d->policy = fields_get_text_or_null(r, o, at, "policy");
+    d->kind = fields_get_text_or_null(r, o, at, "kind");
     d->tie = fields_get_text_list(r, o, at, "as_good", &d->n_ties);
     list = fields_get_child(r, o, at, "fleet", JSON_ARRAY, here);
     struct decision_fleet *f = arena_array(r->a, json_array_size(list) + 1, sizeof *f);

@@ -39,10 +39,10 @@ void result_read_files(struct result *out, struct arena *a, const struct json_do
         *f = (struct result_file){ .name = fields_get_text(&r, one, one_at, "name"),
                                    .sum.bytes = fields_get_count(&r, one, one_at, "bytes") };
         const char *crc = fields_get_text(&r, one, one_at, "crc32");
-        if (crc && (strlen(crc) != 8 || strspn(crc, "0123456789abcdef") != 8))
+        if (strlen(crc) != 8 || strspn(crc, "0123456789abcdef") != 8)
             fields_wrong(&r, one_at, "crc32", "8 digits of hexadecimal",
                          json_object_get(one, "crc32"));
-        else if (crc)
+        else
             f->sum.crc32 = (uint32_t)strtoul(crc, NULL, 16);
     }
 }

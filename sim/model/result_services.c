@@ -96,6 +96,6 @@ void result_read_services(const struct field_reader *r, json_t *o, const char *a
         read_targets(r, one, one_at, x);
         fields_get_nums(r, one, one_at, x, service_nums, FIELDS(service_nums));
         x->stable = fields_get_bool(r, one, one_at, "stable");
-        x->unstable_reason = fields_get_text(r, one, one_at, "stable_reason");
+        x->unstable_reason = fields_get_text_or_null(r, one, one_at, "stable_reason");
     }
 }

@@ -271,6 +271,73 @@ static void the_schema_describes_every_key(void **state)
     arena_destroy(a);
 }
 
+/* Texts that a result may leave open; every other one must be there, since names are compared and looked up. */
+static const char *const open_texts[] = {
+    "/policies/stable_reason",           "/policies/services/stable_reason",
+    "/advice/decisions/policy",          "/advice/decisions/kind",
+    "/advice/decisions/cost_unit",       "/advice/decisions/reasons/metric",
+    "/advice/decisions/reasons/against", "/advice/decisions/flips/input",
+    "/advice/decisions/flips/to",
+};
+
+/* What of `r` is wrong while the text at `place` (without indices) is null. */
+static void without_text(const struct json_doc *doc, const char *place)
+{
+    struct arena *a = arena_create();
+    struct result r;
+    struct diag d;
+    bool open = false;
+    for (size_t i = 0; i < sizeof open_texts / sizeof *open_texts; i++)
+        open |= strcmp(open_texts[i], place) == 0;
+    diag_init(&d);
+    result_read(&r, a, doc, &d);
+    if ((d.count == 0) != open)
+        fail_msg("%s: null is %s", place, open ? d.problem[0].msg : "taken for a text");
+    diag_fini(&d);
+    arena_destroy(a);
+}
+
+static size_t null_every_text(const struct json_doc *doc, json_t *at, const char *place)
+{
+    size_t n = 0, i;
+    char here[256];
+    const char *key;
+    json_t *v;
+    void *next;
+    json_array_foreach(at, i, v) n += null_every_text(doc, v, place);
+    json_object_foreach_safe(at, next, key, v)
+    {
+        snprintf(here, sizeof here, "%s/%s", place, key);
+        if (strcmp(here, "/scenario/name") != 0 && strncmp(here, "/scenario/", 10) == 0) continue;
+        if (!json_is_string(v)) {
+            n += null_every_text(doc, v, here);
+            continue;
+        }
+        json_incref(v);
+        json_object_set_new(at, key, json_null());
+        without_text(doc, here);
+        json_object_set_new(at, key, v);
+        n++;
+    }
+    return n;
+}
+
+static void texts_that_must_be_there_are_missed(void **state)
+{
+    (void)state;
+    struct arena *a = arena_create();
+    struct result made;
+    struct json_doc doc = { 0 };
+    fake_result(&made, a);
+    char *text = write_text(&made);
+    parse(&doc, text);
+    assert_in_range(null_every_text(&doc, doc.root, ""), 60, 1000);
+    free(text);
+    json_doc_fini(&doc);
+    fake_result_fini(&made);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +348,7 @@ int main(void)
         cmocka_unit_test(unknown_keys_are_ignored),
         cmocka_unit_test(results_without_rack_faults_are_read),
         cmocka_unit_test(the_schema_describes_every_key),
+        cmocka_unit_test(texts_that_must_be_there_are_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
