@@ -7,7 +7,8 @@
  * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
  * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
  * scenarios in which jobs take each other's place; replace, in which all are placed anew; quotas, in which
- * accounts have some; reclaim, in which they take back what they have lent; elastic, in which jobs work on fewer or more cards.
+ * accounts have some; reclaim, in which they take back what they have lent; elastic, in which jobs work on fewer or
+ * more cards; defrag, in which jobs move out of the way of the head.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
@@ -27,7 +28,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic, random, wires, elastic;
+    bool limits, dynamic, random, wires, elastic, defrag;
     int groups, nodes[2], per[2];
     simtime stop; /* the horizon */
     bool quotas;  /* an admission by plan does not know them */
@@ -68,7 +69,7 @@ static bool is_only(const char *name)
 /* Modes that are drawn together with the others. */
 static bool blends(void)
 {
-    return is_only("quotas") || is_only("elastic");
+    return is_only("quotas") || is_only("elastic") || is_only("defrag");
 }
 
 /* This one is of the mode: one in so many. */
@@ -142,7 +143,7 @@ static void make_share(struct setting *s)
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
-        if (mode(s, "dynamic", 2) && !s->elastic) {
+        if (mode(s, "dynamic", 2) && !s->elastic && !s->defrag) {
             s->dynamic = true;
             strbuf_addf(&s->share,
                         "'kind': 'mig', 'layout': 'dynamic', 'start': '%s', 'repartition': '%d s', "
@@ -349,6 +350,7 @@ static int kind_of(struct setting *s)
     const int kind = (int)below(s, KINDS);
     if (only && strcmp(only, "dynamic") == 0) return KIND_MIG;
     if (is_only("replace")) return KIND_WHOLE;
+    if (is_only("defrag")) return chance(s, 4) ? KIND_MIG : KIND_WHOLE;
     if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
     return kind;
 }
@@ -412,6 +414,15 @@ static simtime make_jobs(struct setting *s, struct second_job *j, int n, struct 
     return at;
 }
 
+/* Running jobs move out of the way of the head of the queue. */
+static void make_defrag(struct setting *s, const char **backfill)
+{
+    if (strcmp(*backfill, "greedy") == 0) *backfill = "none";
+    strbuf_addf(&s->more, ", 'migrate': 'defrag', 'migrate_pause': '%d ms'",
+                (int)(below(s, 3) * below(s, 8) * 500));
+    if (chance(s, 3)) strbuf_addf(&s->more, ", 'migrate_rate': '%d GB/s'", 1 + (int)below(s, 20));
+}
+
 /* Jobs that work on fewer or more cards. */
 static void make_elastic(struct setting *s, const char **backfill, const char **place)
 {
@@ -432,7 +443,7 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         "'racks': 'pack'", "'racks': 'spread'", NULL
     };
     static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
-    if (!s->dynamic && !s->random && (mode(s, "preempt", 4) || is_only("replace")))
+    if (!s->dynamic && !s->random && !s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
         make_preemption(s, order, backfill);
     if (!s->dynamic && !s->random && (mode(s, "quotas", 5) || is_only("reclaim")))
         make_quotas(s, *order);
@@ -445,6 +456,7 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         strbuf_addf(&s->more, ", 'admission': '%s'",
                     s->quotas || s->elastic ? "alone" : any(s, admissions));
     if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
+    if (s->defrag) make_defrag(s, backfill);
     if (s->elastic) make_elastic(s, backfill, place);
 }
 
@@ -490,8 +502,10 @@ static void one(uint64_t seed, struct tally *tally)
     struct strbuf trace = { 0 };
     struct simulated sim;
     s.kind = kind_of(&s);
-    s.random = mode(&s, "random", 8);
-    s.elastic = !s.random && mode(&s, "elastic", 6);
+    s.random = mode(&s, "random", 8) && !is_only("elastic") && !is_only("defrag");
+    s.elastic = !s.random && !is_only("defrag") && mode(&s, "elastic", 6);
+    s.defrag = !s.random && !s.elastic && (s.kind == KIND_WHOLE || s.kind == KIND_MIG) &&
+               mode(&s, "defrag", 6);
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);

@@ -272,7 +272,7 @@ static void schedule(struct engine *e)
     while (e->plan->backfill != BACKFILL_GREEDY && (head = second_head(e)) >= 0)
         if (second_find_size(e, &e->now, head, true, &at))
             second_start(e, head, &at);
-        else if (!second_resize(e))
+        else if (!(e->plan->migrates && second_defrag(e, head)) && !second_resize(e))
             break;
     if (e->plan->backfill != BACKFILL_GREEDY && head < 0) second_resize(e);
     if (head >= 0 && e->plan->backfill == BACKFILL_EASY) easy(e, head);

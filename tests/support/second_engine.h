@@ -10,10 +10,10 @@
  *
  * It knows: every kind, mig with layouts that are not planned; every order; preemption with checkpoints, all placed
  * anew or not; quotas, borrowed and taken back; admission by deadline (by plan without quotas); every backfill; every placement; gangs on nodes, in
- * domains, by racks or on any cards, and the wires that they cross; elastic jobs; horizons; CPU cores; several groups of cards.
+ * domains, by racks or on any cards, and the wires that they cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores; several groups of cards.
  * Of placement random, under none and greedy, it draws nothing: it goes where the product went if that is one of the
  * places that hold the job, else to the first; whether all of them are equally likely is not its business.
- * Not: services, faults, other moves, elastic jobs under fgd, layouts that are planned,
+ * Not: services, faults, moves of instances, elastic jobs under fgd, layouts that are planned,
  * preemption where instances are made on demand. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H

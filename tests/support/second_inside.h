@@ -192,6 +192,10 @@ void second_start(struct engine *e, int job, const struct place *at);
 void second_stop(struct engine *e, int job); /* it leaves its cards and waits again */
 void second_lift(struct engine *e, int job); /* it moves, with what it has done */
 void second_set_down(struct engine *e, int job, const struct place *at);
+/* second_defrag.c: the head starts where others make room for it by moving. */
+bool second_defrag(struct engine *e, int head);
+int second_eligible_on(const struct engine *e, const struct view *v,
+                       int node); /* cards for gangs */
 /* second_replace.c: the instant, where all jobs are placed anew. */
 void second_replace(struct engine *e);
 void second_off(struct engine *e, int job); /* it leaves its cards with all that it has done */

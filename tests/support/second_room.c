@@ -409,6 +409,14 @@ static bool whole_cards(const struct engine *e, const struct ask *a, struct plac
     return true;
 }
 
+int second_eligible_on(const struct engine *e, const struct view *v, int node)
+{
+    int group = 0;
+    while (node >= e->plan->group[group].first_node + e->plan->group[group].nodes) group++;
+    const struct ask a = { .v = v, .group = group };
+    return eligible_on(e, &a, node);
+}
+
 bool second_find_in(const struct engine *e, const struct ask *a, struct place *out)
 {
     const struct demand *d = second_demand_of(e, a->job, a->group);
