@@ -171,6 +171,7 @@ mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
     's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
+mutant service-struck-lose-their-turn unit/test_service sim/engine/service_replica.c 's/queue_insert\(to \? &to->queue/queue_push(to ? \&to->queue/'
 mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \
     's/ready = sim_later\(ready, services_start_up\(j\)\);/ready = sim_later(ready, 0);/'
 mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuous.c \

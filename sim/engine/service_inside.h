@@ -131,6 +131,21 @@ static inline void queue_push(struct queue *to, struct query *q)
     to->size_ns += q->size_ns;
 }
 
+/* By arrival: who comes from a replica that was struck is older than others. */
+static inline void queue_insert(struct queue *to, struct query *q)
+{
+    struct query **at = &to->head;
+    if (to->n == 0 || to->tail->call.arrival <= q->call.arrival) {
+        queue_push(to, q);
+        return;
+    }
+    while ((*at)->call.arrival <= q->call.arrival) at = &(*at)->next;
+    q->next = *at;
+    *at = q;
+    to->n++;
+    to->size_ns += q->size_ns;
+}
+
 static inline struct query *queue_pop(struct queue *from)
 {
     struct query *q = from->head;

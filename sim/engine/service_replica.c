@@ -69,7 +69,7 @@ static void hand_out(struct services *s, struct service *v, simtime now)
             service_join(s, x, q, now);
             continue;
         }
-        queue_push(&x->queue, q);
+        queue_insert(&x->queue, q);
         service_expire(s, v, &x->queue, now);
         service_rescore(v, x);
     }
@@ -104,31 +104,15 @@ void services_ready(struct services *s, struct job *j, simtime now)
     hand_out(s, v, now);
 }
 
-/* Before all others: it has waited longest. */
-static void queue_push_front(struct queue *to, struct query *q)
-{
-    q->next = to->head;
-    if (to->n++ == 0) to->tail = q;
-    to->head = q;
-    to->size_ns += q->size_ns;
-}
-
-/* What it worked on begins anew, in the old order. */
+/* What it worked on begins anew. */
 static void take_back(struct service *v, struct replica *x, struct queue *to)
 {
-    struct query *list = NULL, *next;
-    for (struct query *q = x->batch.head; x->batch.n; q = next) {
-        next = q->next;
-        queue_pop(&x->batch);
+    while (x->batch.n) {
+        struct query *q = queue_pop(&x->batch);
         q->call.began = JOB_NO_TIME;
-        q->next = list;
-        list = q;
         v->in_service--;
         v->waiting++;
-    }
-    for (; list; list = next) {
-        next = list->next;
-        queue_push_front(to, list);
+        queue_insert(to, q);
     }
 }
 
@@ -183,6 +167,7 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
         drain(v, x);
     else
         take_back(v, x, v->plan->route->shared ? &v->queue : &x->queue);
+    service_expire(s, v, &v->queue, now);
     if (leaves) {
         x->phase = REPLICA_GONE;
         x->job = NULL;
@@ -201,7 +186,7 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
             service_join(s, to, q, now);
             continue;
         }
-        queue_push(to ? &to->queue : &v->queue, q);
+        queue_insert(to ? &to->queue : &v->queue, q);
         service_expire(s, v, to ? &to->queue : &v->queue, now);
         if (to) service_rescore(v, to);
     }

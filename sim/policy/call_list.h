@@ -22,6 +22,24 @@ static inline void call_list_push(struct call_list *l, struct serve_call *q)
     l->n++;
 }
 
+/* Before `at`, which is in the list; NULL: at its end. */
+static inline void call_list_insert(struct call_list *l, struct serve_call *q,
+                                    struct serve_call *at)
+{
+    if (!at) {
+        call_list_push(l, q);
+        return;
+    }
+    q->next = at;
+    q->prev = at->prev;
+    if (at->prev)
+        at->prev->next = q;
+    else
+        l->head = q;
+    at->prev = q;
+    l->n++;
+}
+
 static inline void call_list_push_front(struct call_list *l, struct serve_call *q)
 {
     q->prev = NULL;

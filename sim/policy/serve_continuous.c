@@ -367,6 +367,19 @@ static void take_leave(struct engine *e, struct serve_call *q, struct serve_news
     news->last = q;
 }
 
+/* By arrival, behind those that were evicted: who comes from a replica that was struck is older than others here,
+ * and times out before them. */
+static void wait_in_turn(struct engine *e, struct serve_call *q)
+{
+    const struct serve_call *last = e->waiting.tail;
+    struct serve_call *at = NULL;
+    if (last && last->began == JOB_NO_TIME && last->arrival > q->arrival)
+        for (at = e->waiting.head; at->began != JOB_NO_TIME || at->arrival <= q->arrival;)
+            at = at->next;
+    call_list_insert(&e->waiting, q, at);
+    if (e->waiting.head == q) e->new_head = true;
+}
+
 static void join(void *state, struct serve_call *q)
 {
     struct engine *e = state;
@@ -377,8 +390,7 @@ static void join(void *state, struct serve_call *q)
     q->decoding = false;
     e->tokens += (double)(q->input + q->output);
     e->never_begun++;
-    if (e->waiting.n == 0) e->new_head = true;
-    call_list_push(&e->waiting, q);
+    wait_in_turn(e, q);
 }
 
 /* ---- steps ---- */

@@ -309,6 +309,10 @@ static int64_t worst_of(const struct log *a, const struct log *b, size_t *which)
     return worst;
 }
 
+/* Of 7,000 these were not alike: requests of a replica that was struck timed out behind younger ones. */
+static const uint64_t found[] = { 201404, 204852, 205346 };
+enum { FOUND = sizeof found / sizeof *found };
+
 static void same_times(void **state)
 {
     const char *soak = getenv("GPUSIM_SOAK"), *from = getenv("GPUSIM_TEST_SEED");
@@ -317,7 +321,8 @@ static void same_times(void **state)
     uint64_t bad = 0, refused = 0, few_all = 0, many_all = 0, ends = 0;
     int64_t most = 0;
     (void)state;
-    for (uint64_t seed = first; seed < first + n; seed++) {
+    for (uint64_t i = 0; i < n + (from ? 0 : FOUND); i++) {
+        const uint64_t seed = i < n ? first + i : found[i - n];
         struct log a = { 0 }, b = { 0 };
         uint64_t few, many;
         size_t which = 0;

@@ -1,7 +1,7 @@
 /* Services in small: requests of a written trace, times worked out by hand.
  *
  * Mutants: service-idle-neighbour-felt, service-timeout-not-kept, service-routes-to-the-fullest,
- * service-start-up-forgotten. */
+ * service-start-up-forgotten, service-struck-lose-their-turn. */
 #include "support/simulate.h"
 
 #include <math.h>
@@ -172,6 +172,27 @@ static void full_queues(void **state)
     assert_close(v->goodput_per_s, 2 / 5.0, 1e-12);
     assert_close(v->throughput_per_s, 3 / 5.0, 1e-12);
     fini(&t);
+}
+
+/* The first card fails at 5 s. Whose answer it was working on, and who waited there, wait on by their time of
+ * arrival: nobody waits longer than the timeout behind somebody who came later. */
+static void struck_time_out(void **state)
+{
+    static const char *const route[] = { "shared", "round_robin" };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct tiny t;
+        char service[200];
+        snprintf(service, sizeof service,
+                 "'replicas': { 'min': 2 }, 'timeout': '10 s', 'route': '%s'", route[i]);
+        run(&t, TWO ", 'capacity': [ { 'at': '5 s', 'do': 'fail', 'cards': '0' } ]", WHOLE, service,
+            "", "arrival_s,size\n0,100\n1,100\n2,100\n3,100\n");
+        left(&t, 0, 0, -1, 10);
+        left(&t, 1, 2, -1, 12);
+        left(&t, 2, 3, -1, 13);
+        left(&t, 3, 1, 1, 101);
+        fini(&t);
+    }
 }
 
 /* Twice as fast as the sizes say, where that was measured. */
@@ -505,6 +526,7 @@ int main(void)
         cmocka_unit_test(first_come),
         cmocka_unit_test(routes),
         cmocka_unit_test(full_queues),
+        cmocka_unit_test(struck_time_out),
         cmocka_unit_test(measured_speed),
         cmocka_unit_test(start_up),
         cmocka_unit_test(batches),
