@@ -285,7 +285,11 @@ void grid_close(struct grid *t)
     strbuf_addf(out, "<tr>%s</tr></thead><tbody>\n%s%s</tbody></table></div>\n", t->head.s,
                 t->body.s ? t->body.s : "", t->body.s ? "</tr>\n" : "");
     strbuf_addz(&t->csv, "\r\n");
-    strbuf_addf(out, "<p class=\"get\"><a download=\"%s.csv\" href=\"", t->id);
+    /* in a list of links each has a name of its own */
+    strbuf_addf(out,
+                "<p class=\"get\"><a id=\"%s-csv\" aria-labelledby=\"%s-csv %s-c\" "
+                "download=\"%s.csv\" href=\"",
+                t->id, t->id, t->id, t->id);
     data_url(out, t->csv.s);
     strbuf_addz(out, "\">");
     page_put(t->p, W_DOWNLOAD);

@@ -38,8 +38,8 @@ void page_picture(struct page *p, const char *name)
     strbuf_addz(p->out, "<figure>\n");
     if (x->drawn) {
         strbuf_addf(p->out,
-                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">",
-                    page_word(p, x->heading));
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s%s\">",
+                    page_word(p, x->heading), page_word(p, W_AS_PICTURE));
         const char *svg = strstr(x->svg.s, "<svg"); /* without the XML declaration */
         strbuf_addf(p->out, "%s</div>\n", svg ? svg : "");
     } else {

@@ -46,6 +46,11 @@ say.described = [].every.call(document.querySelectorAll('figure svg[aria-describ
     /whole, SMs active: [0-9.]+ %/.test(document.getElementById('card_time-d').textContent) &&
     /timeslice, 0 s/.test(document.getElementById('pareto-d').textContent.replace(/: 0 s/, ', 0 s'));
 var ids = [].map.call(document.querySelectorAll('[id]'), function (e) { return e.id; }), level = 1;
+function name(e) { return e.getAttribute('aria-label') || (e.getAttribute('aria-labelledby') || '').split(' ').map(function (i) {
+    return document.getElementById(i).textContent; }).join(' '); }
+say.alone = ['.get a', '[role=region]'].every(function (of) {
+    var all = [].map.call(document.querySelectorAll(of), name);
+    return all.length > 9 && all.every(function (n, i) { return n && all.indexOf(n) === i; }); });
 say.ids = ids.every(function (id, i) { return ids.indexOf(id) === i; }) &&
     [].every.call(document.querySelectorAll('a[href^="#"]'), function (a) { return document.getElementById(a.getAttribute('href').slice(1)); });
 say.outline = document.querySelectorAll('h1').length === 1 && [].every.call(document.querySelectorAll('h1,h2,h3'), function (h) {
@@ -114,7 +119,7 @@ check 'a table downloads as CSV with its units' says en csv
 check 'a value is shown under the pointer' says en tip
 check 'nothing sticks out at 1280 px' says en wide
 check 'every picture says in words what it shows' says en described
-check 'headings, landmarks and the language are in order, names are unique, links lead somewhere' says en outline ids
+check 'headings, landmarks and the language are in order, names are unique, links lead somewhere' says en outline ids alone
 check 'heads of tables say what they are of, and sort by buttons' says en scoped
 check 'the keyboard gets everywhere, past the contents first' says en skip keys
 
