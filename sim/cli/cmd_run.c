@@ -427,8 +427,7 @@ static int replay(struct runner *r, const struct options *o, struct asked *asked
     const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
     const double begin = seconds();
     r->result.version = GPUSIM_VERSION;
-    r->replications =
-        (size_t)(o->replications < MAX_REPLICATIONS ? o->replications : MAX_REPLICATIONS);
+    r->replications = (size_t)o->replications;
     if (r->replications > 1 && !runner_is_random(r)) {
         log_warn(
             "--replications: nothing in this scenario is drawn at random, they would all be the same");
@@ -475,7 +474,7 @@ static int print_resolved(const struct runner *r)
 
 static int run(const struct command *self, int argc, char **argv, struct err *e)
 {
-    struct options o = { 0 };
+    struct options o = { .replications = 1 };
     struct runner r = { 0 };
     struct diag d;
     char **operand;
@@ -491,6 +490,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     }
     if (o.out && !*o.out) {
         rc = err_set(e, ERR_USAGE, NULL, "--output: expected a folder, found an empty name");
+        goto out;
+    }
+    if (o.replications < 1 || o.replications > MAX_REPLICATIONS) {
+        rc = err_set(e, ERR_USAGE, NULL, "--replications: expected 1 to %d, found %lld",
+                     MAX_REPLICATIONS, (long long)o.replications);
         goto out;
     }
     if (n != 1) {
