@@ -206,6 +206,14 @@ static const char sizing[] =
     "\"nodes\": 2, \"met\": true, \"targets\": [{\"value\": 8.25, \"verdict\": \"met\"}]}]}]}";
 
 /* DIR-sweep counts when it is of this very scenario. */
+static void nothing_beside(const char *run, const struct result *r)
+{
+    struct beside b;
+    beside_read(&b, run, r, LANG_ZH);
+    assert_null(b.name);
+    beside_fini(&b);
+}
+
 static void a_sweep_beside_the_run(void **state)
 {
     char run[4096], sweep[4096], plots[4200];
@@ -219,9 +227,7 @@ static void a_sweep_beside_the_run(void **state)
     fake_result(&r, a);
     r.scenario_sha256 = "abc";
     r.seed = 1;
-    beside_read(&b, run, &r, LANG_ZH);
-    assert_null(b.name); /* there is none */
-    beside_fini(&b);
+    nothing_beside(run, &r); /* there is none */
     assert_int_equal(mkdir(sweep, 0777), 0);
     put(sweep, "manifest.json", "{\"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"]}");
     static const char *const one[] = { "seed=1", "output.timeline=true", "a=1" }, *const other[] = {
@@ -229,20 +235,14 @@ static void a_sweep_beside_the_run(void **state)
     };
     r.set = other;
     r.n_set = 1;
-    beside_read(&b, run, &r, LANG_ZH);
-    assert_null(b.name); /* changed in another way */
-    beside_fini(&b);
+    nothing_beside(run, &r); /* changed in another way */
     r.set = one;
     r.n_set = 3;
     r.seed = 2;
-    beside_read(&b, run, &r, LANG_ZH);
-    assert_null(b.name); /* another seed */
-    beside_fini(&b);
+    nothing_beside(run, &r); /* another seed */
     r.seed = 1;
     r.scenario_sha256 = "abd";
-    beside_read(&b, run, &r, LANG_ZH);
-    assert_null(b.name); /* another file */
-    beside_fini(&b);
+    nothing_beside(run, &r); /* another file */
     r.scenario_sha256 = "abc";
     beside_read(&b, run, &r, LANG_ZH);
     assert_string_equal(b.name, "run-sweep");
