@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Names are a stranger's: what a spreadsheet would take for a formula has an apostrophe before it. */
 static void csv_text(struct strbuf *out, const char *s)
 {
     strbuf_addc(out, '"');
+    if (s && *s && strchr("=+-@\t\r", *s)) strbuf_addc(out, '\'');
     for (; s && *s; s++) {
         if (*s == '"') strbuf_addc(out, '"');
         strbuf_addc(out, *s == '\n' ? ' ' : *s);

