@@ -7,7 +7,9 @@
  *   all of its digits, a share of a whole tenths of a percent.
  * - An amount of money without an interval likewise, whole from 1,000 up, and never to
  *   tenths: there are hundredths of a currency. Parts of
- *   a sum that has an interval have the place of the sum.
+ *   a sum that has an interval have the place of the sum. An interval of replications alone gives an amount no finer
+ *   place than that, since it leaves out the prices.
+ * - A difference without an interval has the place of the larger of the two figures.
  * - No powers of ten: thousands are grouped by commas, small figures have as many zeros as it takes, down to 1e-12,
  *   below which every quantity here is nothing. Durations have the unit that suits them.
  *
