@@ -1,6 +1,7 @@
 #include "engine/elastic.h"
 
 #include "base/mem.h"
+#include "engine/plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,6 +129,16 @@ void elastic_be(struct job *j, int i)
     j->shape = j->size[i].shape;
     j->gpus_milli = j->shape->request.gpus_milli;
     j->stretch = j->size[i].stretch;
+}
+
+bool elastic_leaps(const struct plan *plan, const struct job *j)
+{
+    if (j->n_sizes > 0 && plan->gang == GANG_DOMAIN) return true;
+    for (int i = 1; i < j->n_sizes; i++)
+        for (size_t g = 0; g < plan->n_groups; g++)
+            if (j->size[i].shape->fit[g].feasible && !j->size[i - 1].shape->fit[g].feasible)
+                return true;
+    return false;
 }
 
 void elastic_drop(struct shape_table *t, struct job *j)

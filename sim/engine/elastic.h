@@ -44,6 +44,9 @@ double elastic_rate(const struct elastic_rules *r, double gpus);
 void elastic_sizes(const struct elastic_rules *r, struct shape_table *t, struct job *j);
 /* It has, or would have, the i-th size. */
 void elastic_be(struct job *j, int i);
+/* It may find room for more cards where it finds none for fewer: a gang that fits one node, or one domain, goes nowhere
+ * else, a larger one does. So what is known of its smallest size says nothing of it. */
+bool elastic_leaps(const struct plan *plan, const struct job *j);
 /* The shapes of a job that has ended. */
 void elastic_drop(struct shape_table *t, struct job *j);
 

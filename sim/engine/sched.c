@@ -237,7 +237,7 @@ void sched_enqueue(struct sched *s, struct job *j)
     s->waiting_without_cards += j->row.gpus_milli == 0;
     if (!may_overtake(s, j)) return;
     s->candidates++;
-    if (j->shape->candidates++ == 0) s->shapes++;
+    if (elastic_leaps(s->plan, j) || j->shape->candidates++ == 0) s->shapes++;
 }
 
 void sched_leave(struct sched *s, struct job *j)
@@ -248,7 +248,7 @@ void sched_leave(struct sched *s, struct job *j)
     s->waiting_without_cards -= j->row.gpus_milli == 0;
     if (!may_overtake(s, j)) return;
     s->candidates--;
-    if (--j->queued_as->candidates == 0) s->shapes--;
+    if (elastic_leaps(s->plan, j) || --j->queued_as->candidates == 0) s->shapes--;
 }
 
 void sched_start_at(struct sched *s, struct job *j, int group)
@@ -288,7 +288,7 @@ void sched_submit(struct sched *s, struct job *j)
     const bool anywhere = s->plan->replaces || s->plan->reclaims ||
                           (s->plan->preempts && s->accounts) || s->elastic.n > 0;
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&
-                          j->shape->no_room == s->walk && s->walk > 0;
+                          j->shape->no_room == s->walk && s->walk > 0 && !elastic_leaps(s->plan, j);
     if (waitlist_first(&s->queue) == j || turns_are_due(s, s->view.now) || anywhere ||
         (s->plan->backfill != BACKFILL_NONE && !hopeless))
         s->needs_run = true;
@@ -435,10 +435,11 @@ static void backfill_greedy(struct sched *s)
             waitlist_leave(&s->queue);
             continue;
         }
-        if (j->shape->no_room == s->walk) continue;
+        const bool leaps = elastic_leaps(s->plan, j);
+        if (j->shape->no_room == s->walk && !leaps) continue;
         if (sched_place_now(s, j, &group)) {
             sched_start_at(s, j, group);
-        } else {
+        } else if (!leaps) {
             j->shape->no_room = s->walk;
             s->full++;
         }

@@ -129,8 +129,10 @@ static void walk_queue(struct sched *s, struct job *head, simtime now, simtime w
             waitlist_leave(&s->queue);
             continue;
         }
-        if (j->row.walltime == JOB_NO_TIME || j->shape->no_room == s->walk) continue;
+        const bool leaps = elastic_leaps(s->plan, j);
+        if (j->row.walltime == JOB_NO_TIME || (j->shape->no_room == s->walk && !leaps)) continue;
         if (!sched_place_now(s, j, &group)) {
+            if (leaps) continue;
             j->shape->no_room = s->walk;
             full++;
             continue;

@@ -181,7 +181,8 @@ static void decide(struct sched *s)
     while (full < s->shapes && (j = waitlist_step(&s->queue))) {
         struct placed *p = next_placed(s);
         if (stays(s, j) || sched_is_held(s, j)) continue;
-        if (j->shape->no_room == s->walk) {
+        const bool leaps = elastic_leaps(s->plan, j);
+        if (j->shape->no_room == s->walk && !leaps) {
             if (!could_have_quota(s, j)) sched_hold_account(s, j);
             continue;
         }
@@ -193,6 +194,7 @@ static void decide(struct sched *s)
                 continue;
             }
             if (strict) break;
+            if (leaps) continue;
             j->shape->no_room = s->walk;
             full++;
             continue;

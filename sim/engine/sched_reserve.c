@@ -13,7 +13,8 @@
  *
  * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
  * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
- * one: as long as they do)? Who is late all the same has its turn too: it will take its cards. With one group of cards, gangs anywhere, whole cards, no faults and no start-up
+ * one: as long as they do)? It is a plan of cards: quotas do not count in it, and who waits for one has its turn by its
+ * deadline like anybody. Who is late all the same has its turn too: it will take its cards. With one group of cards, gangs anywhere, whole cards, no faults and no start-up
  * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
  *
  * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or cards where they
@@ -363,6 +364,20 @@ static bool in_time(struct sched *s, struct profile *p, const struct job *j, sim
     return after(at, length) <= j->row.deadline;
 }
 
+static int by_turn(const void *a, const void *b)
+{
+    return waitlist_compare(*(struct job *const *)a, *(struct job *const *)b);
+}
+
+/* All who wait with a deadline, into s->list; the lanes of accounts, held or not, are merged. */
+static void list_deadlines(struct sched *s)
+{
+    s->list.n = 0;
+    for (struct job *j = sched_next(s, NULL); j; j = sched_next(s, j))
+        if (j->row.deadline != JOB_NO_TIME) vec_push(&s->list, j);
+    if (s->accounts && s->list.n > 1) qsort(s->list.v, s->list.n, sizeof *s->list.v, by_turn);
+}
+
 const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
 {
     const enum admission rule = s->plan->order->admission(s->plan->order_params);
@@ -372,15 +387,15 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
     if (rule == ADMIT_ALONE) return NULL;
     struct profile *p = profile_of(s);
     simtime from = now;
-    struct job *j;
     bool placed = false;
     s->view.now = now;
     newcomer->rank = s->plan->order->rank(&s->view, newcomer);
     draw_estimates(s, p);
     p->places = NULL;
     bounds_forget(&p->bounds);
-    waitlist_walk(&s->queue);
-    while ((j = waitlist_step(&s->queue)) && j->row.deadline != JOB_NO_TIME) {
+    list_deadlines(s);
+    for (size_t i = 0; i < s->list.n; i++) {
+        const struct job *j = s->list.v[i];
         if (!placed && waitlist_compare(newcomer, j) < 0) {
             placed = true;
             if (!in_time(s, p, newcomer, &from))

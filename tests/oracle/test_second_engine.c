@@ -8,7 +8,8 @@
  * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
  * scenarios in which jobs take each other's place; replace, in which all are placed anew; quotas, in which
  * accounts have some; reclaim, in which they take back what they have lent; elastic, in which jobs work on fewer or
- * more cards; defrag, in which jobs move out of the way of the head.
+ * more cards; defrag, in which jobs move out of the way of the head; admission, by
+ * deadline, half of them with quotas.
  * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
  * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
@@ -31,7 +32,6 @@ struct setting {
     bool limits, dynamic, random, wires, elastic, defrag;
     int groups, nodes[2], per[2];
     simtime stop; /* the horizon */
-    bool quotas;  /* an admission by plan does not know them */
     const char *preempt;
     struct strbuf fleet, share, more, top; /* more: of the schedule; top: of the scenario */
 };
@@ -69,7 +69,7 @@ static bool is_only(const char *name)
 /* Modes that are drawn together with the others. */
 static bool blends(void)
 {
-    return is_only("quotas") || is_only("elastic") || is_only("defrag");
+    return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag");
 }
 
 /* This one is of the mode: one in so many. */
@@ -359,7 +359,6 @@ static int kind_of(struct setting *s)
 static void make_quotas(struct setting *s, const char *order)
 {
     int cards = 0;
-    s->quotas = true;
     for (int g = 0; g < s->groups; g++) cards += s->nodes[g] * s->per[g];
     const int one = (int)below(s, (uint64_t)cards + 1),
               other = (int)below(s, (uint64_t)(cards - one) + 1);
@@ -386,6 +385,7 @@ static void force(struct setting *s, const char **order, const char **backfill, 
     if (only && strcmp(only, "fgd") == 0) *place = only;
     if (s->random) *place = "random";
     if (s->random) *backfill = chance(s, 2) ? "none" : "greedy";
+    if (is_only("admission")) *order = "deadline";
     if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
                  strcmp(only, "drf") == 0 || strcmp(only, "deadline") == 0))
         *order = only;
@@ -445,7 +445,8 @@ static void make_more(struct setting *s, const char **order, const char **backfi
     static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
     if (!s->dynamic && !s->random && !s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
         make_preemption(s, order, backfill);
-    if (!s->dynamic && !s->random && (mode(s, "quotas", 5) || is_only("reclaim")))
+    if (!s->dynamic && !s->random &&
+        ((is_only("admission") ? chance(s, 2) : mode(s, "quotas", 5)) || is_only("reclaim")))
         make_quotas(s, *order);
     if (strcmp(*order, "fair") == 0 && chance(s, 2))
         strbuf_addz(&s->more, ", 'weights': {'u0': 2.5}");
@@ -453,8 +454,7 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         strbuf_addf(&s->more, ", 'half_life': '%d s', 'recalculate': '%d s'",
                     10 + (int)below(s, 1000), (int)below(s, 3) * (int)below(s, 100));
     if (strcmp(*order, "deadline") == 0)
-        strbuf_addf(&s->more, ", 'admission': '%s'",
-                    s->quotas || s->elastic ? "alone" : any(s, admissions));
+        strbuf_addf(&s->more, ", 'admission': '%s'", s->elastic ? "alone" : any(s, admissions));
     if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
     if (s->defrag) make_defrag(s, backfill);
     if (s->elastic) make_elastic(s, backfill, place);

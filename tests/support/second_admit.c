@@ -83,6 +83,20 @@ static bool in_time(struct planned *p, int job, simtime *from)
     return best + left <= l->job->deadline;
 }
 
+/* Of those who wait the next by deadline, then as they came; -1. */
+static int next_turn(const struct engine *e, int after)
+{
+    int best = -1;
+    for (int j = 0; j < e->n; j++) {
+        const struct life *l = &e->life[j];
+        const int64_t past = after < 0 ? 0 : e->life[after].rank;
+        if (!l->waiting || (after >= 0 && (l->rank < past || (l->rank == past && j <= after))))
+            continue;
+        if (best < 0 || l->rank < e->life[best].rank) best = j;
+    }
+    return best;
+}
+
 bool second_admits(struct engine *e, int newcomer)
 {
     struct planned p = { .e = e };
@@ -104,7 +118,7 @@ bool second_admits(struct engine *e, int newcomer)
     }
     l->rank = second_rank(e, newcomer);
     l->waiting = true; /* among the others */
-    for (int j = second_next(e, -1); j >= 0; j = second_next(e, j)) {
+    for (int j = next_turn(e, -1); j >= 0; j = next_turn(e, j)) {
         const struct life *w = &e->life[j];
         const simtime all = estimate(e, j), left = all > w->held ? all - w->held : 0;
         if (w->job->deadline == JOB_NO_TIME) continue;

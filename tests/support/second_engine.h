@@ -9,7 +9,7 @@
  * engine/sched.h, engine/cluster.h and engine/sched_easy.c.
  *
  * It knows: every kind, mig with layouts that are not planned; every order; preemption with checkpoints, all placed
- * anew or not; quotas, borrowed and taken back; admission by deadline (by plan without quotas); every backfill; every placement; gangs on nodes, in
+ * anew or not; quotas, borrowed and taken back; admission by deadline; every backfill; every placement; gangs on nodes, in
  * domains, by racks or on any cards, and the wires that they cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores; several groups of cards.
  * Of placement random, under none and greedy, it draws nothing: it goes where the product went if that is one of the
  * places that hold the job, else to the first; whether all of them are equally likely is not its business.

@@ -113,6 +113,24 @@ static void nobody_makes_room_for_who_is_held_up(void **state)
         { "f", 10, 40, 1 }, { "s", 20, 60, 1 });
 }
 
+/* f and e want three cards, of one node of a, which is taken; e can do with four, which no node has: those of b. */
+static void more_cards_fit_where_fewer_do_not(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': ["
+        "{ 'name': 'a', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 3 },"
+        "{ 'name': 'b', 'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 2 } ],"
+        "'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        "'schedule': { 'backfill': 'greedy', 'elastic': 'start' },"
+        "'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+    struct simulated s;
+    (void)state;
+    simulate(&s, text, HEAD "a,0,10,3,,,,,\nf,1,10,3,,,,,\ne,2,10,4,3,,,,\n");
+    assert_close(sim_job_of(&s, "p", "f")->start_s, 10, 0);
+    assert_close(sim_job_of(&s, "p", "e")->start_s, 2, 0);
+    simulated_fini(&s);
+}
+
 /* Two cards do 1.5 times the work of one, four twice: at one card b needs twice its time. */
 static void by_its_curve(void **state)
 {
@@ -264,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_resize_costs_a_restart),
         cmocka_unit_test(a_newcomer_makes_others_be_asked_again),
         cmocka_unit_test(nobody_makes_room_for_who_is_held_up),
+        cmocka_unit_test(more_cards_fit_where_fewer_do_not),
         cmocka_unit_test(grows_and_makes_room),
         cmocka_unit_test(by_its_curve),
         cmocka_unit_test(limits_cores_and_quotas),
