@@ -53,7 +53,7 @@ bad=0
 for c in "${cases[@]}"; do
     d=tests/golden/$c
     export OUT=$tmp/out; rm -rf "$OUT"; mkdir "$OUT"
-    timeout 120 bash -e "$d/cmd" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
+    timeout "${TEST_TIMEOUT:-300}" bash -e "$d/cmd" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null
     status=$?
     if [ $status = 77 ]; then echo "ok $c # SKIP $(tail -n 1 "$tmp/stderr")"; continue; fi
     for f in stdout stderr; do sed -i "s|$OUT|OUT|g; s|$GPUSIM|gpusim|g" "$tmp/$f"; done

@@ -4,8 +4,8 @@
 #
 # usage: tests/soak/determinism.sh [--accept]
 #
-# Every result folder but timing.json is compared with that of the first build; of jobs.csv and series.csv the
-# SHA-256 is kept in determinism.sha256 as well, so that a change from one commit to the next is seen. Where that is
+# Every result folder but timing.json is compared with that of the first build; of jobs.csv, series.csv and services.csv
+# the SHA-256 is kept in determinism.sha256 as well, so that a change from one commit to the next is seen. Where that is
 # wanted, --accept stores the new ones.
 set -uo pipefail
 export LC_ALL=C
@@ -20,7 +20,9 @@ faults scenarios/faults.json
 turns scenarios/whose-turn.json
 defrag scenarios/defrag.json
 erlang scenarios/sizing-erlang.json --set horizon=2000s
-service scenarios/sizing-service.json"
+service scenarios/sizing-service.json
+planned scenarios/mixed.json --policy mig --set policies.mig.share.layout=planned --set policies.mig.share.forecast=oracle --set policies.mig.share.period=20min --set horizon=2d --set warmup=2h
+chat scenarios/chat-and-jobs.json --set horizon=4h"
 
 replay() { # BINARY FOLDER THREADS: hashes of everything on stdout
     local name args
@@ -43,7 +45,7 @@ mkdir -p "$work"
 flags_fma=$(grep -qw fma /proc/cpuinfo 2>/dev/null && echo '-march=x86-64-v3')
 if ! build first gcc '-O2 -g'; then say 'not ok' 'the first build fails'; tail -3 "$work/first.log" | sed 's/^/# /'; echo "1..$n"; exit 1; fi
 replay "$work/first/gpusim" "$work/out" 1 >"$work/first.sums"
-grep -E '/(jobs|series)\.csv$' "$work/first.sums" >"$work/new.sha256"
+grep -E '/(jobs|series|services)\.csv$' "$work/first.sums" >"$work/new.sha256"
 if [ "${1-}" = --accept ]; then cp "$work/new.sha256" $kept; fi
 if diff $kept "$work/new.sha256" >"$work/diff"; then say ok 'as recorded'
 else say 'not ok' 'not as recorded (--accept stores it)'; head -6 "$work/diff" | sed 's/^/# /'; fi
