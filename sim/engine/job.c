@@ -100,16 +100,23 @@ simtime job_line(const struct job *j)
     return j->saves ? checkpoint_line(j->saves, j->row.duration, j->remaining) : j->remaining;
 }
 
+/* It was moved and is not at work again: work_left is what it brings along. */
+static bool on_its_way(const struct job *j)
+{
+    return j->state == JOB_STARTING && j->n_holdings > 0 && j->here > j->allocated;
+}
+
 /* With the pauses for its checkpoints. */
 static simtime line_left(const struct job *j, simtime now)
 {
-    if (j->state != JOB_RUNNING || j->n_holdings == 0) /* one without cards runs to its end */
+    if ((j->state != JOB_RUNNING && !on_its_way(j)) ||
+        j->n_holdings == 0) /* one without cards runs to its end */
         return j->state == JOB_RUNNING && j->finish != SIM_NEVER ? j->finish - now : j->remaining;
     const double factor = j->scale;
     simtime left = j->work_left;
-    if (j->speed == 1.0 && j->work_credit == 0)
+    if (j->state == JOB_RUNNING && j->speed == 1.0 && j->work_credit == 0)
         left -= now - j->settled;
-    else
+    else if (j->state == JOB_RUNNING)
         left -= (int64_t)floor((double)(now - j->settled) * j->speed + j->work_credit);
     if (left < 0) left = 0;
     if (factor == 1.0) return left;
@@ -120,13 +127,13 @@ static simtime line_left(const struct job *j, simtime now)
 simtime job_remaining(const struct job *j, simtime now)
 {
     const simtime line = line_left(j, now);
-    const bool there = j->state == JOB_RUNNING && j->saves;
+    const bool there = (j->state == JOB_RUNNING || on_its_way(j)) && j->saves;
     return there ? checkpoint_left(j->saves, j->row.duration, line) : line;
 }
 
 simtime job_saved(const struct job *j, simtime now, simtime every)
 {
-    if (j->state == JOB_RUNNING && j->saves)
+    if ((j->state == JOB_RUNNING || on_its_way(j)) && j->saves)
         return checkpoint_saved(j->saves, j->row.duration, line_left(j, now));
     const simtime done = j->row.duration - job_remaining(j, now);
     return done - done % every;

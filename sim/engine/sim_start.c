@@ -81,12 +81,11 @@ void sim_start(void *ctx, struct job *j, const struct pick *p)
         j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
 }
 
-/* sched_calls.lift and .set_down: it moves. What it has done goes with it. */
+/* sched_calls.lift and .set_down: it moves. What it has done goes with it, but is no safer than before: a checkpoint is. */
 void sim_lift(void *ctx, struct job *j)
 {
     struct run *r = ctx;
     const struct place_request request = sched_request(r->plan, j, j->group);
-    j->remaining = job_remaining(j, r->now);
     sched_pick_of(j, &r->pick);
     cluster_give(r->cluster, &request, &r->pick);
     residents_leave(r->residents, j, r->now);

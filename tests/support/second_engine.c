@@ -145,9 +145,6 @@ void second_start(struct engine *e, int job, const struct place *at)
 void second_lift(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
-    simtime left, safe;
-    second_progress(e, job, &left, &safe);
-    l->remaining = left; /* it carries what it has done: that cannot be lost any more */
     l->working = false;
     l->bytes = 0;
     second_drop(&e->now, job);

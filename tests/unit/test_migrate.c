@@ -93,6 +93,31 @@ static void room_for_a_gang(void **state)
     simulated_fini(&s);
 }
 
+/* A move makes nothing safe. a, moved at 20 s, is struck at 50 s and starts from nothing at 60 s; struck at 25 s, it had
+ * left in the pause of its checkpoint, 19 s to 23 s, which was not made: 100 s and five pauses of 4 s. b's was. */
+static void a_move_is_no_checkpoint(void **state)
+{
+    static const char rows[] = "a,0,100,1,,\nb,0,100,1,,\nc,20,50,2,,\n";
+    struct simulated s;
+    (void)state;
+    replay(
+        &s,
+        "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 2, 'capacity': [ {'at': '50 s', 'do': 'fail', 'nodes': '1'},"
+        " {'at': '60 s', 'do': 'add', 'nodes': '1'} ]",
+        NONE MOVES, WHOLE, rows);
+    assert_close(sim_job_of(&s, "p", "a")->end_s, 160, 1e-9);
+    assert_close(sim_job_of(&s, "p", "b")->end_s, 160, 1e-9);
+    simulated_fini(&s);
+    replay(
+        &s,
+        "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 2, 'capacity': [ {'at': '25 s', 'do': 'fail', 'nodes': '1'},"
+        " {'at': '60 s', 'do': 'add', 'nodes': '1'} ]",
+        NONE MOVES ", 'checkpoint': '19 s', 'checkpoint_cost': '4 s'", WHOLE, rows);
+    assert_close(sim_job_of(&s, "p", "a")->end_s, 180, 1e-9);
+    assert_close(sim_job_of(&s, "p", "b")->end_s, 157, 1e-9);
+    simulated_fini(&s);
+}
+
 /* x is a gang within a fast domain: it would be slower elsewhere, so it stays; b goes. */
 static void nobody_is_moved_to_a_slower_place(void **state)
 {
@@ -291,9 +316,13 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(room_for_a_gang),  cmocka_unit_test(nobody_is_moved_to_a_slower_place),
-        cmocka_unit_test(room_for_a_slice), cmocka_unit_test(planned_instances_that_are_being_made),
-        cmocka_unit_test(random_work),      cmocka_unit_test(all_placed_anew),
+        cmocka_unit_test(room_for_a_gang),
+        cmocka_unit_test(nobody_is_moved_to_a_slower_place),
+        cmocka_unit_test(room_for_a_slice),
+        cmocka_unit_test(planned_instances_that_are_being_made),
+        cmocka_unit_test(random_work),
+        cmocka_unit_test(all_placed_anew),
+        cmocka_unit_test(a_move_is_no_checkpoint),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
