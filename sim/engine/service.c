@@ -378,7 +378,7 @@ void services_warm(struct services *s, simtime now)
         v->scale_busy_ns -= v->busy_ns;
         v->came_up = v->n_up;
         v->up_ns = v->busy_ns = 0;
-        v->up_most = v->n_up;
+        v->up_most = v->n_up + v->n_draining;
     }
 }
 

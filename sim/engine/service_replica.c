@@ -98,7 +98,7 @@ void services_ready(struct services *s, struct job *j, simtime now)
     size_t at = v->n_up++;
     for (; at > 0 && v->up[at - 1]->number > x->number; at--) v->up[at] = v->up[at - 1];
     v->up[at] = x;
-    if (v->n_up > v->up_most) v->up_most = v->n_up;
+    if (v->n_up + v->n_draining > v->up_most) v->up_most = v->n_up + v->n_draining;
     bits_set(&v->idle, x->number);
     service_rescore(v, x);
     hand_out(s, v, now);

@@ -46,7 +46,7 @@ struct service_totals {
     uint64_t requests, fate[REQUEST_FATES];
     uint64_t waiting, in_service; /* at the end */
     double up_s, busy_s;          /* replica-seconds */
-    uint64_t up_most, came_up;    /* replicas up at a time; starts that came to serve */
+    uint64_t up_most, came_up;    /* replicas up or draining at a time; starts that came to serve */
     uint64_t never_up;            /* replicas that found no place, or were still starting, at the end */
     sym tenant;                   /* who is charged for its cards */
     double queue_batch[QUEUE_MARKS - 1], queue_before; /* as for jobs */

@@ -272,6 +272,9 @@ static bool run(uint64_t seed, const char *aggregate, struct log *log, uint64_t 
         const struct sink sink = { .self = log, .request = on_request };
         sim_load(&r, sim_write(full.v, j.v, files));
         sim_policy_run(&r, 0, &sink, &p);
+        for (size_t i = 0; i < p.n_services; i++) /* false where there is no mean */
+            assert_false(p.service[i].replicas_mean >
+                         (double)p.service[i].replicas_max * (1 + 1e-9));
         *events = p.events;
         runner_fini(&r);
         qsort(log->end, log->n, sizeof *log->end, by_arrival);
