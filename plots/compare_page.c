@@ -261,6 +261,23 @@ static void versions(struct page *p, const struct two *two)
     }
 }
 
+static void unstable(struct page *p, const struct two *two)
+{
+    json_t *one, *name;
+    size_t i, k;
+    json_array_foreach(json_object_get(two->doc, "runs"), i, one)
+    {
+        json_array_foreach(json_object_get(one, "unstable"), k, name)
+        {
+            if (!json_is_string(name)) continue;
+            strbuf_addz(p->out, "<p class=\"warn\">");
+            SAY(p, W_UNSTABLE_IN, html_of(p, text(two->doc, i ? "second" : "first")),
+                html_of(p, json_string_value(name)));
+            strbuf_addz(p->out, "</p>\n");
+        }
+    }
+}
+
 static void head(struct page *p, struct two *two)
 {
     const double alone = number(two->doc, "unmatched_jobs");
@@ -279,6 +296,7 @@ static void head(struct page *p, struct two *two)
         strbuf_addz(p->out, "</p>\n");
     }
     versions(p, two);
+    unstable(p, two);
     list_only(p, two, "only_first", W_ONLY_FIRST);
     list_only(p, two, "only_second", W_ONLY_SECOND);
 }

@@ -244,7 +244,19 @@ static json_t *base_name(const char *dir)
     return json_stringn(dir + from, end - from);
 }
 
-/* What was run, of each: version, seed, hash of the scenario and what was set besides. */
+static json_t *unstable_policies(const json_t *result)
+{
+    json_t *names = json_array(), *one;
+    size_t i;
+    json_array_foreach(json_object_get(result, "policies"), i, one)
+    {
+        if (json_is_false(json_object_get(one, "stable")))
+            json_array_append(names, json_object_get(one, "name"));
+    }
+    return names;
+}
+
+/* What was run, of each: version, seed, hash of the scenario and what was set besides; which policies are unstable. */
 static int read_runs(char **operand, json_t *runs, struct err *e)
 {
     static const char *const kept[] = { "gpusim_version", "seed", "scenario_sha256", "set" };
@@ -256,6 +268,7 @@ static int read_runs(char **operand, json_t *runs, struct err *e)
         rc = json_doc_load(&doc, path, e);
         for (size_t k = 0; rc == 0 && k < sizeof kept / sizeof *kept; k++)
             if ((v = json_object_get(doc.root, kept[k]))) json_object_set(one, kept[k], v);
+        if (rc == 0) json_object_set_new(one, "unstable", unstable_policies(doc.root));
         json_array_append_new(runs, one);
         json_doc_fini(&doc);
         free(path);
@@ -274,6 +287,21 @@ static void warn_of_versions(const json_t *runs, char **operand)
         if (!version || strcmp(version, GPUSIM_VERSION) != 0)
             log_warn("%s was written by gpusim %s, this is %s: its figures are of that version",
                      operand[i], version ? version : "(unknown)", GPUSIM_VERSION);
+    }
+}
+
+/* Their means grow with the run, and so does a difference. */
+static void warn_of_unstable(const json_t *runs, char **operand)
+{
+    json_t *one, *name;
+    size_t i, k;
+    json_array_foreach(runs, i, one)
+    {
+        json_array_foreach(json_object_get(one, "unstable"), k, name)
+        {
+            log_warn("%s: %s is not stable, so its waits depend on the length of the run",
+                     operand[i], json_string_value(name));
+        }
     }
 }
 
@@ -317,6 +345,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (rc == 0) {
         warn(&c);
         warn_of_versions(runs, operand);
+        warn_of_unstable(runs, operand);
         if (o.format == FORMAT_JSON)
             print_json(&c);
         else if (o.format == FORMAT_CSV)

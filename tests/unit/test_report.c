@@ -831,7 +831,8 @@ static void two_runs(void **state)
     static const char text[] =
         "{\"format\": \"gpusim-compare/1\", \"paired\": true, \"significant\": true, \"unmatched_jobs\": 12, "
         "\"runs\": [{\"gpusim_version\": \"0.0.<9>\", \"seed\": 7, \"scenario_sha256\": \"abc\", \"set\": [\"x=1\"]}, "
-        "{\"gpusim_version\": \"" GPUSIM_VERSION "\", \"seed\": 8, \"scenario_sha256\": \"abd\"}], "
+        "{\"gpusim_version\": \"" GPUSIM_VERSION "\", \"seed\": 8, \"scenario_sha256\": \"abd\", "
+        "\"unstable\": [\"p<1>\", null]}], "
         "\"only_first\": [\"<old>\"], \"only_second\": [], \"first\": \"a&b\", \"second\": \"c\", \"rows\": ["
         "{\"policy\": \"p\", \"metric\": \"wait_s\", \"n\": 1500, \"first\": 100, \"second\": 75, \"difference\": -25, "
         "\"low\": -40, \"high\": -10, \"p\": 0.002, \"significant\": true}], \"totals\": [{\"policy\": \"p\", "
@@ -854,6 +855,8 @@ static void two_runs(void **state)
     assert_contains(page, "Only in the first run: &lt;old&gt;.");
     assert_contains(page, "The figures of a&amp;b were written by gpusim 0.0.&lt;9&gt;; the page");
     assert_null(strstr(page, "The figures of c were"));
+    assert_contains(page, "p&lt;1&gt; is not stable in c, so its waits");
+    assert_null(strstr(page, "is not stable in a"));
     assert_contains(page, "<dd><code>gpusim run SCENARIO --seed 7 --set &#39;x=1&#39;</code></dd>");
     assert_contains(page, "<dd><code>abd</code></dd>");
     assert_contains(
@@ -861,8 +864,9 @@ static void two_runs(void **state)
         "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
     assert_contains(page, "energy at the board</td><td class=\"text short\">kWh</td>");
     assert_contains(page, "chat: within all targets</td>");
-    assert_contains(page, "%</td><td data-v=\"90\">90.0</td><td data-v=\"95.1234\" title=\"95.1234\">95.1</td>"
-                          "<td data-v=\"5.1234\" title=\"5.1234\">+5.1</td>");
+    assert_contains(
+        page, "%</td><td data-v=\"90\">90.0</td><td data-v=\"95.1234\" title=\"95.1234\">95.1</td>"
+              "<td data-v=\"5.1234\" title=\"5.1234\">+5.1</td>");
     assert_contains(page, "<td data-v=\"0.61\" title=\"0.61\">+1</td>"); /* 8,213 and 8,214 */
     assert_contains(page, "<td data-v=\"0.002\">0.0020</td>");
     assert_contains(page, "<svg role=\"img\"");
