@@ -2,6 +2,7 @@
  * would be cheaper, and that nothing is said twice. */
 #include "support/support.h"
 #include "support/fake_result.h"
+#include "support/report_page.h"
 
 #include "base/mem.h"
 #include "plots/report.h"
@@ -10,23 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *page_of(const struct result *r, enum lang lang, json_t *effects)
-{
-    struct strbuf out = { 0 };
-    const struct report_look look = { .lang = lang, .effects = effects };
-    report_page(r, NULL, 0, &look, &out);
-    return out.s;
-}
-
-/* The policies of a made-up result, to be changed. */
-static struct policy_result *policies_of(struct result *r, struct arena *a)
-{
-    struct policy_result *p = arena_array(a, r->n_policies, sizeof *p);
-    memcpy(p, r->policy, r->n_policies * sizeof *p);
-    r->policy = p;
-    return p;
-}
 
 static char *answer_of(const struct result *r, enum lang lang)
 {

@@ -7,6 +7,7 @@
 #include "plots/report.h"
 #include "plots/report_data.h"
 #include "support/fake_result.h"
+#include "support/report_page.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,23 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static char *page_of(const struct result *r, enum lang lang, json_t *effects)
-{
-    struct strbuf out = { 0 };
-    const struct report_look look = { .lang = lang, .effects = effects };
-    report_page(r, NULL, 0, &look, &out);
-    return out.s;
-}
-
-/* The policies of a made-up result, to be changed. */
-static struct policy_result *policies_of(struct result *r, struct arena *a)
-{
-    struct policy_result *p = arena_array(a, r->n_policies, sizeof *p);
-    memcpy(p, r->policy, r->n_policies * sizeof *p);
-    r->policy = p;
-    return p;
-}
 
 static void who_pays_by_class_and_group(void **state)
 {
