@@ -139,6 +139,7 @@ __attribute__((noinline)) static void touch_stack(void)
  * room that run needs is reserved before others take it. Not used, it costs address space only. */
 static void reserve_stack(void)
 {
+    /* cppcheck-suppress invalidFunctionArg ; -1 is how no file is named */
     void *as_much = mmap(NULL, STACK_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (as_much == MAP_FAILED) out_of_memory();
     munmap(as_much, STACK_BYTES);
