@@ -166,6 +166,25 @@ static void domains_and_outages(void **state)
         "first_fit", DOMAIN, "y,10,100,3,\n", "y", "a.0.0 a.0.1 a.0.2", 70, 170);
 }
 
+/* Cards with MIG off: 0 and, of three nodes of three, 4 to 8. No domain of two nodes has four of them, though
+ * six are there: 4 can never run, 3 can. (It waited for ever, which is exit 6.) */
+static void domains_of_a_layout(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb', 'nodes': 3,"
+        " 'gpus_per_node': 3, 'nvlink_domain': 6 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        " 'schedule': { 'gang': 'domain' }, 'policies': [ { 'name': 'p', 'share': { 'kind': 'mig', 'layout': 'static',"
+        " 'slices': [ { 'cards': 1, 'slices': 'off' }, { 'cards': 3, 'slices': [ '7g.40gb' ] },"
+        " { 'cards': 9, 'slices': 'off' } ] } } ] }";
+    struct simulated s;
+    (void)state;
+    simulate(&s, text, HEAD "four,0,100,4,\nthree,0,100,3,\n");
+    assert_string_equal(sim_job_of(&s, "p", "four")->state, "rejected");
+    assert_contains(sim_job_of(&s, "p", "four")->reason, "too few cards with MIG off");
+    assert_string_equal(sim_job_of(&s, "p", "three")->state, "completed");
+    simulated_fini(&s);
+}
+
 static void refusals(void **state)
 {
     static const struct {
@@ -201,6 +220,7 @@ int main(void)
         cmocka_unit_test(racks_count_nodes_that_hold_the_gang),
         cmocka_unit_test(replacing_leaves_the_place_to_the_policy),
         cmocka_unit_test(domains_and_outages),
+        cmocka_unit_test(domains_of_a_layout),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests_name("gangs", tests, NULL, NULL);
