@@ -40,8 +40,7 @@ bool cluster_in_domain(const struct cluster *c, const struct place_request *r)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
     const int64_t want = r->demand ? r->demand->cards : 0;
-    if (!c->group[r->group].zones.n || want < 2 || want > pg->domain) return false;
-    return pg->domain < pg->per_node || want > pg->per_node; /* else any node is part of one */
+    return c->group[r->group].zones.n && plan_in_domain(c->plan, pg, want);
 }
 
 /* The domain after (count, i) in the order of the preference, with at least `want` cards; false: none. */

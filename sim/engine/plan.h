@@ -148,4 +148,11 @@ size_t plan_look(const struct llm_step *s);
 /* "a100.0.3" - group, node, card: how a card is called in jobs.csv. Returns buf. */
 char *plan_card_name(const struct plan *p, uint32_t card, char *buf, size_t size);
 
+/* Must a gang of so many cards keep to one NVLink domain, which no single node decides? */
+static inline bool plan_in_domain(const struct plan *p, const struct plan_group *g, int64_t cards)
+{
+    if (p->gang != GANG_DOMAIN || p->share->pooled || cards < 2 || cards > g->domain) return false;
+    return g->domain < g->per_node || (g->domain > g->per_node && cards > g->per_node);
+}
+
 #endif

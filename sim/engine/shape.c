@@ -152,13 +152,6 @@ static bool off_suffice(const struct plan *p, const struct plan_group *g, int64_
     return full >= whole && (rest == 0 || full > whole || most >= rest);
 }
 
-/* Must the gang keep to one NVLink domain? As cluster_in_domain() has it. */
-static bool keeps_to_domain(const struct plan *p, const struct plan_group *g, int64_t cards)
-{
-    if (p->gang != GANG_DOMAIN || p->share->pooled || cards < 2 || cards > g->domain) return false;
-    return g->domain < g->per_node || (g->domain > g->per_node && cards > g->per_node);
-}
-
 static bool off_in_a_domain(const struct plan *p, const struct plan_group *g, int64_t cards)
 {
     int64_t off = 0;
@@ -207,7 +200,7 @@ static const char *never_fits(const struct plan *p, const struct plan_group *g,
     if (d->mig_profile >= 0)
         return layout_has(p, g, d->mig_profile) ? NULL
                                                 : "the layout has no slice of the size it needs";
-    const bool suffice = keeps_to_domain(p, g, d->cards)
+    const bool suffice = plan_in_domain(p, g, d->cards)
                              ? off_in_a_domain(p, g, d->cards)
                              : off_suffice(p, g, served, d->cards, any_node);
     return suffice ? NULL : "the layout leaves too few cards with MIG off";
