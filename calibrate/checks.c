@@ -38,10 +38,11 @@ static void check_efficiency(const struct profile_out *o, json_t *list, FILE *to
     say(list, to, "efficiency", agrees ? "passed" : "failed", detail);
 }
 
-/* TS-5: two processes with kernels of 1 ms and gaps between them. Mean value analysis is exact for random times; equal times
- * fall into step and wait less, at best not at all (the asymptotic bound, Muntz and Wong 1974). In between, or off by
- * 0.1 at most. What a switch costs meets a turn, or each kernel where turns are longer: a process whose kernel has ended
- * gives the card away (at the most; at the least each whole turn). */
+/* TS-5: two processes with kernels of 1 ms and gaps between them. Mean value analysis is exact
+ * for random times; equal times fall into step and wait less, at best not at all (the asymptotic
+ * bound, Muntz and Wong 1974). In between, or off by 0.1 at most. What a switch costs meets a
+ * turn, or each kernel where turns are longer: a process whose kernel has ended gives the card
+ * away (at the most; at the least each whole turn). */
 static void check_gaps(const struct profile_out *o, json_t *list, FILE *to)
 {
     static const struct {

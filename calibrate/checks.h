@@ -14,7 +14,8 @@
 
 #include "calibrate/profile_write.h"
 
-/* `again`: the second run, may hold nothing. [{"check", "status", "detail"}], a new reference; one line each to `to`. */
+/* `again`: the second run, may hold nothing. [{"check", "status", "detail"}], a new reference;
+ * one line each to `to`. */
 json_t *self_checks(const struct profile_out *o, const struct profile_out *again, FILE *to);
 
 #endif

@@ -1,7 +1,7 @@
-/* calibrate/cuda_calls.h - the calls of the driver and of cuBLASLt that calibrate makes: member, exported symbol,
- * type. The symbols are the binary interface; cuda.h maps its names onto them differently from one toolkit to the
- * next, so only its types are used, and each is looked up by the name that stands here. device_cuda_abi.c holds
- * them against the prototypes in the headers. */
+/* calibrate/cuda_calls.h - the calls of the driver and of cuBLASLt that calibrate makes: member,
+ * exported symbol, type. The symbols are the binary interface; cuda.h maps its names onto them
+ * differently from one toolkit to the next, so only its types are used, and each is looked up by
+ * the name that stands here. device_cuda_abi.c holds them against the prototypes in the headers. */
 #ifndef GPUSIM_CALIBRATE_CUDA_CALLS_H
 #define GPUSIM_CALIBRATE_CUDA_CALLS_H
 

@@ -82,7 +82,8 @@ enum dev_kernel {
     DEV_CHECK, /* (dev_ptr a, float s, uint64_t n, dev_ptr bad): adds the wrong elements to *bad */
     DEV_SPIN,  /* (uint64_t ns): one thread, busy by the global timer */
     DEV_COMPUTE, /* (dev_ptr sink, uint64_t iters): each thread that many dependent multiply-adds */
-    DEV_READ, /* (dev_ptr from, uint64_t n, uint64_t reps, dev_ptr sink): n x 16 bytes, past the L1 */
+    /* (dev_ptr from, uint64_t n, uint64_t reps, dev_ptr sink): n x 16 bytes, past the L1 */
+    DEV_READ,
     DEV_LOG, /* (dev_ptr out, uint64_t cap, uint64_t ns, uint64_t least): see kernels_base.cu */
     DEV_KERNELS
 };
@@ -99,8 +100,9 @@ enum dev_gemm {
     GEMM_KINDS
 };
 
-/* Ways to launch a kernel: the exported symbol, the address that cuGetProcAddress gives (as the CUDA runtime asks),
- * cuLaunchKernelEx, cuLaunchCooperativeKernel. A graph is the fifth: graph_open, graph_launch. */
+/* Ways to launch a kernel: the exported symbol, the address that cuGetProcAddress gives (as the
+ * CUDA runtime asks), cuLaunchKernelEx, cuLaunchCooperativeKernel. A graph is the fifth:
+ * graph_open, graph_launch. */
 enum dev_path { PATH_SYMBOL, PATH_ADDRESS, PATH_EX, PATH_COOPERATIVE, PATHS };
 
 enum { DEV_EVENTS = 16, DEV_BLOCK = 256 };

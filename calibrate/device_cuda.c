@@ -583,8 +583,8 @@ static int gemm_choose(struct blas *b, struct product *p, struct err *e)
     return rc;
 }
 
-/* Random signs and mantissas around one: the same number everywhere would draw less power, and a card at its power
- * cap would look faster than it is with data. A MiB of them, over and over. */
+/* Random signs and mantissas around one: the same number everywhere would draw less power, and a
+ * card at its power cap would look faster than it is with data. A MiB of them, over and over. */
 static int fill_operands(struct cuda_device *d, enum dev_gemm kind, size_t bytes, struct err *e)
 {
     static const struct {
@@ -708,7 +708,8 @@ int device_cuda_context_child(int index, bool primary)
     return err_status((enum err_code)rc);
 }
 
-/* Start this program again as `--context-child N` (or its primary kind), with pipes to its stdin and from its stdout. */
+/* Start this program again as `--context-child N` (or its primary kind), with pipes to its stdin
+ * and from its stdout. */
 static int spawn_child(int index, bool primary, pid_t *pid, int *to, FILE **from, struct err *e)
 {
     int in[2], out[2];

@@ -1,6 +1,7 @@
-/* calibrate/device_cuda_abi.c - no code: what this program takes for the types of the driver's, cuBLASLt's and NVML's
- * calls, held against the headers when it is compiled. cuda.h declares every exported version of a call when it is
- * asked for its internal view; a plain include would show the newest under each name only. */
+/* calibrate/device_cuda_abi.c - no code: what this program takes for the types of the driver's,
+ * cuBLASLt's and NVML's calls, held against the headers when it is compiled. cuda.h declares
+ * every exported version of a call when it is asked for its internal view; a plain include would
+ * show the newest under each name only. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #undef cuGetProcAddress_v2

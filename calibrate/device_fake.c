@@ -200,8 +200,8 @@ static int launch(struct device *d, enum dev_kernel k, unsigned grid, unsigned b
         break;
     }
     case DEV_COMPUTE: {
-        const double rounds =
-            ceil((double)grid / f->c.info.sms); /* an SM takes a block at a time */
+        /* an SM takes a block at a time */
+        const double rounds = ceil((double)grid / f->c.info.sms);
         device_works(f, rounds * 4 * (double)*(uint64_t *)args[1] / f->c.clock_Hz);
         break;
     }

@@ -20,7 +20,8 @@ extern "C" __global__ void cal_empty()
 extern "C" __global__ void cal_fill(float *a, float *b, float *c, unsigned long long n)
 {
     const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
-    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += step) {
         a[i] = __int_as_float(0x7fffffff); /* NaN: an element that the triad skipped is seen */
         b[i] = pattern_b(i);
         c[i] = pattern_c(i);
@@ -37,11 +38,13 @@ extern "C" __global__ void cal_triad(float4 *__restrict__ a, const float4 *__res
     a[i] = make_float4(x.x + s * y.x, x.y + s * y.y, x.z + s * y.z, x.w + s * y.w);
 }
 
-extern "C" __global__ void cal_check(const float *a, float s, unsigned long long n, unsigned long long *bad)
+extern "C" __global__ void cal_check(const float *a, float s, unsigned long long n,
+                                     unsigned long long *bad)
 {
     const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long wrong = 0;
-    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+    for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += step)
         if (!(a[i] == pattern_b(i) + s * pattern_c(i))) wrong++;
     if (wrong) atomicAdd(bad, wrong);
 }
@@ -65,23 +68,26 @@ extern "C" __global__ void cal_compute(float *sink, unsigned long long iters)
 }
 
 /* Reads `n` times sixteen bytes `reps` times, past the first-level cache. */
-extern "C" __global__ void cal_read(const float4 *from, unsigned long long n, unsigned long long reps, float *sink)
+extern "C" __global__ void cal_read(const float4 *from, unsigned long long n,
+                                    unsigned long long reps, float *sink)
 {
     const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;
     float sum = 0;
     for (unsigned long long r = 0; r < reps; r++)
-        for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        for (unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
+             i < n; i += step) {
             const float4 v = __ldcg(&from[i]);
             sum += v.x + v.y + v.z + v.w;
         }
     if (sum == -1.0f) *sink = sum;
 }
 
-/* The first thread polls the global timer for `ns` and notes every step above `least` ns: in between the
- * context was not on the card. out: number of steps, first reading, last reading, then pairs (before,
- * after), at most `cap` of them. Others only stay as long: what they hold has to be put away with the context. */
-extern "C" __global__ void cal_log(unsigned long long *out, unsigned long long cap, unsigned long long ns,
-                                   unsigned long long least)
+/* The first thread polls the global timer for `ns` and notes every step above `least` ns: in
+ * between the context was not on the card. out: number of steps, first reading, last reading,
+ * then pairs (before, after), at most `cap` of them. Others only stay as long: what they hold
+ * has to be put away with the context. */
+extern "C" __global__ void cal_log(unsigned long long *out, unsigned long long cap,
+                                   unsigned long long ns, unsigned long long least)
 {
     unsigned long long start, last, now, n = 0;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;

@@ -1,7 +1,8 @@
-/* calibrate: measures one card and writes a device profile that gpusim reads.
- * Exit status: 0 done; 2 usage; 4 no driver, no device, or a file that cannot be written;
- * 5 nothing could be measured, or a probe was cut short (its time limit, a crash): what was measured is written. After
- * SIGINT or SIGTERM what was measured is written, nothing where nothing was, and the program ends of the signal. */
+/* calibrate: measures one card and writes a device profile that gpusim reads. Exit status: 0
+ * done; 2 usage; 4 no driver, no device, or a file that cannot be written; 5 nothing could be
+ * measured, or a probe was cut short (its time limit, a crash): what was measured is written.
+ * After SIGINT or SIGTERM what was measured is written, nothing where nothing was, and the
+ * program ends of the signal. */
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/json.h"
@@ -29,8 +30,8 @@
 
 enum { PROBES_MAX = 32, KEY_MAX = 160 };
 
-/* Two and a half times what the longest probe is planned for: mig with seven instances, 7 runs inside them of about a
- * minute and 6 rounds of 3 kinds x 8 windows of 2 s, so 12 minutes. */
+/* Two and a half times what the longest probe is planned for: mig with seven instances, 7 runs
+ * inside them of about a minute and 6 rounds of 3 kinds x 8 windows of 2 s, so 12 minutes. */
 #define LIMIT_DEFAULT_S 1800
 #define TEXT_OF(x)      #x
 #define TEXT(x)         TEXT_OF(x)
@@ -346,8 +347,8 @@ static int write_document(json_t *v, const char *path, struct err *e)
     return rc;
 }
 
-/* The samples first: where they do not fit no profile stands beside older ones. What took minutes to measure is not lost
- * with a full disk: the profile then goes to standard output. */
+/* The samples first: where they do not fit no profile stands beside older ones. What took
+ * minutes to measure is not lost with a full disk: the profile then goes to standard output. */
 static int write_files(const struct options *o, const struct profile_out *out, json_t *device,
                        struct err *e)
 {
@@ -456,8 +457,8 @@ static int be_worker(int index)
     return status;
 }
 
-/* A pipe or file that is opened later must not become one of the three: what is printed would go into it. Whether
- * standard output was there. */
+/* A pipe or file that is opened later must not become one of the three: what is printed would go
+ * into it. Whether standard output was there. */
 static bool fill_standard_files(void)
 {
     const bool there = fcntl(STDOUT_FILENO, F_GETFD) >= 0;

@@ -1,6 +1,6 @@
-/* calibrate/nvml_calls.h - the calls of NVML that calibrate makes, by their published signatures: its header does not
- * come with every toolkit. device_cuda_abi.c holds them against it where it is at hand, with the header's own types
- * in place of these. */
+/* calibrate/nvml_calls.h - the calls of NVML that calibrate makes, by their published
+ * signatures: its header does not come with every toolkit. device_cuda_abi.c holds them against
+ * it where it is at hand, with the header's own types in place of these. */
 #ifndef GPUSIM_CALIBRATE_NVML_CALLS_H
 #define GPUSIM_CALIBRATE_NVML_CALLS_H
 

@@ -37,8 +37,8 @@ void probe_list(FILE *to);
 struct stop_rule probe_rule(bool quick);
 /* What reading the device's clock takes [s]: the median of some differences. */
 double probe_clock_s(struct device *d);
-/* Takes it into the sample, or, where the card is being throttled now, leaves it out and counts that. For what depends on
- * the card's clocks. */
+/* Takes it into the sample, or, where the card is being throttled now, leaves it out and counts
+ * that. For what depends on the card's clocks. */
 void probe_sample(const struct probe_ctx *c, struct sampler *s, double value);
 
 /* probe_device.c: the card, for people, for the profile, and by its catalogue key

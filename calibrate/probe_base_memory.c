@@ -20,9 +20,10 @@ static void missing_all(const struct probe_ctx *c, const struct param_def *key, 
 
 /* ---- context ------------------------------------------------------------------------------------ */
 
-/* The contract's context_ms is cuCtxCreate, as published figures are; the way to it and from it to
- * the first result, which a job pays too, is in the samples file, and so is the primary context, which frameworks take.
- * struct context_cost says which calls are timed. Both kinds in turn. */
+/* The contract's context_ms is cuCtxCreate, as published figures are; the way to it and from it
+ * to the first result, which a job pays too, is in the samples file, and so is the primary
+ * context, which frameworks take. struct context_cost says which calls are timed. Both kinds in
+ * turn. */
 static const struct param_def context_keys[] = {
     { "base", "context_ms", "ms", "creating the first context of a fresh process", 0.1, 1e5,
       false },
@@ -274,8 +275,8 @@ static void run_triad(const struct probe_ctx *c)
     struct err e = { 0 };
     char why[64];
 
-    /* Two transfers per memory clock and pin; 1 % for the clock's rounding. Newer drivers keep the clock for themselves: the
-     * sheet is a bound too. */
+    /* Two transfers per memory clock and pin; 1 % for the clock's rounding. Newer drivers keep
+     * the clock for themselves: the sheet is a bound too. */
     const double pins = 2 * d->info.mem_max_Hz * d->info.mem_bus_bits / 8.0;
     const double peak = pins > 0 ? 1.01 * pins : NAN;
     const double sheet = CATALOGUE_TOLERANCE * catalogue_mem_Bps(profile_out_gpu(c->out));
@@ -348,8 +349,8 @@ static int copy_alloc(struct device *d, struct copy *m, struct err *e)
     return 0;
 }
 
-/* The driver stages ordinary memory through its own buffers and may do so in the call: the host's clock, around call
- * and wait. */
+/* The driver stages ordinary memory through its own buffers and may do so in the call: the
+ * host's clock, around call and wait. */
 static int copy_paged(struct device *d, const struct copy *m, int way, double *ms, struct err *e)
 {
     int rc = d->ops->sync(d, e);

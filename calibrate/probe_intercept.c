@@ -417,8 +417,8 @@ static int measure_memory(const struct hook *h, struct err *e)
 #define BIN_S 0.1
 enum { BINS_SKIP = 5, BINS_SECOND = 10, QUOTAS = CORES + 2, HALF = 2 };
 
-/* Work of one or two workers under these compute quotas, from their first kernel on; 0: none. Kernels of about a
- * millisecond. */
+/* Work of one or two workers under these compute quotas, from their first kernel on; 0: none.
+ * Kernels of about a millisecond. */
 static int work_under(const struct hook *h, const struct loop *l, const int percent[], size_t n,
                       struct bins b[], struct err *e)
 {

@@ -1,6 +1,6 @@
-/* calibrate/probe_mig.c - MIG-1 to MIG-4 on the instances that are there: none is made, none removed. What one is by
- * itself is asked of this program, run again inside it. Then every instance runs in a worker of its own, alone and
- * with all others busy. */
+/* calibrate/probe_mig.c - MIG-1 to MIG-4 on the instances that are there: none is made, none
+ * removed. What one is by itself is asked of this program, run again inside it. Then every
+ * instance runs in a worker of its own, alone and with all others busy. */
 #include "calibrate/nvml.h"
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"

@@ -1,5 +1,6 @@
-/* calibrate/probe_mps.c - MPS-1 to -4 where this user may start a daemon: one with its own pipe folder, ended again. A client counts only if the driver says that it is attached: one that misses the folder would fall
- * back to taking turns without a word. */
+/* calibrate/probe_mps.c - MPS-1 to -4 where this user may start a daemon: one with its own pipe
+ * folder, ended again. A client counts only if the driver says that it is attached: one that
+ * misses the folder would fall back to taking turns without a word. */
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
 
@@ -74,8 +75,8 @@ static const struct param_def keys[KEYS] = {
 struct daemon {
     char folder[64];
     char *pipe, *log; /* NAME=VALUE */
-    /* a shell that ends the daemon when this program has closed the pipe to it, or is no more; in a session of its own,
-     * so that it outlives whoever ends this program's process group */
+    /* a shell that ends the daemon when this program has closed the pipe to it, or is no more;
+     * in a session of its own, so that it outlives whoever ends this program's process group */
     pid_t guard; /* 0: none */
     int to_guard;
 };
@@ -151,8 +152,8 @@ static int clients_start(const struct probe_ctx *c, const struct daemon *m, int 
                          struct worker *w[], size_t n, int *sms, struct err *e)
 {
     char cap[64];
-    /* The daemon has CUDA_VISIBLE_DEVICES and numbers what it names from 0: to a client it would mean the card of that
-     * number among those. */
+    /* The daemon has CUDA_VISIBLE_DEVICES and numbers what it names from 0: to a client it would
+     * mean the card of that number among those. */
     const char *const env[] = { m->pipe, "CUDA_VISIBLE_DEVICES=", percent ? cap : NULL, NULL };
     struct worker_ready r = { 0 };
     int rc = 0;
@@ -293,14 +294,15 @@ static int measure_round(const struct probe_ctx *c, const struct daemon *m, stru
     if (!rc) rc = loops_run(&outside, &full, 1, seconds, &native, e);
     if (!rc) rc = clients_start(c, m, 0, w, n, &sms, e);
     if (!rc) rc = measure_launch(c, outside, w[0], &s[LAUNCH], e);
-    workers_stop(&outside,
-                 1); /* before anything else is timed: it would take turns with the server */
+    /* before anything else is timed: it would take turns with the server */
+    workers_stop(&outside, 1);
     if (!rc) rc = loops_run(w, &full, 1, seconds, &alone, e);
     if (!rc) probe_sample(c, &s[OVERHEAD], 1 - alone.rate / native.rate);
     if (!rc) rc = measure_together(c, w, n, seconds, s, e);
     if (!rc) rc = loops_run(w, small, 1, seconds, &little, e);
     if (!rc) rc = loops_run(w, small, 2, seconds, r, e);
-    /* a quarter of the card beside a quarter of the card: the slowdown of a whole card's worth is four times that */
+    /* a quarter of the card beside a quarter of the card: the slowdown of a whole card's worth
+     * is four times that */
     if (!rc) probe_sample(c, &s[INTERFERENCE], 4 * (2 * little.rate / (r[0].rate + r[1].rate) - 1));
     workers_stop(w, n);
     for (int k = 0; !rc && k < 3; k++) {

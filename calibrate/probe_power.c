@@ -1,7 +1,8 @@
-/* calibrate/probe_power.c - what the board draws while it does nothing, without and with a context, and under load.
- * Runs before every other probe, since a context keeps the clocks up. The load is large products in half precision, and
- * then the triad; the one that draws more counts. No load is known to be the heaviest of every card, so what a program
- * draws may be more, up to the cap. */
+/* calibrate/probe_power.c - what the board draws while it does nothing, without and with a
+ * context, and under load. Runs before every other probe, since a context keeps the clocks up.
+ * The load is large products in half precision, and then the triad; the one that draws more
+ * counts. No load is known to be the heaviest of every card, so what a program draws may be
+ * more, up to the cap. */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -36,8 +36,8 @@ static int warm_up(const struct probe_ctx *c, int fd, struct err *e)
     return rc;
 }
 
-/* One sample: a wait alone, for the synchronous call; batches of one launch and of many, each with one wait, so that
- * their difference is launches alone. */
+/* One sample: a wait alone, for the synchronous call; batches of one launch and of many, each
+ * with one wait, so that their difference is launches alone. */
 static int measure_calls(const struct probe_ctx *c, int fd, struct sampler *sync,
                          struct sampler *async, struct err *e)
 {

@@ -1,11 +1,12 @@
-/* calibrate/probe_timeslice.c - what taking turns costs: TS-1 to TS-6 with processes of its own on an
- * otherwise idle card without MPS. The quantum and the switch come from logs of the card's timer (two, three and
- * four processes); the throughput kept by 1 to 8 processes is measured apart, so that each checks the other
- * (checks.c).
+/* calibrate/probe_timeslice.c - what taking turns costs: TS-1 to TS-6 with processes of its own
+ * on an otherwise idle card without MPS. The quantum and the switch come from logs of the card's
+ * timer (two, three and four processes); the throughput kept by 1 to 8 processes is measured
+ * apart, so that each checks the other (checks.c).
  *
- * Time it takes: 6 rounds of windows of 0.58 s, one alone and one of each number of processes, so 31 s for each of
- * five kinds of kernels with 1 to 8 and 10 s for each of two with 1 and 2; logs 30 s, split 7 s, bursts 7 s: some four
- * minutes, and with --quick (1 and 2 processes, shorter windows) less than one. */
+ * Time it takes: 6 rounds of windows of 0.58 s, one alone and one of each number of processes,
+ * so 31 s for each of five kinds of kernels with 1 to 8 and 10 s for each of two with 1 and 2;
+ * logs 30 s, split 7 s, bursts 7 s: some four minutes, and with --quick (1 and 2 processes,
+ * shorter windows) less than one. */
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
 
@@ -86,8 +87,8 @@ static unsigned whole_grid(const struct device *d)
 
 /* ---- quantum and switch ------------------------------------------------------------------------- */
 
-/* One process alone sees no step in the timer, or the logs of two say nothing: a timer that ticks slowly, or somebody
- * else on the card whom NVML did not show. */
+/* One process alone sees no step in the timer, or the logs of two say nothing: a timer that
+ * ticks slowly, or somebody else on the card whom NVML did not show. */
 static int check_timer(struct slicing *s, struct err *e)
 {
     struct slice_log alone;
@@ -209,9 +210,10 @@ static double sum_of_rates(const struct loop_result r[], size_t n)
     return sum;
 }
 
-/* One kind: alone, then with 1, 2, 3 .. processes, in turn, so that drift meets all alike. One against one is the
- * control: what it differs from 1 by is the noise of the rest. A window begins and ends somewhere in a turn, and in a kernel
- * of each process: so much may be counted too many or too few, the kernels as errors that do not know of each other. */
+/* One kind: alone, then with 1, 2, 3 .. processes, in turn, so that drift meets all alike. One
+ * against one is the control: what it differs from 1 by is the noise of the rest. A window
+ * begins and ends somewhere in a turn, and in a kernel of each process: so much may be counted
+ * too many or too few, the kernels as errors that do not know of each other. */
 static int measure_kept(struct slicing *s, enum kind kind, const struct param_def *key,
                         struct err *e)
 {

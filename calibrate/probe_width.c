@@ -1,10 +1,12 @@
-/* calibrate/probe_width.c - the speed of three kernels against the number of SMs that they may use. A fixed
- * amount of multiply-adds, or of reads, is spread over s blocks of one kernel; the hardware gives each block an SM of
- * its own while there are idle ones, so s blocks use s SMs. What the curve of the multiply-adds shows beside the number
- * of SMs is the clock, which rises when few work; reads stop to gain where memory or cache have no more to give.
+/* calibrate/probe_width.c - the speed of three kernels against the number of SMs that they may
+ * use. A fixed amount of multiply-adds, or of reads, is spread over s blocks of one kernel; the
+ * hardware gives each block an SM of its own while there are idle ones, so s blocks use s SMs.
+ * What the curve of the multiply-adds shows beside the number of SMs is the clock, which rises
+ * when few work; reads stop to gain where memory or cache have no more to give.
  *
- * p: the part of the time that shrinks with the number of SMs, t(s) / t(S) = (1 - p) + p S / s, by least squares through
- * the point of all SMs (reference CALIBRATION 1.2: p fits within 2 % on an H200). */
+ * p: the part of the time that shrinks with the number of SMs, t(s) / t(S) = (1 - p) + p S / s,
+ * by least squares through the point of all SMs (reference CALIBRATION 1.2: p fits within 2 % on
+ * an H200). */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -25,7 +25,8 @@ struct profile_out {
     void *told;
 };
 
-/* What goes from one process to another of the same program: this, then the texts with their ends, then the samples. */
+/* What goes from one process to another of the same program: this, then the texts with their
+ * ends, then the samples. */
 struct packed {
     enum param_status status;
     struct estimate est;
@@ -167,8 +168,8 @@ static char *describe_method(const char *method, const struct sampler *s, const 
     return m.s;
 }
 
-/* What no card can do is not in its interval either: the end that reaches beyond is cut back to the bound, and a median
- * that noise alone put there. The reason; NULL: nothing was cut. */
+/* What no card can do is not in its interval either: the end that reaches beyond is cut back to
+ * the bound, and a median that noise alone put there. The reason; NULL: nothing was cut. */
 static const char *cut_interval(const struct param_def *def, const struct bound *b,
                                 struct estimate *e)
 {

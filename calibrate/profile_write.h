@@ -36,8 +36,9 @@ struct profile_out;
 struct profile_out *profile_out_create(const char *gpu);
 void profile_out_destroy(struct profile_out *o); /* accepts NULL */
 
-/* Takes the sampler's estimate; checks it against def's bounds and `b` (may be NULL). An interval that reaches beyond them
- * is cut off there and says so. The method says how, not how many: n, the interval and a missed target are added here. */
+/* Takes the sampler's estimate; checks it against def's bounds and `b` (may be NULL). An
+ * interval that reaches beyond them is cut off there and says so. The method says how, not how
+ * many: n, the interval and a missed target are added here. */
 enum param_status profile_out_put(struct profile_out *o, const struct param_def *def,
                                   const struct sampler *s, const struct bound *b,
                                   const char *method);
@@ -50,8 +51,9 @@ enum param_status profile_out_curve(struct profile_out *o, const struct param_de
                                     const double share[], const double speed[], size_t n,
                                     const char *method);
 
-/* For a process that measures on behalf of another one (supervise.h): `tell` is called with each parameter as it comes,
- * in bytes that profile_out_take() of the same program makes the same parameter of. */
+/* For a process that measures on behalf of another one (supervise.h): `tell` is called with each
+ * parameter as it comes, in bytes that profile_out_take() of the same program makes the same
+ * parameter of. */
 typedef void profile_tell(void *told, const struct param_def *def, const void *bytes, size_t n);
 void profile_out_tell(struct profile_out *o, profile_tell *tell, void *told);
 void profile_out_take(struct profile_out *o, const struct param_def *def, const void *bytes,

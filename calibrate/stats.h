@@ -53,9 +53,9 @@ struct sampler {
     double start_s;
     size_t next_check;
     bool met;
-    double
-        give; /* what the way of measuring may be off by, either way: the estimate's interval is so much wider. 0 after
-                  * sampler_init; no part of the target */
+    /* what the way of measuring may be off by, either way: the estimate's interval is so much
+     * wider. 0 after sampler_init; no part of the target */
+    double give;
 };
 
 void sampler_init(struct sampler *s, const struct stop_rule *rule, double now_s);
@@ -65,8 +65,8 @@ void sampler_discard(struct sampler *s);
 /* Whether another sample is wanted. Amortised O(log n): the interval is looked at when n has grown
  * by an eighth, which also keeps the repeated look from favouring lucky intervals. */
 bool sampler_more(struct sampler *s, double now_s);
-/* Whether the interval is within the target now, whatever ended the loop. What is counted, not timed, is one sample by
- * its rule (max_n 1) and has no target to miss. */
+/* Whether the interval is within the target now, whatever ended the loop. What is counted, not
+ * timed, is one sample by its rule (max_n 1) and has no target to miss. */
 bool sampler_met(const struct sampler *s);
 struct estimate sampler_estimate(const struct sampler *s);
 

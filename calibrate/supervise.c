@@ -24,8 +24,9 @@ struct head {
     size_t bytes;     /* that follow */
 };
 
-/* How often the parent looks at the time and at signals, and how long it waits for what it has killed: a process
- * that outlives SIGKILL for so long sleeps in the kernel, where the driver has put it. */
+/* How often the parent looks at the time and at signals, and how long it waits for what it has
+ * killed: a process that outlives SIGKILL for so long sleeps in the kernel, where the driver has
+ * put it. */
 enum { LOOK_MS = 100, REAP_MS = 10000 };
 
 /* Not CLOCK_MONOTONIC itself: tests replace that by a clock that does not wait. */
@@ -258,8 +259,9 @@ static enum how follow(struct supervised *s, struct child *c, struct err *e)
     }
 }
 
-/* Nothing of it is left afterwards, unless the kernel holds it. One that has ended its messages has so long to end
- * itself; others are killed at once. Its children are ours when it is gone (PR_SET_CHILD_SUBREAPER). */
+/* Nothing of it is left afterwards, unless the kernel holds it. One that has ended its messages
+ * has so long to end itself; others are killed at once. Its children are ours when it is gone
+ * (PR_SET_CHILD_SUBREAPER). */
 static void end_child(struct supervised *s, struct child *c, enum how how)
 {
     const double from_s = wall_s(), patience_s = how == ENDED ? s->limit_s : 0;

@@ -44,8 +44,8 @@ struct supervised {
     char cut_short[400];                 /* the first reason why a step did not end; "": all did */
 };
 
-/* 0, also when steps were cut short; ERR_IO when the device could not be opened; nothing at all was done then.
- * Says on standard error what is at work. */
+/* 0, also when steps were cut short; ERR_IO when the device could not be opened; nothing at all
+ * was done then. Says on standard error what is at work. */
 int supervise(struct supervised *s, struct err *e);
 void supervised_fini(struct supervised *s);
 

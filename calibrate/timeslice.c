@@ -23,8 +23,8 @@ void slice_quanta(const struct slice_log *a, const struct slice_log *b, struct s
     }
 }
 
-/* The length of the one whole run of `b` inside the gap; 0: none, more than one, or one that reaches out of it. *k: where
- * the search goes on for a later gap. */
+/* The length of the one whole run of `b` inside the gap; 0: none, more than one, or one that
+ * reaches out of it. *k: where the search goes on for a later gap. */
 static uint64_t one_run(const struct slice_log *b, struct span gap, size_t *k)
 {
     while (*k + 1 < b->n && b->gap[*k].to < gap.from) ++*k;

@@ -310,8 +310,9 @@ static int loop_launch(struct device *d, const struct loop *l, struct arrays *x,
     return d->ops->launch(d, DEV_COMPUTE, l->grid, DEV_BLOCK, compute, e);
 }
 
-/* Kernels from now on; those that end between start and end count, in their bin where there are bins: then none is
- * launched before the start. The queue is kept `depth` long, so with 2 and more the card never waits for this host. */
+/* Kernels from now on; those that end between start and end count, in their bin where there are
+ * bins: then none is launched before the start. The queue is kept `depth` long, so with 2 and
+ * more the card never waits for this host. */
 static int run_loop(struct device *d, const struct loop *l, struct arrays *x, double seconds,
                     double start_s, struct bins *bins, struct loop_result *out, struct err *e)
 {
@@ -395,7 +396,8 @@ static int serve_log(struct device *d, const char *line, FILE *to, struct err *e
     uint64_t *host = xcalloc(1, bytes);
     void *args[] = { &buf, &cap, &ns, &least };
     int rc = d->ops->alloc(d, bytes, &buf, e);
-    /* 1024 threads on every SM: 32 registers each are half of its file, and there is room for them on all cards */
+    /* 1024 threads on every SM: 32 registers each are half of its file, and there is room for
+     * them on all cards */
     const unsigned grid = full && d->info.sms > 0 ? (unsigned)d->info.sms : 1;
     if (!rc) rc = d->ops->launch(d, DEV_LOG, grid, full ? 1024 : 1, args, e);
     if (!rc) rc = d->ops->copy_out(d, host, buf, bytes, e);
@@ -473,8 +475,8 @@ static unsigned long seen_launches(unsigned long (*counted)(const char *))
            counted("cuLaunchCooperativeKernel") + counted("cuGraphLaunch");
 }
 
-/* By each way to launch, the graph last: the share that a preloaded library saw; -1: the driver has no such way or
- * the library does not tell. */
+/* By each way to launch, the graph last: the share that a preloaded library saw; -1: the driver
+ * has no such way or the library does not tell. */
 static int serve_paths(struct device *d, FILE *to, struct err *e)
 {
     enum { EACH = 16 };

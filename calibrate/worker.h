@@ -47,9 +47,9 @@ enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY, LOOP_COPY, LOOP_CACHE };
 struct loop {
     enum loop_kind kind;
     unsigned grid; /* blocks, for LOOP_COMPUTE */
-    uint64_t
-        size; /* iterations, floats an array, or bytes from pinned memory to the card; LOOP_CACHE: floats that are
-                    * read over and over */
+    /* iterations, floats an array, or bytes from pinned memory to the card; LOOP_CACHE: floats
+     * that are read over and over */
+    uint64_t size;
     double gap_us;
     unsigned depth; /* 1 .. DEV_EVENTS */
 };
@@ -63,14 +63,15 @@ int loop_answer(struct worker *w, struct loop_result *out, struct err *e);
 /* All at once. */
 int loops_run(struct worker *w[], const struct loop l[], size_t n, double seconds,
               struct loop_result out[], struct err *e);
-/* All at once, and from the first kernel on: nothing is launched before the bins begin. n and width_s of each are given. */
+/* All at once, and from the first kernel on: nothing is launched before the bins begin. n and
+ * width_s of each are given. */
 int bins_run(struct worker *w[], const struct loop *l, size_t n, struct bins out[], struct err *e);
 /* Logs of n workers over the same `seconds`. full: while threads of theirs are on every SM. */
 int logs_run(struct worker *w[], size_t n, double seconds, bool full, struct slice_log out[],
              struct err *e);
 
-/* Mean host ns of one of `n` calls (32 keeps every queue from filling): "launch", "launch_ex", "alloc", "free",
- * "copy" (4 KiB to the card), "look_up" (cuGetProcAddress). */
+/* Mean host ns of one of `n` calls (32 keeps every queue from filling): "launch", "launch_ex",
+ * "alloc", "free", "copy" (4 KiB to the card), "look_up" (cuGetProcAddress). */
 int calls_time(struct worker *w, const char *kind, unsigned n, double *ns, struct err *e);
 
 /* The worker's side, on an open device with a context, until its input ends or a request fails; returns

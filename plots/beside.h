@@ -1,9 +1,10 @@
-/* plots/beside.h - the curves of a sizing or a sweep of the same scenario, for the report of a run: percentiles
- * against the number of cards, or against whatever was swept.
+/* plots/beside.h - the curves of a sizing or a sweep of the same scenario, for the report of a
+ * run: percentiles against the number of cards, or against whatever was swept.
  *
- * For a run in DIR these are DIR-size (`gpusim size -o`) and DIR-sweep, where `gpusim sweep` puts it by default, each
- * when its size.json or manifest.json names the very scenario (file by its hash, --set, seed). Their curves are drawn into
- * DIR/plots, in the language of the report. Ownership: beside_fini(). Threads: any. */
+ * For a run in DIR these are DIR-size (`gpusim size -o`) and DIR-sweep, where `gpusim sweep`
+ * puts it by default, each when its size.json or manifest.json names the very scenario (file by
+ * its hash, --set, seed). Their curves are drawn into DIR/plots, in the language of the report.
+ * Ownership: beside_fini(). Threads: any. */
 #ifndef GPUSIM_PLOTS_BESIDE_H
 #define GPUSIM_PLOTS_BESIDE_H
 

@@ -42,7 +42,8 @@ static size_t policy_of(const struct two *t, const char *name)
     return i;
 }
 
-/* Those with rows, and those with figures of the whole run alone; "policies" says where each stands in its scenario. */
+/* Those with rows, and those with figures of the whole run alone; "policies" says where each
+ * stands in its scenario. */
 static void read_policies(struct two *t)
 {
     static const char *const lists[] = { "rows", "totals" };

@@ -117,8 +117,8 @@ int data_class_turnaround_cdf(const struct source *s, const char *path, struct e
 
 /* ---- over time ---- */
 
-/* A block a policy: first row `head` after its name, then one row an interval with its end in hours; before the first
- * one, its beginning with the same figures. */
+/* A block a policy: first row `head` after its name, then one row an interval with its end in
+ * hours; before the first one, its beginning with the same figures. */
 static int over_time(const struct source *s, const char *head,
                      bool (*put)(struct strbuf *, const struct bucket *), const char *path,
                      struct err *e)
@@ -249,8 +249,9 @@ int data_service_load(const struct source *s, const char *path, struct err *e)
 
 /* ---- slots ---- */
 
-/* First block: names of the cards; second: one row a job: from and to in hours, lower and upper edge
- * in memory slices, compute slices (0: the whole card with MIG off); third: the same of replicas of services. */
+/* First block: names of the cards; second: one row a job: from and to in hours, lower and upper
+ * edge in memory slices, compute slices (0: the whole card with MIG off); third: the same of
+ * replicas of services. */
 int data_mig_map(const struct source *s, const char *path, struct err *e)
 {
     const struct digest *d = s->d;

@@ -245,8 +245,8 @@ static int read_jobs(struct digest *d, const char *path, struct err *e)
 
 /* ---- series.csv and services.csv ---- */
 
-/* The buckets that an interval touches: from *first to the one returned, and how long it is in one of them. A row
- * may be longer than many buckets (a long sample, a short run). */
+/* The buckets that an interval touches: from *first to the one returned, and how long it is in
+ * one of them. A row may be longer than many buckets (a long sample, a short run). */
 static size_t buckets_of(const struct digest *d, double from, double to, size_t *first)
 {
     const double wide = d->end_s / BUCKETS;
@@ -368,7 +368,8 @@ static int place_of(const struct digest *d, int card)
     return before;
 }
 
-/* As many cards in order of their names as fit whole into the picture; of one that does not, its beginning. */
+/* As many cards in order of their names as fit whole into the picture; of one that does not, its
+ * beginning. */
 static void map_choose(struct digest *d)
 {
     const char *name[MAP_CARDS];

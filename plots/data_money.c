@@ -1,5 +1,5 @@
-/* plots/data_money.c - what could turn the choice: the ranges of the prices (risk.json), and the rent at which
- * owning costs the same. */
+/* plots/data_money.c - what could turn the choice: the ranges of the prices (risk.json), and the
+ * rent at which owning costs the same. */
 #include "plots/report_data.h"
 
 #include "base/figure.h"
@@ -155,8 +155,9 @@ int data_breakeven(const struct source *s, const char *path, struct err *e)
     return 0;
 }
 
-/* Cash paid by the end of each month of the term, and what renting (the first rent that there is) would have; only where something is rented, for there is nothing to
- * break even with otherwise. */
+/* Cash paid by the end of each month of the term, and what renting (the first rent that there
+ * is) would have; only where something is rented, for there is nothing to break even with
+ * otherwise. */
 int data_months(const struct source *s, const char *path, struct err *e)
 {
     const struct result *r = s->r;

@@ -9,8 +9,9 @@
 
 enum { AT_LOW, AT_HIGH };
 
-/* Of the policy that the parameter moves most. Changes are percent of the run's value, of attainment percentage
- * points; 0 at an end that is the value itself, NAN where there is no such figure. */
+/* Of the policy that the parameter moves most. Changes are percent of the run's value, of
+ * attainment percentage points; 0 at an end that is the value itself, NAN where there is no such
+ * figure. */
 struct effect {
     const char *policy;     /* NULL: no figure is known */
     double turnaround[2];   /* mean, of completed jobs */

@@ -1,11 +1,12 @@
 /* plots/gnuplot.h - pictures by gnuplot, a child process that is only needed to draw.
  *
- * A picture NAME lives in one folder as NAME.gp (what to draw), NAME.tsv (the numbers) and NAME.svg;
- * gnuplot runs in that folder without the user's start-up files, so the same data give the same
- * picture. The SVG is then made fit for inlining: no version or date of gnuplot, ids that begin with
- * NAME, black replaced by the surrounding text colour, a title and a description for screen readers, and what `labels
- * hypertext` says as a title of its point (class v), which needs no script. The description is what is said of the picture and
- * the values that the pointer would show; where there are none, or more than anybody listens to, where they stand.
+ * A picture NAME lives in one folder as NAME.gp (what to draw), NAME.tsv (the numbers) and
+ * NAME.svg; gnuplot runs in that folder without the user's start-up files, so the same data give
+ * the same picture. The SVG is then made fit for inlining: no version or date of gnuplot, ids
+ * that begin with NAME, black replaced by the surrounding text colour, a title and a description
+ * for screen readers, and what `labels hypertext` says as a title of its point (class v), which
+ * needs no script. The description is what is said of the picture and the values that the
+ * pointer would show; where there are none, or more than anybody listens to, where they stand.
  * Threads: any, on different folders. */
 #ifndef GPUSIM_PLOTS_GNUPLOT_H
 #define GPUSIM_PLOTS_GNUPLOT_H
@@ -33,7 +34,9 @@ enum gnuplot_fate {
     GNUPLOT_RAN, /* and drew, or said why not */
     GNUPLOT_ABSENT,
     GNUPLOT_BROKEN, /* it is there and cannot begin */
-    GNUPLOT_HUNG, /* killed after GNUPLOT_S seconds, or as many as the variable GPUSIM_PLOT_S of the environment says */
+    /* killed after GNUPLOT_S seconds, or as many as the variable GPUSIM_PLOT_S of the
+     * environment says */
+    GNUPLOT_HUNG,
 };
 enum { GNUPLOT_S = 60 };
 

@@ -77,14 +77,16 @@ void grid_policy(struct grid *t, size_t policy);                    /* likewise 
 void grid_number(struct grid *t, double x, enum kind kind);
 /* To what an interval of that half width supports; grid_number() without one. */
 void grid_within(struct grid *t, double x, double half, enum kind kind);
-/* An amount of a policy, a part of `sum` or the sum itself: to the place that the interval of the sum has, as far as the
- * result knows how far the prices spread it; without, to the place of the sum. */
+/* An amount of a policy, a part of `sum` or the sum itself: to the place that the interval of
+ * the sum has, as far as the result knows how far the prices spread it; without, to the place of
+ * the sum. */
 void grid_cost(struct grid *t, size_t policy, double x, double sum, enum kind kind);
 void grid_count(struct grid *t, uint64_t n);
 void grid_text(struct grid *t, const char *s);
 /* Several sentences in one cell, a line each; in the CSV with "; " between. */
 void grid_list(struct grid *t, const char *const *s, size_t n);
-/* Words of a data file in its own language, marked as English; the head of the column says that they are quoted. */
+/* Words of a data file in its own language, marked as English; the head of the column says that
+ * they are quoted. */
 void grid_quote(struct grid *t, const char *s);
 /* A cell of own making: its HTML, and its figure for sorting and CSV. */
 void grid_html(struct grid *t, const char *html, double value, enum kind kind);
@@ -96,8 +98,8 @@ void page_number(struct strbuf *out, double x, enum kind kind);
 /* To what its interval supports (base/figure.h); page_number() without one. */
 void page_within(struct strbuf *out, double x, double low, double high, enum kind kind);
 
-/* Of two figures without an interval: half of one that gives their difference no finer digits than the larger of them has.
- * NAN: they are whole, or of a kind that has digits of its own. */
+/* Of two figures without an interval: half of one that gives their difference no finer digits
+ * than the larger of them has. NAN: they are whole, or of a kind that has digits of its own. */
 double page_half_beside(double first, double second, enum kind kind);
 /* The same as page_within() with a plus where it is above 0 as written. */
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind);
@@ -129,10 +131,11 @@ const char *page_first_line(struct page *p);
 /* The other sentences of the result, plain text: from page_findings_from() on. */
 size_t page_findings_from(struct page *p);
 const char *page_finding(struct page *p, size_t i);
-/* What the recommended policy costs a year, on a straight line and with interest, plain text; NULL: no ranges of prices. */
+/* What the recommended policy costs a year, on a straight line and with interest, plain text;
+ * NULL: no ranges of prices. */
 const char *page_a_year(struct page *p);
-/* Renting that has cost less by the end of the term than the recommended policy, resale taken off: the first such; NULL: there is
- * none. *usd: its cost a year as text. */
+/* Renting that has cost less by the end of the term than the recommended policy, resale taken
+ * off: the first such; NULL: there is none. *usd: its cost a year as text. */
 const struct payback *page_cheaper_rent(struct page *p, size_t *policy, const char **usd);
 void page_script(struct page *p);    /* sorting, and values under the pointer */
 void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
@@ -142,9 +145,9 @@ void page_comparison(struct page *p);
 /* Which figures are of the whole run and which of the time after the warm-up; nothing without one. */
 void page_warmup_note(struct page *p);
 void page_picture(struct page *p, const char *name);
-bool page_has_picture(const struct page *p,
-                      const char *name); /* data, or a word on their absence */
-void page_sweep(struct page *p);         /* percentiles against what was swept */
+/* data, or a word on their absence */
+bool page_has_picture(const struct page *p, const char *name);
+void page_sweep(struct page *p); /* percentiles against what was swept */
 void page_classes(struct page *p);
 void page_services(struct page *p);
 void page_money(struct page *p);

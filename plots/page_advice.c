@@ -118,7 +118,8 @@ static const char *reason_of(struct page *p, const struct decision *d,
     return x->text;
 }
 
-/* ": 4.49 against 4.68 USD a year", what the other policy and the recommended one cost; "" where no draws are known. */
+/* ": 4.49 against 4.68 USD a year", what the other policy and the recommended one cost; "" where
+ * no draws are known. */
 static const char *costs_of(struct page *p, const struct decision *d, const char *other)
 {
     const struct decision_option *o = other ? option_of(d, other) : NULL,
@@ -176,8 +177,8 @@ static double chance(const struct decision *d)
     return p;
 }
 
-/* Of those eligible the cheapest at the median, where it is neither the recommended one nor as good: it costs less
- * by less than the tie, and is slower. NULL: none. */
+/* Of those eligible the cheapest at the median, where it is neither the recommended one nor as
+ * good: it costs less by less than the tie, and is slower. NULL: none. */
 static const struct decision_option *cheaper_but_slower(const struct decision *d)
 {
     const struct decision_option *least = NULL;

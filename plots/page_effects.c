@@ -95,7 +95,8 @@ static void effect(struct grid *t, const struct param_result *x)
 
 static const double MIB = 1048576;
 
-/* What the scenario sets, as it is written there, e.g. "12 s": the result holds it in the source. NULL: it does not. */
+/* What the scenario sets, as it is written there, e.g. "12 s": the result holds it in the
+ * source. NULL: it does not. */
 static const char *set_to(struct page *p, const struct param_result *x)
 {
     static const char said[] = "set in the scenario: ";

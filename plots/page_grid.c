@@ -218,8 +218,8 @@ void grid_count(struct grid *t, uint64_t n)
 
 static void text_cell(struct grid *t, const char *s, const char *open, const char *close)
 {
-    const size_t len =
-        s ? strlen(s) : 0; /* long ones need room, short ones (dates, cards) stay whole */
+    /* long ones need room, short ones (dates, cards) stay whole */
+    const size_t len = s ? strlen(s) : 0;
     cell(t, len > 60 ? "text long" : len > 22 ? "text" : "text short", NULL);
     strbuf_addf(&t->body, ">%s", open);
     html_text(&t->body, s);

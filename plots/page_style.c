@@ -55,8 +55,9 @@ static const char style[] =
     ".cards tr{border-top:2px solid var(--line);padding:6px 0}.cards td,.cards tbody th{border:0;padding:2px 0}"
     ".cards td[data-l]::before{content:attr(data-l) \": \";color:var(--soft)}.cards td:empty{display:none}}\n";
 
-/* On paper: two pictures side by side, rows and pictures never cut, no head of a table without two of its rows, no
- * last row without the one before. A head with buttons as boxes is not repeated on the next page (Chromium). */
+/* On paper: two pictures side by side, rows and pictures never cut, no head of a table without
+ * two of its rows, no last row without the one before. A head with buttons as boxes is not
+ * repeated on the next page (Chromium). */
 static const char paper[] =
     "@page{size:A4 landscape;margin:12mm}\n"
     "@media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--line:#bbb;--box:#f4f4f2}"
@@ -70,8 +71,8 @@ static const char paper[] =
     "td.short{white-space:normal}td.long{min-width:0}tbody th{min-width:6em}"
     "thead{display:table-header-group;break-inside:avoid}th button{display:contents}.note,.soft{font-size:10.5px}figure svg{max-height:165mm;max-width:100%;width:auto}}\n";
 
-/* On a dark page the ramp of categories (style.gp) begins where it is 3 to 1 against the page, and hollow points are
- * hollow. */
+/* On a dark page the ramp of categories (style.gp) begins where it is 3 to 1 against the page,
+ * and hollow points are hollow. */
 static const char dark[] = "@media screen and (prefers-color-scheme:dark){"
                            "figure [fill=\"rgb( 59,  42,  32)\"]{fill:#7A6150}"
                            "figure [fill=\"rgb( 82,  61,  47)\"]{fill:#887161}"

@@ -71,8 +71,8 @@ struct digest {
     struct arena *a;
 };
 
-/* DIR's jobs.csv, series.csv, services.csv and slots.csv, each where it is there. 0 or an error; digest_fini()
- * in any case. O(rows). */
+/* DIR's jobs.csv, series.csv, services.csv and slots.csv, each where it is there. 0 or an error;
+ * digest_fini() in any case. O(rows). */
 int digest_read(struct digest *d, const struct result *r, const char *dir, struct err *e);
 void digest_fini(struct digest *d);
 /* Warm-up of the scenario, s; 0 without one. Jobs submitted before its end are in no statistics of waits. */
@@ -117,7 +117,8 @@ int data_precision(const struct source *s, const char *path, struct err *e);
 
 /* ---- among the data_*.c ---- */
 
-/* Place (base/figure.h) of the last digit of an amount that is shown: what the prices support of a policy's cost. */
+/* Place (base/figure.h) of the last digit of an amount that is shown: what the prices support of
+ * a policy's cost. */
 int data_cost_place(const struct result *r, size_t policy, double usd);
 
 struct strbuf;

@@ -1,5 +1,5 @@
-/* plots/summary.c - the answer as Markdown, for a ticket or a mail: what the page says first, one table, and how
- * to get it again. */
+/* plots/summary.c - the answer as Markdown, for a ticket or a mail: what the page says first,
+ * one table, and how to get it again. */
 #include "plots/summary.h"
 
 #include "plots/html.h"

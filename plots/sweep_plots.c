@@ -421,8 +421,8 @@ static int pareto(struct drawing *d, struct err *e)
         return 0;
     }
     mark_front(dot, n, d->arena);
-    const double edge =
-        isfinite(least) ? least / 10 : 1e-3; /* nobody waits: at the edge of a log scale */
+    /* nobody waits: at the edge of a log scale */
+    const double edge = isfinite(least) ? least / 10 : 1e-3;
     const enum lang lang = d->pictures.lang;
     const char *const said[] = { figure_words(lang, d->arena, d->cost, NULL, NULL),
                                  figure_words(lang, d->arena, d->level, NULL, NULL) };

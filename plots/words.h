@@ -27,15 +27,16 @@ const char *word_filled(enum lang lang, struct arena *a, enum word w, const char
                         size_t n);
 /* The text that is this in English, in `lang`; the English itself when the table lacks it. O(WORDS). */
 const char *word_of(enum lang lang, const char *english);
-/* A sentence of a result, whose names and figures stand between words of the table ("{0} is unstable: {1}; ..."): the
- * same in `lang`, what stands at the places by word_of(). As it is when the table lacks it. From `a` or as given.
- * O(sentences x length of the text). */
+/* A sentence of a result, whose names and figures stand between words of the table ("{0} is
+ * unstable: {1}; ..."): the same in `lang`, what stands at the places by word_of(). As it is
+ * when the table lacks it. From `a` or as given. O(sentences x length of the text). */
 const char *word_of_sentence(enum lang lang, struct arena *a, const char *english);
 /* Who pays: "service:chat" is a service of that name; else as word_of(). */
 const char *word_of_payer(enum lang lang, struct arena *a, const char *name);
 /* "2019 library, default cost": each part between commas by word_of(). */
 const char *word_of_parts(enum lang lang, struct arena *a, const char *english);
-/* The name of a price: that, or of "card l4" the words before the last and the last as it is. From `a` or as given. */
+/* The name of a price: that, or of "card l4" the words before the last and the last as it is.
+ * From `a` or as given. */
 const char *word_of_item(enum lang lang, struct arena *a, const char *name);
 
 #endif

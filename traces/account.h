@@ -54,8 +54,8 @@ struct account_facts {                           /* filled by account_finish() *
     simtime time_zero; /* what was taken off every time (from_zero); 0: nothing */
     simtime longest_gap, longest_gap_at;
     struct account_quantiles duration, gap;
-    double
-        gap_cv; /* standard deviation / mean of the gaps between submits; NAN: fewer than 2 gaps */
+    /* standard deviation / mean of the gaps between submits; NAN: fewer than 2 gaps */
+    double gap_cv;
     char *warning[ACCOUNT_WARNINGS];
     size_t warnings;
 };

@@ -4,9 +4,9 @@
  *
  * The account says how many blocks a cache without bound would have held already: a block counts
  * when its id and all in front of it in its request were seen in earlier requests (ids of the
- * request itself do not help it). The ids go to the native trace's column hash_ids, where a service's
- * prefix cache finds them. Rows of other writers may lack hash_ids and bear a session_id; a row without a timestamp has no arrival and is quarantined:
- * missing is not 0.
+ * request itself do not help it). The ids go to the native trace's column hash_ids, where a
+ * service's prefix cache finds them. Rows of other writers may lack hash_ids and bear a
+ * session_id; a row without a timestamp has no arrival and is quarantined: missing is not 0.
  *
  * Arrivals of the published files are batched at about 3 s: --spread spreads each batch.
  * Memory: 16 bytes and more for each distinct block. */

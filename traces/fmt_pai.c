@@ -3,11 +3,12 @@
  * pai_task_table.csv and perhaps pai_job_table.csv and pai_instance_table.csv.
  *
  * A task is a job of inst_num instances of plan_gpu percent of a card each. Submit: the job's
- * start_time (--job), else the task's, which is its launch. Run: of instances with a fraction of a card
- * their own times (--instance); of whole cards, which start all or nothing, from the first start to
- * the last end, while the account's GPU-seconds are the sum of their own; else the task's. 0 and empty mean unknown. Seconds minus a
- * secret constant: hour and weekday are right in UTC+8, the date is not, so none is printed.
- * Memory: 40 bytes for each job of the job table, 24 for each task of the instance table. */
+ * start_time (--job), else the task's, which is its launch. Run: of instances with a fraction of
+ * a card their own times (--instance); of whole cards, which start all or nothing, from the
+ * first start to the last end, while the account's GPU-seconds are the sum of their own; else
+ * the task's. 0 and empty mean unknown. Seconds minus a secret constant: hour and weekday are
+ * right in UTC+8, the date is not, so none is printed. Memory: 40 bytes for each job of the job
+ * table, 24 for each task of the instance table. */
 #include "traces/instances.h"
 #include "traces/pai_instances.h"
 

@@ -32,8 +32,8 @@ __extension__ typedef unsigned __int128 import_sum;
 enum import_kind { IMPORT_JOBS, IMPORT_REQUESTS };
 
 struct import_row {
-    struct job_row
-        job; /* its text is lent until the next call; unused when the rows are requests */
+    /* its text is lent until the next call; unused when the rows are requests */
+    struct job_row job;
     struct request_row request; /* unused when the rows are jobs */
     enum import_kind kind;      /* set by import_next() from import_info */
     simtime start;              /* as recorded, JOB_NO_TIME: not known */
@@ -46,9 +46,10 @@ struct import_row {
     int line;
     const char *raw; /* the row as it stands in the file; lent */
     size_t raw_len;
-    /* 2 or more: so many equal jobs, named ID#1, ID#2 ..., each with the GPUs in `job` (a fraction of one
-     * card) and its part of the cores and the memory there. import_next() gives them one by one, unless the row
-     * is quarantined: then they are only counted in what is asked for. */
+    /* 2 or more: so many equal jobs, named ID#1, ID#2 ..., each with the GPUs in `job` (a
+     * fraction of one card) and its part of the cores and the memory there. import_next() gives
+     * them one by one, unless the row is quarantined: then they are only counted in what is
+     * asked for. */
     int64_t instances;
     bool further; /* another job of the row before: not one more row of the file */
     int file;     /* set by import_next(): which file of the import, from 0 */

@@ -33,8 +33,8 @@ struct k8s_demand {
     k8s_nano cpu, mem; /* billionths of a core, of a byte */
     int64_t gpu_milli;
     uint64_t gpu_mem_bytes; /* per card or share; 0: not said */
-    int64_t
-        shares; /* 2 or more: gpu_milli is so many equal shares of cards; -1: several unlike ones */
+    /* 2 or more: gpu_milli is so many equal shares of cards; -1: several unlike ones */
+    int64_t shares;
 };
 
 extern const struct import_reason k8s_unknown_key, k8s_odd_share, k8s_share_unknown, k8s_mem_milli,

@@ -9,9 +9,10 @@
  *     rc = rowstore_sort(s, e);
  *     while (rc == 0 && (rc = rowstore_next(s, &row, e)) > 0) ...
  *
- * Memory: `bytes` for the rows of a run and for the reading of all; while a run is sorted as much again
- * and 32 bytes for each of its rows; and the longest row. File: 32 bytes and the id for each job, and 4 or 8 for each optional value that it
- * has; 72 for each request. O(n log n). Threads: one store, one thread. */
+ * Memory: `bytes` for the rows of a run and for the reading of all; while a run is sorted as
+ * much again and 32 bytes for each of its rows; and the longest row. File: 32 bytes and the id
+ * for each job, and 4 or 8 for each optional value that it has; 72 for each request. O(n log n).
+ * Threads: one store, one thread. */
 #ifndef GPUSIM_TRACES_ROWSTORE_H
 #define GPUSIM_TRACES_ROWSTORE_H
 

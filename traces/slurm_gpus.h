@@ -1,6 +1,6 @@
-/* traces/slurm_gpus.h - which GPUs, cores and memory a record of Slurm says that its job held: AllocTRES, else
- * AllocGRES or ReqGRES times nodes, else ReqTRES (a repair), else what the options make of nodes or
- * cores. For slurm_job.c. Threads: one import, one thread. */
+/* traces/slurm_gpus.h - which GPUs, cores and memory a record of Slurm says that its job held:
+ * AllocTRES, else AllocGRES or ReqGRES times nodes, else ReqTRES (a repair), else what the
+ * options make of nodes or cores. For slurm_job.c. Threads: one import, one thread. */
 #ifndef GPUSIM_TRACES_SLURM_GPUS_H
 #define GPUSIM_TRACES_SLURM_GPUS_H
 

@@ -1,16 +1,18 @@
 /* traces/slurm_job.h - from what Slurm recorded of one job to a row of the native trace: the rules that
  * sacct's text and the JSON of sacct, squeue and slurmrestd share.
  *
- * Run time: Elapsed where it is recorded (it leaves suspended time out and does not mind a change of
- * the clock), else end - start. GPUs: AllocTRES, else ReqTRES (a repair), else AllocGRES or ReqGRES
- * times nodes; N/A is unknown, never 0. An id that comes again with another start is an attempt after
- * a requeue, whose submit is that of the requeue; with the same start it is the same run: a running
- * record is superseded by one that ended or by a later running one, in whatever order they come; an
- * equal record of the end is a duplicate, an unlike one is refused. All that holds over all files of
- * an import. Several equal MIG devices are as many jobs of one (import_row.instances). Memory for that: at most 16 bytes for each job and each
- * further run of one (base/hashes.h); ids are compared by 64-bit hashes, starts by twenty bits of their
- * second and ends by twelve, so in ten million jobs one is taken for another with probability 3e-6,
- * and is dropped as a duplicate only if start and end agree too. Threads: one import, one thread. */
+ * Run time: Elapsed where it is recorded (it leaves suspended time out and does not mind a
+ * change of the clock), else end - start. GPUs: AllocTRES, else ReqTRES (a repair), else
+ * AllocGRES or ReqGRES times nodes; N/A is unknown, never 0. An id that comes again with another
+ * start is an attempt after a requeue, whose submit is that of the requeue; with the same start
+ * it is the same run: a running record is superseded by one that ended or by a later running
+ * one, in whatever order they come; an equal record of the end is a duplicate, an unlike one is
+ * refused. All that holds over all files of an import. Several equal MIG devices are as many
+ * jobs of one (import_row.instances). Memory for that: at most 16 bytes for each job and each
+ * further run of one (base/hashes.h); ids are compared by 64-bit hashes, starts by twenty bits
+ * of their second and ends by twelve, so in ten million jobs one is taken for another with
+ * probability 3e-6, and is dropped as a duplicate only if start and end agree too. Threads: one
+ * import, one thread. */
 #ifndef GPUSIM_TRACES_SLURM_JOB_H
 #define GPUSIM_TRACES_SLURM_JOB_H
 

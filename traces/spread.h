@@ -17,8 +17,8 @@ struct spread_row {
 struct spread {
     simtime window; /* 0: rows pass as they are */
     VEC(struct spread_row) rows;
-    size_t at,
-        group; /* rows[at..group) wait to be given out; rows[group] is the next time's first */
+    /* rows[at..group) wait to be given out; rows[group] is the next time's first */
+    size_t at, group;
     bool end;
 };
 

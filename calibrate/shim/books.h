@@ -1,11 +1,12 @@
-/* calibrate/shim/books.h - who holds how much of the memory quota. Bytes are reserved before the driver is asked, so
- * that two threads cannot both take the last ones, and then entered under the address or handle that it gave.
- * What is freed is taken off before the driver frees: afterwards another thread may get the same address. Where the
- * driver then refuses, it is put back.
+/* calibrate/shim/books.h - who holds how much of the memory quota. Bytes are reserved before the
+ * driver is asked, so that two threads cannot both take the last ones, and then entered under
+ * the address or handle that it gave. What is freed is taken off before the driver frees:
+ * afterwards another thread may get the same address. Where the driver then refuses, it is put
+ * back.
  *
- * A handle of cuMemCreate holds its memory until it is released as often as it was retained and no mapping of it is
- * left (CUDA driver API reference, cuMemRelease).
- * Threads: any. Cost: O(1) expected; books_unmap and books_forget look at every entry. */
+ * A handle of cuMemCreate holds its memory until it is released as often as it was retained and
+ * no mapping of it is left (CUDA driver API reference, cuMemRelease). Threads: any. Cost: O(1)
+ * expected; books_unmap and books_forget look at every entry. */
 #ifndef GPUSIM_CALIBRATE_SHIM_BOOKS_H
 #define GPUSIM_CALIBRATE_SHIM_BOOKS_H
 

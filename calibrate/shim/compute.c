@@ -1,4 +1,5 @@
-/* The compute quota: a token bucket in nanoseconds of kernel time, paid for batches of launches. README.md. */
+/* The compute quota: a token bucket in nanoseconds of kernel time, paid for batches of launches.
+ * README.md. */
 #include "calibrate/shim/shim.h"
 
 #include <pthread.h>
@@ -100,15 +101,16 @@ static void wait_for_tokens(void)
     }
 }
 
-/* While any thread captures, the driver forbids waiting for events to all that have not said that they know what they
- * do. Called twice it is the thread's own mode again. */
+/* While any thread captures, the driver forbids waiting for events to all that have not said
+ * that they know what they do. Called twice it is the thread's own mode again. */
 static void relax(capture_mode *mode)
 {
     if (bucket.exchange_mode) bucket.exchange_mode(mode);
 }
 
-/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays later. True: it pays, and
- * the lock is held until pay_end(), so that no other launch comes between the two events. */
+/* Before a launch on a stream. A stream that is being captured runs nothing: its graph pays
+ * later. True: it pays, and the lock is held until pay_end(), so that no other launch comes
+ * between the two events. */
 static bool pay_begin(stream_handle stream)
 {
     capture_status captured = 0;
@@ -144,8 +146,8 @@ static void pay_end(stream_handle stream, bool launched)
     pthread_mutex_unlock(&bucket.lock);
 }
 
-/* No stream is the legacy default stream to a plain call and the thread's own to one of the _ptsz kind; events
- * are recorded by plain calls. */
+/* No stream is the legacy default stream to a plain call and the thread's own to one of the
+ * _ptsz kind; events are recorded by plain calls. */
 static stream_handle plain(stream_handle stream, const char *symbol)
 {
     const uintptr_t per_thread = 2; /* CU_STREAM_PER_THREAD */

@@ -1,9 +1,10 @@
 /* calibrate/shim/hooks.h - every driver call that is hooked, once: exported symbol, name as
- * cuGetProcAddress knows it, the symbol of the same call with per-thread default streams ("": none), and the
- * CUDA version from which that name means this symbol (an older version asked for is another signature).
- * The hooks have the driver's published signatures (CUDA driver API reference); no header of CUDA is
- * needed, handles are opaque pointers. Compiled with GPUSIM_CHECK_ABI the types are those of cuda.h, so
- * that the compiler holds every hook against its prototype (the Makefile does so before it builds the library). */
+ * cuGetProcAddress knows it, the symbol of the same call with per-thread default streams ("":
+ * none), and the CUDA version from which that name means this symbol (an older version asked for
+ * is another signature). The hooks have the driver's published signatures (CUDA driver API
+ * reference); no header of CUDA is needed, handles are opaque pointers. Compiled with
+ * GPUSIM_CHECK_ABI the types are those of cuda.h, so that the compiler holds every hook against
+ * its prototype (the Makefile does so before it builds the library). */
 #ifndef GPUSIM_CALIBRATE_SHIM_HOOKS_H
 #define GPUSIM_CALIBRATE_SHIM_HOOKS_H
 

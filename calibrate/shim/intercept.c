@@ -1,5 +1,6 @@
-/* calibrate/shim/intercept.c - how calls are caught, see README.md beside it: dlsym, cuGetProcAddress, the table of
- * hooks, settings, fork. The library is built apart, without any dependency but libc; nothing of gpusim is linked in. */
+/* calibrate/shim/intercept.c - how calls are caught, see README.md beside it: dlsym,
+ * cuGetProcAddress, the table of hooks, settings, fork. The library is built apart, without any
+ * dependency but libc; nothing of gpusim is linked in. */
 #include "calibrate/shim/shim.h"
 
 #include <dlfcn.h>
@@ -188,8 +189,8 @@ static int find_plain(const char *name)
     return -1;
 }
 
-/* cuGetProcAddress asked for itself: from CUDA 12 on it has a fifth argument. Who asks for a version of before the
- * symbol gets another call under the same name, and that passes unhooked. */
+/* cuGetProcAddress asked for itself: from CUDA 12 on it has a fifth argument. Who asks for a
+ * version of before the symbol gets another call under the same name, and that passes unhooked. */
 static void replace(const char *name, void **out, int version, uint64_t flags)
 {
     int h = find_plain(name);

@@ -1,5 +1,6 @@
-/* The memory quota: every call that takes card memory of its own, and every call that gives it back. Host memory and
- * memory of other processes (cuMemHostAlloc, cuIpcOpenMemHandle) is not card memory of this process. */
+/* The memory quota: every call that takes card memory of its own, and every call that gives it
+ * back. Host memory and memory of other processes (cuMemHostAlloc, cuIpcOpenMemHandle) is not
+ * card memory of this process. */
 #include "calibrate/shim/books.h"
 #include "calibrate/shim/shim.h"
 
@@ -65,7 +66,8 @@ result cuMemFree_v2(pointer p)
     FREE(cuMemFree_v2, BOOK_MEMORY, p, f(p));
 }
 
-/* Memory of a pool belongs to no context, and counts while the program holds it: what a pool keeps back is not seen. */
+/* Memory of a pool belongs to no context, and counts while the program holds it: what a pool
+ * keeps back is not seen. */
 #define ALLOC_ASYNC(symbol)                                                                        \
     result symbol(pointer *out, size_t bytes, stream_handle stream)                                \
     {                                                                                              \
@@ -154,7 +156,8 @@ result cuMemMap(pointer at, size_t bytes, size_t offset, memory_handle handle,
     return r;
 }
 
-/* After the driver: a range stays reserved, so nobody else maps there meanwhile, but its handle may be gone. */
+/* After the driver: a range stays reserved, so nobody else maps there meanwhile, but its handle
+ * may be gone. */
 result cuMemUnmap(pointer at, size_t bytes)
 {
     __typeof__(&cuMemUnmap) f = REAL(cuMemUnmap);
@@ -176,8 +179,8 @@ _Static_assert(__builtin_types_compatible_p(__typeof__(&cuDevicePrimaryCtxGetSta
                "cuDevicePrimaryCtxGetState");
 #endif
 
-/* Bits of one element of so many channels: formats of cuda.h 13.0. The planar video formats are 4:2:0 or 4:2:2; a format
- * that is not known counts 32 bits a channel. */
+/* Bits of one element of so many channels: formats of cuda.h 13.0. The planar video formats are
+ * 4:2:0 or 4:2:2; a format that is not known counts 32 bits a channel. */
 static uint64_t element_bits(unsigned format, unsigned channels)
 {
     if (format == 0x01 || format == 0x08) return UINT64_C(8) * channels;
@@ -201,7 +204,8 @@ static size_t at_least_1(size_t n)
     return n ? n : 1;
 }
 
-/* Packed, without what the driver adds to align a row. Each level halves the one before, layers and faces excepted. */
+/* Packed, without what the driver adds to align a row. Each level halves the one before, layers
+ * and faces excepted. */
 static uint64_t array_bytes(const array_3d *d, unsigned levels)
 {
     if (!d) return 0; /* the driver says what it thinks of that */

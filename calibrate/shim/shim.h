@@ -1,9 +1,10 @@
-/* calibrate/shim/shim.h - what the files of the interception library share: the hooks' prototypes, the way to the
- * driver's own calls, the settings. intercept.c catches the calls, memory.c and books.c hold the memory quota,
- * compute.c the compute quota. Nothing but the hooks, dlsym and gpusim_intercept_count is visible outside.
+/* calibrate/shim/shim.h - what the files of the interception library share: the hooks'
+ * prototypes, the way to the driver's own calls, the settings. intercept.c catches the calls,
+ * memory.c and books.c hold the memory quota, compute.c the compute quota. Nothing but the
+ * hooks, dlsym and gpusim_intercept_count is visible outside.
  *
- * Threads: everything may be called from any thread. Books and bucket have a lock each, never held together but
- * around fork. */
+ * Threads: everything may be called from any thread. Books and bucket have a lock each, never
+ * held together but around fork. */
 #ifndef GPUSIM_CALIBRATE_SHIM_SHIM_H
 #define GPUSIM_CALIBRATE_SHIM_SHIM_H
 
@@ -42,7 +43,8 @@ const struct shim_limit *shim_limit(void);
 
 /* The compute quota's events die with their context. */
 void compute_forget(context_handle ctx);
-/* Around fork: no lock may stay taken by a thread that the child does not have; a child starts with empty books. */
+/* Around fork: no lock may stay taken by a thread that the child does not have; a child starts
+ * with empty books. */
 void books_fork_lock(void);
 void books_fork_unlock(bool child);
 void compute_fork_lock(void);

@@ -1,5 +1,6 @@
-/* base/figure.h - how many digits of a number people are shown: one rule for the report, the summary and the terminal.
- * Files of data (JSON, CSV, TSV) keep every digit and have no part in this.
+/* base/figure.h - how many digits of a number people are shown: one rule for the report, the
+ * summary and the terminal. Files of data (JSON, CSV, TSV) keep every digit and have no part in
+ * this.
  *
  * - A figure with an interval is shown to the decimal place of the second significant digit of half the interval's
  *   width, and so are the ends of the interval: they share their place (JCGM 100:2008, "GUM", 7.2.6).
@@ -13,7 +14,8 @@
  * - No powers of ten: thousands are grouped by commas, small figures have as many zeros as it takes, down to 1e-12,
  *   below which every quantity here is nothing. Durations have the unit that suits them.
  *
- * A place is the power of ten of the last digit shown: -2 for hundredths, 3 for thousands. Pure functions; any thread. */
+ * A place is the power of ten of the last digit shown: -2 for hundredths, 3 for thousands. Pure
+ * functions; any thread. */
 #ifndef GPUSIM_BASE_FIGURE_H
 #define GPUSIM_BASE_FIGURE_H
 
@@ -36,18 +38,19 @@ int figure_place_money(double x);
 /* x to that place; x where the place is FIGURE_NO_PLACE. */
 double figure_round(double x, int place);
 
-/* Appends x to its place, "1,234.5", "-0.20"; "n/a" where it is not finite. FIGURE_NO_PLACE: as figure_place_plain(). */
+/* Appends x to its place, "1,234.5", "-0.20"; "n/a" where it is not finite. FIGURE_NO_PLACE: as
+ * figure_place_plain(). */
 void figure_add(struct strbuf *out, double x, int place);
 /* The same into a buffer, cut to it. Returns out. */
 const char *figure_text(char *out, size_t room, double x, int place);
 
-/* Without zeros at the end: to so many significant digits ("4.5", "12,300"), for sentences; what somebody stated
- * ("0.81", "250,000"), as it was stated up to nine digits. */
+/* Without zeros at the end: to so many significant digits ("4.5", "12,300"), for sentences; what
+ * somebody stated ("0.81", "250,000"), as it was stated up to nine digits. */
 void figure_add_short(struct strbuf *out, double x, int digits);
 void figure_add_exact(struct strbuf *out, double x);
 
-/* A unit of time that suits the duration: days from 2 d, hours from 2 h, minutes from 2 min up, so that 90 min stays
- * 90 min. */
+/* A unit of time that suits the duration: days from 2 d, hours from 2 h, minutes from 2 min up,
+ * so that 90 min stays 90 min. */
 struct figure_time {
     const char *unit; /* "d", "h", "min", "s", "ms", "\u00b5s", "ns" */
     double seconds;
@@ -56,7 +59,8 @@ struct figure_time figure_time(double seconds);
 
 /* Appends "4.81 h", "12 s", "2.5 d": without zeros at the end; "n/a". */
 void figure_add_duration(struct strbuf *out, double seconds);
-/* To what its interval supports, "4.810 h", all three in the unit of the largest; the one above without an interval. */
+/* To what its interval supports, "4.810 h", all three in the unit of the largest; the one above
+ * without an interval. */
 void figure_add_duration_within(struct strbuf *out, double seconds, double low, double high);
 
 #endif

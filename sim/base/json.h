@@ -23,7 +23,8 @@ struct json_doc {
 
 /* Read a file ("-": standard input; at most 64 MiB). 0, ERR_INPUT or ERR_IO; *doc is {0} after a failure. */
 int json_doc_load(struct json_doc *doc, const char *path, struct err *e);
-/* The same without the lists and objects under these keys (base/skim.h), for a command that does not read them. */
+/* The same without the lists and objects under these keys (base/skim.h), for a command that does
+ * not read them. */
 int json_doc_load_without(struct json_doc *doc, const char *path, const char *const *key, size_t n,
                           struct err *e);
 /* The same of a file of up to `most` bytes. */

@@ -14,7 +14,8 @@ void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* no
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* One line on a terminal that is overwritten ("mixed/mig 43 % ETA 12 s"); nothing elsewhere and
- * nothing when quiet. share is 0..1, NAN: not known, only `what` is said; cheap to call often (prints at most 5 times a second). */
+ * nothing when quiet. share is 0..1, NAN: not known, only `what` is said; cheap to call often
+ * (prints at most 5 times a second). */
 void log_progress(const char *what, double share);
 void log_progress_done(void);
 

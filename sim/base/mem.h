@@ -10,8 +10,8 @@ _Noreturn void out_of_memory(void);
 
 void *xmalloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t n, size_t bytes) __attribute__((malloc, returns_nonnull));
-/* Zeroed, for large arrays that are touched at random: starts a cache line, and lies on huge pages where the system
- * gives them. Linux. */
+/* Zeroed, for large arrays that are touched at random: starts a cache line, and lies on huge
+ * pages where the system gives them. Linux. */
 void *xcalloc_lines(size_t n, size_t bytes) __attribute__((malloc, returns_nonnull));
 /* Resize to n * bytes, with overflow check. xreallocarray(p, 0, x) keeps a valid pointer. */
 void *xreallocarray(void *p, size_t n, size_t bytes) __attribute__((returns_nonnull));

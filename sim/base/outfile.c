@@ -92,7 +92,8 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
     return rc;
 }
 
-/* An earlier write failed and its reason is gone: the next one, to a file that will not stay, says it again. */
+/* An earlier write failed and its reason is gone: the next one, to a file that will not stay,
+ * says it again. */
 static int why_it_failed(const struct outfile *o)
 {
     static const char block[4096];

@@ -1,8 +1,8 @@
-/* base/outfile.h - output files that appear whole or not at all: written without a name in the same folder
- * (under a temporary name where the file system has no nameless files), then renamed. "-" is standard output
- * (no rename).
- * Threads: one file, one thread. A process that exits or is killed half-way leaves the old file and, but for a
- * temporary name on such file systems, nothing else; the temporary file is removed on every error path. */
+/* base/outfile.h - output files that appear whole or not at all: written without a name in the
+ * same folder (under a temporary name where the file system has no nameless files), then
+ * renamed. "-" is standard output (no rename). Threads: one file, one thread. A process that
+ * exits or is killed half-way leaves the old file and, but for a temporary name on such file
+ * systems, nothing else; the temporary file is removed on every error path. */
 #ifndef GPUSIM_BASE_OUTFILE_H
 #define GPUSIM_BASE_OUTFILE_H
 

@@ -48,8 +48,8 @@ struct copy {
     size_t len;
 };
 
-/* Copies the value at `at` without its inside: line ends stay, and blanks before its last character, so that what
- * follows keeps line and column. Behind it. */
+/* Copies the value at `at` without its inside: line ends stay, and blanks before its last
+ * character, so that what follows keeps line and column. Behind it. */
 static size_t copy_emptied(struct copy *c, const char *text, size_t len, size_t at)
 {
     if (at >= len || (text[at] != '[' && text[at] != '{')) return at;

@@ -1,8 +1,8 @@
 /* base/skim.h - leave out of a JSON text what nobody is going to read.
  *
- * Parsing is most of the time that a command needs which looks at a few figures of a large file. Text only, and
- * no parser: a text that is not JSON stays not JSON, but what is wrong inside the parts left out is not noticed.
- * Threads: pure. O(len). */
+ * Parsing is most of the time that a command needs which looks at a few figures of a large file.
+ * Text only, and no parser: a text that is not JSON stays not JSON, but what is wrong inside the
+ * parts left out is not noticed. Threads: pure. O(len). */
 #ifndef GPUSIM_BASE_SKIM_H
 #define GPUSIM_BASE_SKIM_H
 

@@ -2,9 +2,9 @@
  * stays where it is; standard input ("-"), a pipe, a FIFO or a device is copied, as it is, to a file
  * without a name ($TMPDIR), whose path opens it again and again.
  *
- * What has no end must not fill the disk: a copy takes at most SPOOL_BYTES, and at most half of what is free in
- * $TMPDIR when it begins; the environment variable GPUSIM_SPOOL_BYTES (a whole number) is another limit in place
- * of both. Beyond it the copy is gone and the error says so.
+ * What has no end must not fill the disk: a copy takes at most SPOOL_BYTES, and at most half of
+ * what is free in $TMPDIR when it begins; the environment variable GPUSIM_SPOOL_BYTES (a whole
+ * number) is another limit in place of both. Beyond it the copy is gone and the error says so.
  *
  * What a reader says about that path must not reach the user: spool_name_err() puts the user's own
  * word in its place.

@@ -18,8 +18,8 @@ void strbuf_clear(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const char *s, size_t len);
 void strbuf_addz(struct strbuf *b, const char *s);
 void strbuf_addc(struct strbuf *b, char c);
-void strbuf_addcsv(struct strbuf *b,
-                   const char *s); /* one CSV field, quoted if need be (RFC 4180) */
+/* one CSV field, quoted if need be (RFC 4180) */
+void strbuf_addcsv(struct strbuf *b, const char *s);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));

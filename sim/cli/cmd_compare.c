@@ -256,7 +256,8 @@ static json_t *unstable_policies(const json_t *result)
     return names;
 }
 
-/* What was run, of each: version, seed, hash of the scenario and what was set besides; which policies are unstable. */
+/* What was run, of each: version, seed, hash of the scenario and what was set besides; which
+ * policies are unstable. */
 static int read_runs(char **operand, json_t *runs, struct err *e)
 {
     static const char *const kept[] = { "gpusim_version", "seed", "scenario_sha256", "set" };

@@ -195,7 +195,8 @@ static int write_timing(const char *path, double wall_s, const struct result *r,
     return rc;
 }
 
-/* The first event has no comma before it; those of the policies have. Times are shown in ms where nothing else is said. */
+/* The first event has no comma before it; those of the policies have. Times are shown in ms
+ * where nothing else is said. */
 static const char timeline_header[] =
     "{\"otherData\":{\"gpusim_version\":\"" GPUSIM_VERSION "\"},\"traceEvents\":[\n"
     "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"gpusim\"}}";

@@ -358,8 +358,8 @@ static int add_against(struct tco_answer *w, struct result *r, const struct pric
     int rc = load_book(&rent, w->a, o->against, gpus, e);
     json_t **list = arena_array(w->a, r->n_policies + 1, sizeof *list);
     for (size_t i = 0; rc == 0 && i < r->n_policies; i++) {
-        struct policy_result *p =
-            (struct policy_result *)(uintptr_t)&r->policy[i]; /* price_runs() */
+        /* price_runs() */
+        struct policy_result *p = (struct policy_result *)(uintptr_t)&r->policy[i];
         rc = tco_check(&p->usage, p->kind, &rent, e);
         if (rc != 0) break;
         const struct tco_result rented = tco_price(&p->usage, p->kind, &rent, w->a);

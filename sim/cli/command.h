@@ -33,8 +33,9 @@ extern const struct command *const cmd_all[]; /* NULL-terminated, sorted by name
 /* Languages of pages and pictures, for OPT_CHOICE: "en", "zh", NULL. */
 extern const char *const command_langs[];
 
-/* `gpusim NAME DIR --lang LANG`, with LANG at that place of command_langs, for the commands of sim/, which may not call
- * plots/: NAME is "plot" or "report". Its exit status or ERR_*; 0 where there is no such command. */
+/* `gpusim NAME DIR --lang LANG`, with LANG at that place of command_langs, for the commands of
+ * sim/, which may not call plots/: NAME is "plot" or "report". Its exit status or ERR_*; 0 where
+ * there is no such command. */
 int command_draw(const char *name, const char *dir, int lang, struct err *e);
 
 #endif

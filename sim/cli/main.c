@@ -135,8 +135,9 @@ __attribute__((noinline)) static void touch_stack(void)
     (void)room[0];
 }
 
-/* A stack that must grow when memory is limited (`ulimit -v`) and used up ends the program by a signal too: the
- * room that run needs is reserved before others take it. Not used, it costs address space only. */
+/* A stack that must grow when memory is limited (`ulimit -v`) and used up ends the program by a
+ * signal too: the room that run needs is reserved before others take it. Not used, it costs
+ * address space only. */
 static void reserve_stack(void)
 {
     /* cppcheck-suppress invalidFunctionArg ; -1 is how no file is named */

@@ -228,7 +228,8 @@ static const struct opt *any_option(const struct command *c, size_t n)
             for (size_t f = 0; f < i; f++)
                 for (const struct opt *k = c->format_opts(f, &format); k->name; k++)
                     known |= !strcmp(k->name, o->name);
-            /* cppcheck-suppress returnDanglingLifetime ; the options are of the format's table, not of `format` */
+            /* cppcheck-suppress returnDanglingLifetime ; the options are of the format's table,
+             * not of `format` */
             if (!known && n-- == 0) return o;
         }
     return NULL;

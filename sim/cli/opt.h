@@ -1,7 +1,8 @@
 /* cli/opt.h - command-line options as a table.
  *
- * GNU style: --name VALUE, --name=VALUE, -o VALUE, "--" ends options, operands and options may mix.
- * Unknown options are ERR_USAGE with the nearest one, and so is an empty operand. `--help` and `-h` are understood everywhere. */
+ * GNU style: --name VALUE, --name=VALUE, -o VALUE, "--" ends options, operands and options may
+ * mix. Unknown options are ERR_USAGE with the nearest one, and so is an empty operand. `--help`
+ * and `-h` are understood everywhere. */
 #ifndef GPUSIM_CLI_OPT_H
 #define GPUSIM_CLI_OPT_H
 

@@ -1,5 +1,5 @@
-/* cli/risk.h - what the ranges of the prices do to the choice between the policies of a run: the document that
- * `gpusim run` leaves for the report (risk.json). Pure. Threads: any. */
+/* cli/risk.h - what the ranges of the prices do to the choice between the policies of a run: the
+ * document that `gpusim run` leaves for the report (risk.json). Pure. Threads: any. */
 #ifndef GPUSIM_CLI_RISK_H
 #define GPUSIM_CLI_RISK_H
 

@@ -13,11 +13,11 @@ struct against {
     double own_eac_usd, rent_eac_usd;
     double use;           /* as simulated */
     double breakeven_use; /* above it owning is cheaper; NAN: the curves do not cross in 0..1 */
-    double
-        breakeven_months; /* within the term of the owned book, no resale; NAN: never. Where something is
-                              * bought again within the term, the whole month from which it stays paid back */
-    double
-        breakeven_price_usd; /* rent per card-hour held at which both cost the same; NAN: none held */
+    /* within the term of the owned book, no resale; NAN: never. Where something is bought again
+     * within the term, the whole month from which it stays paid back */
+    double breakeven_months;
+    /* rent per card-hour held at which both cost the same; NAN: none held */
+    double breakeven_price_usd;
 };
 
 /* tco_check() must have passed for both books. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One policy with the items it pays for. Inputs: of the amount of item i, of what it keeps of its value a year, of
- * PUE and discount rate; -1: none. */
+/* One policy with the items it pays for. Inputs: of the amount of item i, of what it keeps of
+ * its value a year, of PUE and discount rate; -1: none. */
 struct option {
     struct priced_use use;
     struct price_book book;

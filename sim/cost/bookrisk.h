@@ -1,8 +1,9 @@
-/* cost/bookrisk.h - what the ranges of a price book do to the cost of runs: each policy is an option,
- * each item with a range that some policy pays for is an input, found by its name in all books, as are ranges of
- * PUE, discount rate and what an item keeps of its value a year. With
- * replications of the simulation "replication" is one more input: a draw prices all policies on the same
- * one, so prices and chance of the work vary together; at the modes the mean over all counts.
+/* cost/bookrisk.h - what the ranges of a price book do to the cost of runs: each policy is an
+ * option, each item with a range that some policy pays for is an input, found by its name in all
+ * books, as are ranges of PUE, discount rate and what an item keeps of its value a year. With
+ * replications of the simulation "replication" is one more input: a draw prices all policies on
+ * the same one, so prices and chance of the work vary together; at the modes the mean over all
+ * counts.
  *
  * Ownership: the arena. Threads: the model's cost function is pure. O(items the fleet pays for) each. */
 #ifndef GPUSIM_COST_BOOKRISK_H

@@ -49,8 +49,8 @@ struct mc_option {
     struct mc_band cost;       /* USD a year */
     struct mc_band difference; /* paired: this option less mc_options.against */
     double p_cheapest; /* share of samples in which it is; costs within MC_EQUAL share one */
-    bool
-        tie; /* not that one, but P5..P95 of the difference, MC_EQUAL more to either side, holds zero */
+    /* not that one, but P5..P95 of the difference, MC_EQUAL more to either side, holds zero */
+    bool tie;
 };
 
 struct mc_swing {
@@ -70,11 +70,12 @@ struct mc_result {
 struct mc_options {
     size_t samples; /* >= 1 */
     uint64_t seed;
-    bool
-        quasi; /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the rest */
+    /* a Sobol sequence, shifted by the seed, for the first MC_SOBOL_MOST inputs; random for the
+     * rest */
+    bool quasi;
     size_t against; /* differences are against option against - 1; 0: the cheapest at the modes */
-    bool
-        from_medians; /* inputs stand at their medians, not at their modes, wherever this header says modes */
+    /* inputs stand at their medians, not at their modes, wherever this header says modes */
+    bool from_medians;
 };
 enum { MC_SOBOL_MOST = 40 };
 

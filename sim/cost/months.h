@@ -1,9 +1,10 @@
 /* cost/months.h - cash month by month, and the month at which buying has paid against renting.
  *
- * Paid by the end of month m, undiscounted: capital at month 0 and again whenever a life ends within the term,
- * everything else in twelfths of a year at month ends. A resale is not counted: it is money that is not
- * there yet. Capital is not spread over months either, it would be counted twice (reference TCO 3.5).
- * Buying has paid at month m when from then on to the end of the term it has cost no more than renting.
+ * Paid by the end of month m, undiscounted: capital at month 0 and again whenever a life ends
+ * within the term, everything else in twelfths of a year at month ends. A resale is not counted:
+ * it is money that is not there yet. Capital is not spread over months either, it would be
+ * counted twice (reference TCO 3.5). Buying has paid at month m when from then on to the end of
+ * the term it has cost no more than renting.
  *
  * Units: USD, months. Ownership: the arena. Threads: pure functions. O(items x months). */
 #ifndef GPUSIM_COST_MONTHS_H

@@ -102,8 +102,8 @@ struct plain_cost {
 /* With all amounts at their modes. Pure. */
 struct plain_cost plain_price(const struct plain_fleet *f, size_t option);
 
-/* USD a year, at the modes, were the cards in use for the share `use` of their hours: of owning (EAC; NAN when
- * the option is rented) and of renting (NAN without a rent). */
+/* USD a year, at the modes, were the cards in use for the share `use` of their hours: of owning
+ * (EAC; NAN when the option is rented) and of renting (NAN without a rent). */
 void plain_at_use(const struct plain_fleet *f, size_t option, double use, double *own,
                   double *rent);
 

@@ -1,10 +1,10 @@
 /* cost/quantity.h - how much of an item a run needs: drivers turn usage into quantities.
  *
- * A book with a base (own "base", or items of driver committed_gpu_hour) holds for each kind of card the
- * level K of the simulated demand with P(demand > K) = hourly cost of holding a card / rent beyond
- * (reference TCO 3.5, cost/breakeven.h), rounded up to whole nodes where it is owned; the demand above K is rented.
- * Owned cards then draw their part of the energy: idle power by their number, the rest by the demand
- * that they serve.
+ * A book with a base (own "base", or items of driver committed_gpu_hour) holds for each kind of
+ * card the level K of the simulated demand with P(demand > K) = hourly cost of holding a card /
+ * rent beyond (reference TCO 3.5, cost/breakeven.h), rounded up to whole nodes where it is
+ * owned; the demand above K is rented. Owned cards then draw their part of the energy: idle
+ * power by their number, the rest by the demand that they serve.
  *
  * Units: USD, hours, kWh. Threads: pure functions. O(items x groups). */
 #ifndef GPUSIM_COST_QUANTITY_H
@@ -41,7 +41,8 @@ double quantity_of(const struct scope *s);
 bool quantity_by_hour(enum price_driver d);
 /* Straight-line cost of `q` units over `hours`. */
 double quantity_window_usd(const struct price_item *it, double q, double hours);
-/* Spare cards of a group, rounded up with it to whole nodes if the item says so; -1: no number reaches the target. */
+/* Spare cards of a group, rounded up with it to whole nodes if the item says so; -1: no number
+ * reaches the target. */
 int64_t quantity_spares(const struct price_item *it, const struct usage *u,
                         const struct usage_group *g, double owned);
 

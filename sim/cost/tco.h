@@ -30,7 +30,8 @@
 /* `share_kind` ("mig") selects items that are paid under one sharing kind only; NULL: all.
  * Requires a price for every card of the usage: see tco_check(). Ratios without a denominator
  * (no job completed, no useful work) are NAN. Usage counts with the 15 digits that result.json
- * keeps, so that a stored run priced again costs the same. `a` may be NULL: then items and charges are left out. */
+ * keeps, so that a stored run priced again costs the same. `a` may be NULL: then items and
+ * charges are left out. */
 struct tco_result tco_price(const struct usage *u, const char *share_kind,
                             const struct price_book *book, struct arena *a);
 
@@ -53,8 +54,8 @@ bool tco_concerns(const struct usage *u, const char *share_kind, const struct pr
 struct tco_rates {
     double card_usd, held_usd; /* an hour of a card; an hour of holding one (rent) */
     double kwh_usd;            /* at the board */
-    bool
-        known; /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
+    /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
+    bool known;
 };
 /* Averaged over a fleet (only gpu, nodes, cards and n_groups of it are read): what charge_all() comes to. */
 struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,

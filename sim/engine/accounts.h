@@ -1,12 +1,12 @@
 /* engine/accounts.h - whom jobs count for: the group of the trace, or the user of a job without one. What
  * each account has in use, its quota and its weight.
  *
- * A quota counts the GPUs that jobs ask for, whole cards, slices and fractions alike (USERS.md B46). It
- * is a limit on what an account has in use at a time, not a reservation of cards. Accounts of one cohort
- * lend each other what they do not use: an account may have `borrow` GPUs beyond its own, as long as the
- * cohort together has no more than its members' quotas add up to. What is lent comes back when jobs
- * end, or by force (engine/sched_reclaim.c). Without a cohort a quota is hard. (Kueue's nominalQuota, borrowingLimit
- * and cohort.)
+ * A quota counts the GPUs that jobs ask for, whole cards, slices and fractions alike (USERS.md
+ * B46). It is a limit on what an account has in use at a time, not a reservation of cards.
+ * Accounts of one cohort lend each other what they do not use: an account may have `borrow` GPUs
+ * beyond its own, as long as the cohort together has no more than its members' quotas add up to.
+ * What is lent comes back when jobs end, or by force (engine/sched_reclaim.c). Without a cohort
+ * a quota is hard. (Kueue's nominalQuota, borrowingLimit and cohort.)
  *
  * Units: GPUs in thousandths. Threads: the rules are read-only; the accounts belong to one run. */
 #ifndef GPUSIM_ENGINE_ACCOUNTS_H

@@ -1,6 +1,7 @@
-/* engine/bounds.h - what one pass of promises has learnt: before which time a request for cards of a group finds none
- * for as long as it needs them. While a pass only takes, such a bound holds for all that look alike and need
- * them as long or longer, so the next search begins there; its result is the same.
+/* engine/bounds.h - what one pass of promises has learnt: before which time a request for cards
+ * of a group finds none for as long as it needs them. While a pass only takes, such a bound
+ * holds for all that look alike and need them as long or longer, so the next search begins
+ * there; its result is the same.
  *
  * Complexity: O(log) of the bounds of a request for a question, O(bounds of a request) to add one; memory
  * O(requests x groups + bounds), kept from pass to pass. Threads: one run, one thread. */

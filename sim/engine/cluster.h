@@ -86,12 +86,13 @@ enum prefer {
 /* One card with plain units that fits. */
 bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                       struct pick *out);
-/* Whole cards: on the node, by its number of eligible cards, that holds them all; a gang larger than a
- * node takes whole free nodes and the rest on one more; with any_node, whatever is free when no single
- * node holds it. Cards of a node are taken in order of number; slots under PREFER_LOOSEST on the cards with
- * the most left, except on the whole nodes of a larger gang, across nodes, and in a domain. A gang that
- * cluster_in_domain(): on the domain, by its number of eligible cards, that holds it; there whole free nodes, then
- * the rest on the node with the fewest eligible cards. */
+/* Whole cards: on the node, by its number of eligible cards, that holds them all; a gang larger
+ * than a node takes whole free nodes and the rest on one more; with any_node, whatever is free
+ * when no single node holds it. Cards of a node are taken in order of number; slots under
+ * PREFER_LOOSEST on the cards with the most left, except on the whole nodes of a larger gang,
+ * across nodes, and in a domain. A gang that cluster_in_domain(): on the domain, by its number
+ * of eligible cards, that holds it; there whole free nodes, then the rest on the node with the
+ * fewest eligible cards. */
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out);
 /* Must this gang keep to one NVLink domain, which no single node decides? Then cluster_whole_cards() sees
@@ -100,10 +101,11 @@ bool cluster_in_domain(const struct cluster *c, const struct place_request *r);
 /* Speed of a gang on these cards, for the wires between them: 1, or the group's factor for gangs that
  * cross NVLink domains or racks. */
 double cluster_gang_speed(const struct plan *p, int group, const struct pick *pick);
-/* A MIG instance: a free one of the right profile (lowest card first; of several on it, that made first), else one
- * that can be made on the card with the fewest units left (then the lowest mask of units kept, then the lowest
- * number), else on an empty card whose MIG mode must be turned on. Free instances in its way go as it is taken, the
- * others stay. On demand all cards begin in MIG mode, without an instance. */
+/* A MIG instance: a free one of the right profile (lowest card first; of several on it, that
+ * made first), else one that can be made on the card with the fewest units left (then the lowest
+ * mask of units kept, then the lowest number), else on an empty card whose MIG mode must be
+ * turned on. Free instances in its way go as it is taken, the others stay. On demand all cards
+ * begin in MIG mode, without an instance. */
 bool cluster_instance(const struct cluster *c, const struct place_request *r, struct pick *out);
 /* A node with room for a job without cards: the first. */
 bool cluster_cpu_node(const struct cluster *c, const struct place_request *r, struct pick *out);
@@ -132,7 +134,8 @@ int64_t cluster_units_free(const struct cluster *c, size_t group);
  * else may take any empty card and with it the planned instances. Not for fixed layouts. */
 simtime cluster_carve(struct cluster *c, uint32_t card, const struct mig_layout *layout);
 void cluster_carved(struct cluster *c, uint32_t card);
-/* A card gets the instances that it has in another cluster of the same plan. Who runs on it must be the same. */
+/* A card gets the instances that it has in another cluster of the same plan. Who runs on it must
+ * be the same. */
 void cluster_copy_instances(struct cluster *to, const struct cluster *from, uint32_t card);
 
 /* True when every card and node is as it was at the start (instances made on demand may remain). */

@@ -1,5 +1,6 @@
-/* engine/cluster_inside.h - the fleet's own state, shared by its parts: cluster.c (plain cards, nodes,
- * gangs), cluster_nodes.c (the index of nodes) and cluster_mig.c (cards that are divided into instances). For these files only. */
+/* engine/cluster_inside.h - the fleet's own state, shared by its parts: cluster.c (plain cards,
+ * nodes, gangs), cluster_nodes.c (the index of nodes) and cluster_mig.c (cards that are divided
+ * into instances). For these files only. */
 #ifndef GPUSIM_ENGINE_CLUSTER_INSIDE_H
 #define GPUSIM_ENGINE_CLUSTER_INSIDE_H
 

@@ -1,5 +1,5 @@
-/* Whole cards of a node are as good as each other: which of them serves a job that must leave room for another.
- * Shares of cards are not: the placement chose by what else runs there. */
+/* Whole cards of a node are as good as each other: which of them serves a job that must leave
+ * room for another. Shares of cards are not: the placement chose by what else runs there. */
 #include "engine/cluster_inside.h"
 
 #include "base/err.h"

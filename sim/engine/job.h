@@ -38,8 +38,9 @@ struct elastic_size {
     double stretch; /* its time on them / on those it asks for */
 };
 
-/* What one event of a job touches lies together: a big fleet's jobs are not in any cache, and a line costs as much as
- * all the arithmetic on it. Lines 0 to 4 are all that the end of an ordinary job needs. */
+/* What one event of a job touches lies together: a big fleet's jobs are not in any cache, and a
+ * line costs as much as all the arithmetic on it. Lines 0 to 4 are all that the end of an
+ * ordinary job needs. */
 struct job {
     /* line 0: its progress on its cards */
     struct holding *holding; /* demand->cards of them; holding[0].card is home */
@@ -144,7 +145,8 @@ simtime job_remaining(const struct job *j, simtime now);
 simtime job_line(const struct job *j);
 /* Work that its checkpoints have made safe at `now`, as recorded, with one after every `every`. */
 simtime job_saved(const struct job *j, simtime now, simtime every);
-/* Work it will have to do once it is stopped at `now` to wait again; every 0: all that it has done is kept. */
+/* Work it will have to do once it is stopped at `now` to wait again; every 0: all that it has
+ * done is kept. */
 simtime job_once_stopped(const struct job *j, simtime now, simtime every);
 /* Its limit, for the cards it has; JOB_NO_TIME: none. */
 simtime job_limit(const struct job *j);

@@ -22,7 +22,8 @@ enum meter {
     METER_SM,        /* SMs at work */
     METER_MEMORY,    /* usable bytes in use */
     METER_CONTEXT,   /* some process holds a context: decides idle power */
-    METER_OCCUPIED, /* the whole card, while any job is on it: what renting whole cards would bill */
+    /* the whole card, while any job is on it: what renting whole cards would bill */
+    METER_OCCUPIED,
     METERS
 };
 

@@ -21,7 +21,8 @@ struct order_view {
 enum admission {
     ADMIT_ALL,
     ADMIT_ALONE, /* who could not meet its deadline on an empty fleet is rejected when it comes */
-    ADMIT_PLAN, /* also who could not meet it behind, or would make miss it, those admitted before */
+    /* also who could not meet it behind, or would make miss it, those admitted before */
+    ADMIT_PLAN,
 };
 
 struct order_ops {

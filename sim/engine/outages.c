@@ -23,8 +23,8 @@ struct change {
 struct outages {
     struct outage_env env;
     struct group_units *group;
-    uint32_t *
-        flips; /* by unit, cards first, then nodes, then racks: how often it went down or came back */
+    /* by unit, cards first, then nodes, then racks: how often it went down or came back */
+    uint32_t *flips;
     int64_t nodes; /* physical, of the fleet */
     uint64_t jobs; /* stream of the programs */
     VEC(struct change) change;

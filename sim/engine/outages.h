@@ -1,13 +1,14 @@
 /* engine/outages.h - cards, nodes and programs that fail, and a fleet that changes at stated times.
  *
- * Every card, every node and every rack is a renewal process of its own, up and down in turn, that runs on whatever
- * else happens: its times are a function of (seed, replication, name of the group, place in it) alone, so
- * the same cards fail at the same times under every policy, and also where a policy's fleet is larger.
- * A program's faults are drawn for (job, attempt) over its running time. While a card is out nothing new
- * fits on it; it comes back when no reason to be out is left.
+ * Every card, every node and every rack is a renewal process of its own, up and down in turn,
+ * that runs on whatever else happens: its times are a function of (seed, replication, name of
+ * the group, place in it) alone, so the same cards fail at the same times under every policy,
+ * and also where a policy's fleet is larger. A program's faults are drawn for (job, attempt)
+ * over its running time. While a card is out nothing new fits on it; it comes back when no
+ * reason to be out is left.
  *
- * A fault of a card, node or rack strikes every job that holds a part of it; one of a program strikes as far
- * as share_ops.blast says. Draining strikes nobody.
+ * A fault of a card, node or rack strikes every job that holds a part of it; one of a program
+ * strikes as far as share_ops.blast says. Draining strikes nobody.
  *
  * Complexity: O(log n) an event and card; jobs without cards are looked for among all jobs, when a node
  * goes out. Threads: one run, one thread. */

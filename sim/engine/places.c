@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-/* From `at` on, until the next step: of a node whole cards, CPU cores in thousandths and bytes of the host; of
- * a card units and bytes, and minus the number of its tenants and the sum of their owners. */
+/* From `at` on, until the next step: of a node whole cards, CPU cores in thousandths and bytes
+ * of the host; of a card units and bytes, and minus the number of its tenants and the sum of
+ * their owners. */
 enum { CARDS = 0, CPUS = 1, HOST = 2, UNITS = 0, BYTES = 1, TENANTS = 2, OWNERS = 3, KINDS = 4 };
 struct step {
     simtime at;
@@ -110,7 +111,8 @@ static simtime after(simtime t, simtime length)
     return length >= SIM_NEVER - t ? SIM_NEVER : t + length;
 }
 
-/* The earliest time from `from` on with `need` free for `length`; tenants, if any, of this owner (0: of any). */
+/* The earliest time from `from` on with `need` free for `length`; tenants, if any, of this owner
+ * (0: of any). */
 static simtime earliest(const struct line *l, simtime from, simtime length, uint32_t owner,
                         const int64_t need[KINDS])
 {
@@ -297,7 +299,8 @@ static bool is_used(const struct places *p, const struct place_request *r, const
     return false;
 }
 
-/* `want` cards of one node that the pick does not use yet; `first`: the first such node, else the tightest. */
+/* `want` cards of one node that the pick does not use yet; `first`: the first such node, else
+ * the tightest. */
 static bool on_one_node(const struct places *p, const struct place_request *r, int64_t want,
                         bool first, simtime from, simtime until, struct pick *out)
 {

@@ -30,8 +30,9 @@ void places_hold(struct places *p, const struct place_request *r, const struct p
 /* Is the pick free all that time? */
 bool places_free(struct places *p, const struct place_request *r, const struct pick *pick,
                  simtime from, simtime until);
-/* No such place is free for `length` before this time, which is `from` or later; there may be none then either,
- * of a gang larger than a node, or since now a card may not do. SIM_NEVER: none at all. */
+/* No such place is free for `length` before this time, which is `from` or later; there may be
+ * none then either, of a gang larger than a node, or since now a card may not do. SIM_NEVER:
+ * none at all. */
 simtime places_not_before(struct places *p, const struct place_request *r, simtime from,
                           simtime length);
 /* A place that is: the tightest node or card, then the lowest number; a gang larger than a node on the first

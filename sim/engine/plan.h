@@ -71,8 +71,8 @@ struct plan_service {
     int64_t replicas, most; /* at the start; at any time */
     double *slower;  /* by group: time there over the size; NAN: what the card's sheet says */
     double *reading; /* by group: time of a read from memory there over that on the recorded card */
-    /* Where a replica dies of its memory on some groups that would take it: names of the others with | between
-     * them, and why; NULL: it runs wherever it is let in. */
+    /* Where a replica dies of its memory on some groups that would take it: names of the others
+     * with | between them, and why; NULL: it runs wherever it is let in. */
     const char *allowed, *elsewhere;
     /* Language models; else NULL. */
     const struct llm_model *model;
@@ -95,8 +95,8 @@ struct plan {
     enum backfill backfill;
     uint64_t backfill_depth; /* conservative: waiting jobs looked at */
     bool preempts;
-    struct checkpoint_rule
-        checkpoint; /* every 0: preempted jobs lose nothing, struck ones everything */
+    /* every 0: preempted jobs lose nothing, struck ones everything */
+    struct checkpoint_rule checkpoint;
     simtime restart;
     bool reclaims; /* lent quota is taken back from running jobs */
     bool migrates; /* running jobs are moved */

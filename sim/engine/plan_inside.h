@@ -1,4 +1,5 @@
-/* engine/plan_inside.h - while a plan is built: what plan.c and plan_services.c share. For these files only. */
+/* engine/plan_inside.h - while a plan is built: what plan.c and plan_services.c share. For these
+ * files only. */
 #ifndef GPUSIM_ENGINE_PLAN_INSIDE_H
 #define GPUSIM_ENGINE_PLAN_INSIDE_H
 

@@ -1,4 +1,5 @@
-/* engine/plan_params.c - which calibrated parameters a policy works with on each group of cards, and how they are known. */
+/* engine/plan_params.c - which calibrated parameters a policy works with on each group of cards,
+ * and how they are known. */
 #include "engine/plan_inside.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* engine/request_source.h - the requests of one service, streamed: from a trace, a generator's file, an
  * arrival process, or drawn one by one for users of a closed loop.
  *
- * Every policy opens its own source over the same files and seeds, so all meet the same requests. Random
- * streams "service/<name>/<purpose>": services do not disturb each other.
- * Errors: ERR_INPUT / ERR_IO of the trace or generator. Threads: one source, one thread. Memory: O(1), and the distinct
- * sessions and blocks of a trace. */
+ * Every policy opens its own source over the same files and seeds, so all meet the same
+ * requests. Random streams "service/<name>/<purpose>": services do not disturb each other.
+ * Errors: ERR_INPUT / ERR_IO of the trace or generator. Threads: one source, one thread. Memory:
+ * O(1), and the distinct sessions and blocks of a trace. */
 #ifndef GPUSIM_ENGINE_REQUEST_SOURCE_H
 #define GPUSIM_ENGINE_REQUEST_SOURCE_H
 

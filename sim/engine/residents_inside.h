@@ -1,5 +1,6 @@
-/* engine/residents_inside.h - what residents.c (who is on a card, and how fast) and residents_measure.c (what the card
- * is doing meanwhile, and who is charged for it) share: nobody else includes it. */
+/* engine/residents_inside.h - what residents.c (who is on a card, and how fast) and
+ * residents_measure.c (what the card is doing meanwhile, and who is charged for it) share:
+ * nobody else includes it. */
 #ifndef GPUSIM_ENGINE_RESIDENTS_INSIDE_H
 #define GPUSIM_ENGINE_RESIDENTS_INSIDE_H
 
@@ -50,15 +51,16 @@ struct residents {
 
 /* ---- residents_measure.c ---- */
 
-/* What the residents of a card have used since it was settled goes to them, at the rates of then. O(residents). */
+/* What the residents of a card have used since it was settled goes to them, at the rates of
+ * then. O(residents). */
 void residents_charge(struct residents *r, struct live_card *c, simtime now);
 /* The card goes to other shares. O(METERS). */
 void residents_set_shares(struct residents *r, struct live_card *c, const struct card *card,
                           const int32_t share[METERS]);
 /* What a card does that nobody is on. */
 void residents_measure_empty(struct residents *r, uint32_t index, const struct plan_group *g);
-/* What a card does that somebody is on, and the rates at which each is charged; `at`: its first busy resident among those that
- * r->view and r->speed are about. O(residents). */
+/* What a card does that somebody is on, and the rates at which each is charged; `at`: its first
+ * busy resident among those that r->view and r->speed are about. O(residents). */
 void residents_measure(struct residents *r, uint32_t index, const struct plan_group *g, size_t at,
                        double duty);
 

@@ -1,4 +1,5 @@
-/* engine/residents_measure.c - what a card is doing in shares of it, what its residents are charged, and the totals. */
+/* engine/residents_measure.c - what a card is doing in shares of it, what its residents are
+ * charged, and the totals. */
 #include "engine/residents_inside.h"
 
 #include "base/err.h"
@@ -113,8 +114,8 @@ void residents_measure_empty(struct residents *r, uint32_t index, const struct p
     residents_set_shares(r, &r->card[index], card, share);
 }
 
-/* What a card that somebody is on is doing, in shares of it, and what each resident is charged. `at`: its first busy
- * resident among those asked about. */
+/* What a card that somebody is on is doing, in shares of it, and what each resident is charged.
+ * `at`: its first busy resident among those asked about. */
 void residents_measure(struct residents *r, uint32_t index, const struct plan_group *g, size_t at,
                        double duty)
 {

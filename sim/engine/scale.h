@@ -16,8 +16,9 @@ struct scaler;
 
 struct scaler *scaler_create(const struct service_replicas *r); /* NULL: it never changes */
 void scaler_destroy(struct scaler *s);                          /* accepts NULL */
-/* What the interval that ends now was like. `current`: replicas up or starting; `busy`: share of the time that
- * those which were up worked (NAN: none was); `present`: mean number of requests in the system. */
+/* What the interval that ends now was like. `current`: replicas up or starting; `busy`: share of
+ * the time that those which were up worked (NAN: none was); `present`: mean number of requests
+ * in the system. */
 int64_t scaler_want(struct scaler *s, simtime now, int64_t current, double busy, double present);
 
 #endif

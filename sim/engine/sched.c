@@ -280,11 +280,12 @@ void sched_submit(struct sched *s, struct job *j)
         if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);
     }
     sched_enqueue(s, j);
-    /* Strict order: a newcomer can start only at the head. But where all are placed anew, others may have a place that
-     * had none while jobs were on their way; where one lane has all accounts, those before it may wait for a quota
-     * only; the first of its account may take back what was lent; and elastic jobs may make room that were starting up
-     * when they were asked last. Backfill may take it out of turn - where
-     * anybody may, unless its like has found no room since something was given back. */
+    /* Strict order: a newcomer can start only at the head. But where all are placed anew, others
+     * may have a place that had none while jobs were on their way; where one lane has all
+     * accounts, those before it may wait for a quota only; the first of its account may take
+     * back what was lent; and elastic jobs may make room that were starting up when they were
+     * asked last. Backfill may take it out of turn - where anybody may, unless its like has
+     * found no room since something was given back. */
     const bool anywhere = s->plan->replaces || s->plan->reclaims ||
                           (s->plan->preempts && s->accounts) || s->elastic.n > 0;
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&

@@ -1,21 +1,21 @@
 /* engine/sched.h - who waits, who starts, and where: the queue in the order of the policy, placement
  * through the indices, backfill.
  *
- * fifo with backfill none is strict head of line: nobody overtakes. EASY (Lifka 1995): the head gets
- * a reservation at the earliest time at which it fits if running jobs end at their limits; a job
- * behind it may start if it ends before that by its own limit, or fits beside the head then. A job
- * without a limit never backfills, and while one without a limit blocks the head, nobody does.
- * The queue is looked at when somebody came or gave back. A limit that passes while its job runs on is no such
- * moment: that its end may now come at any time is seen at the next one.
- * Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job, up to a
- * depth, gets the earliest time and place that delay nobody before it (engine/sched_reserve.c).
- * Where a start changes whose turn it is (drf), a walk over those who wait goes on with the first, as the order is
- * then, of those it has not looked at.
- * Quotas (engine/accounts.h): the first job of an account that its quota has no room for holds up those
+ * fifo with backfill none is strict head of line: nobody overtakes. EASY (Lifka 1995): the head
+ * gets a reservation at the earliest time at which it fits if running jobs end at their limits;
+ * a job behind it may start if it ends before that by its own limit, or fits beside the head
+ * then. A job without a limit never backfills, and while one without a limit blocks the head,
+ * nobody does. The queue is looked at when somebody came or gave back. A limit that passes while
+ * its job runs on is no such moment: that its end may now come at any time is seen at the next
+ * one. Greedy: whoever fits starts, nobody has a reservation. Conservative: every waiting job,
+ * up to a depth, gets the earliest time and place that delay nobody before it
+ * (engine/sched_reserve.c). Where a start changes whose turn it is (drf), a walk over those who
+ * wait goes on with the first, as the order is then, of those it has not looked at. Quotas
+ * (engine/accounts.h): the first job of an account that its quota has no room for holds up those
  * of the account behind it, and nobody else. Conservative promises count quotas as they are now.
- * A job that starts again promises its whole limit anew, though less of it may be left.
- * Orders that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the first job that has no
- * room holds up all that wait behind it) and greedy.
+ * A job that starts again promises its whole limit anew, though less of it may be left. Orders
+ * that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the
+ * first job that has no room holds up all that wait behind it) and greedy.
  *
  * Complexity: a start attempt costs one placement query; the head is tried again only after something
  * was given back. EASY at such an instant: the promised ends up to the reservation, and the waiting
@@ -43,8 +43,9 @@ struct sched_calls {
     /* A running elastic job leaves its cards with all its work done, to go on with others at once: give the
      * cluster back, call sched_ended(). start() follows. */
     void (*resize)(void *ctx, struct job *j);
-    /* A running job moves (engine/sched_migrate.c): it leaves its cards, the cluster too, and remains a running
-     * job; then it takes those of the pick, which is lent. Others may move in between. */
+    /* A running job moves (engine/sched_migrate.c): it leaves its cards, the cluster too, and
+     * remains a running job; then it takes those of the pick, which is lent. Others may move in
+     * between. */
     void (*lift)(void *ctx, struct job *j);
     void (*set_down)(void *ctx, struct job *j, const struct pick *p);
 };
@@ -81,7 +82,8 @@ void sched_ended(struct sched *s, struct job *j, simtime now);
 /* As cluster_card_service() and cluster_node_service(), on every state of the fleet that is kept. */
 void sched_service_card(struct sched *s, uint32_t card, unsigned set, unsigned clear);
 void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned clear);
-/* Something under repair: cards and nodes, why they are out (one bit of enum out), when it is expected back. */
+/* Something under repair: cards and nodes, why they are out (one bit of enum out), when it is
+ * expected back. */
 struct repair {
     uint32_t unit; /* the caller's name for it */
     unsigned bit;

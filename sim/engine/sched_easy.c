@@ -1,12 +1,14 @@
-/* EASY backfill (Lifka 1995): the head of the queue has a reservation, at the earliest promised end, or expected
- * end of a repair (engine/sched_repair.c), that makes room for it, and a job behind it may start unless that would delay the head.
+/* EASY backfill (Lifka 1995): the head of the queue has a reservation, at the earliest promised
+ * end, or expected end of a repair (engine/sched_repair.c), that makes room for it, and a job
+ * behind it may start unless that would delay the head.
  *
- * The reservation is for a time, and a place only in so far as there must be one then: a job that would
- * outlast it, on a place that the head was to have, may start all the same if the head has another place
- * by then. It is tried where the policy puts it; when the head has no other place, on the tightest card
- * (or node, for whole cards) that leaves the head's alone. With single cards and shares of cards this finds
- * a place whenever one exists (tests/property/test_easy.c). Instances that will exist by then are not
- * known, so under MIG only those who end before the reservation start. */
+ * The reservation is for a time, and a place only in so far as there must be one then: a job
+ * that would outlast it, on a place that the head was to have, may start all the same if the
+ * head has another place by then. It is tried where the policy puts it; when the head has no
+ * other place, on the tightest card (or node, for whole cards) that leaves the head's alone.
+ * With single cards and shares of cards this finds a place whenever one exists
+ * (tests/property/test_easy.c). Instances that will exist by then are not known, so under MIG
+ * only those who end before the reservation start. */
 #include "engine/elastic.h"
 #include "engine/sched_inside.h"
 
@@ -25,8 +27,9 @@ static simtime promised(const struct job *j, simtime now)
                               : now; /* who overran is expected to end at any moment */
 }
 
-/* Play the promised ends, and what is expected back from repair, on the copy of the fleet until the head fits, and
- * place it. False: nothing is promised that makes room. `back`: so many of s->comeback are there. */
+/* Play the promised ends, and what is expected back from repair, on the copy of the fleet until
+ * the head fits, and place it. False: nothing is promised that makes room. `back`: so many of
+ * s->comeback are there. */
 static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out,
                     size_t *back)
 {

@@ -2,14 +2,15 @@
  * with more or fewer. A job that is resized keeps its work, leaves its cards and starts on the new ones,
  * which costs it `restart`.
  *
- * A waiting job is tried at the cards it asks for, then at each smaller size; at its largest first when
- * it waits alone and could grow anyway. Under EASY the largest that has room now is asked beside the reservation, no
- * smaller one. When somebody waits whom no size lets start, the running elastic
- * jobs, the last in the order first, give up cards one size at a time, in turns, until the first waiting
- * job fits; if it does not fit even then, they keep them. When nobody waits they grow, the first in the
- * order first, one size at a time, in turns, as long as there are cards and the time they save is more
- * than the restart costs. Quotas count what jobs have. The order is that of the ranks with which they last began to
- * wait; where the order preempts, of their ranks of now.
+ * A waiting job is tried at the cards it asks for, then at each smaller size; at its largest
+ * first when it waits alone and could grow anyway. Under EASY the largest that has room now is
+ * asked beside the reservation, no smaller one. When somebody waits whom no size lets start, the
+ * running elastic jobs, the last in the order first, give up cards one size at a time, in turns,
+ * until the first waiting job fits; if it does not fit even then, they keep them. When nobody
+ * waits they grow, the first in the order first, one size at a time, in turns, as long as there
+ * are cards and the time they save is more than the restart costs. Quotas count what jobs have.
+ * The order is that of the ranks with which they last began to wait; where the order preempts,
+ * of their ranks of now.
  *
  * All of it is tried on the copy of the fleet and undone; then the jobs that change are stopped together
  * and started together. Complexity: elastic jobs x sizes placement queries at an instant at which

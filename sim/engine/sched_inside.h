@@ -1,5 +1,6 @@
-/* engine/sched_inside.h - the scheduler's own state, shared by its parts: sched.c (queue, starts,
- * EASY, greedy), sched_preempt.c, sched_replace.c, sched_reserve.c (conservative backfill). For these files only. */
+/* engine/sched_inside.h - the scheduler's own state, shared by its parts: sched.c (queue,
+ * starts, EASY, greedy), sched_preempt.c, sched_replace.c, sched_reserve.c (conservative
+ * backfill). For these files only. */
 #ifndef GPUSIM_ENGINE_SCHED_INSIDE_H
 #define GPUSIM_ENGINE_SCHED_INSIDE_H
 
@@ -76,8 +77,8 @@ static inline int64_t sched_rank(const struct sched *s, const struct job *j)
     return j->replica ? INT64_MIN : s->plan->order->rank(&s->view, j);
 }
 
-/* What making instances adds to the time that a job is taken to hold its cards: nothing where jobs are killed at
- * their limits, which count from when they come onto their cards. */
+/* What making instances adds to the time that a job is taken to hold its cards: nothing where
+ * jobs are killed at their limits, which count from when they come onto their cards. */
 static inline simtime sched_makes(const struct sched *s, const struct pick *p)
 {
     return s->plan->limits_kill ? 0 : p->prepare;
@@ -121,7 +122,8 @@ bool sched_place_now(struct sched *s, struct job *j, int *group);
 bool sched_resize(struct sched *s);
 void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 
-/* What is expected back, into s->comeback, and on the copy of the fleet: it is there, or it is out as it is. */
+/* What is expected back, into s->comeback, and on the copy of the fleet: it is there, or it is
+ * out as it is. */
 void sched_comebacks(struct sched *s, simtime now);
 void sched_come_back(struct sched *s, const struct comeback *c, bool there);
 void sched_easy(struct sched *s, simtime now);

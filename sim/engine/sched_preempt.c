@@ -2,10 +2,11 @@
  * running together, in the order of their ranks - are entitled to the cards from the first to the
  * last. Nobody is stopped but for somebody of smaller rank who needs the room and then gets it.
  *
- * Victims are taken from the last rank backwards until the job fits; then those of them that need not go stay, the
- * first rank first. They go to the queue at once, with the rank they will have there: with the work they lose. With
- * "backfill": "none" the first that has no room, victims among them, ends the round. Each start after the first costs the
- * sharing's start-up again and `restart`; a limit counts the time on cards of all starts together.
+ * Victims are taken from the last rank backwards until the job fits; then those of them that
+ * need not go stay, the first rank first. They go to the queue at once, with the rank they will
+ * have there: with the work they lose. With "backfill": "none" the first that has no room,
+ * victims among them, ends the round. Each start after the first costs the sharing's start-up
+ * again and `restart`; a limit counts the time on cards of all starts together.
  *
  * All of it is decided on the copy of the fleet; then the victims are stopped and the winners
  * started. A victim whose place is still free in the end was never stopped. */
@@ -125,7 +126,8 @@ static bool could_have_quota(struct sched *s, const struct job *j)
     }
 }
 
-/* It was to go, but its old place is free again? Instances are not asked: by now others may have been made there. */
+/* It was to go, but its old place is free again? Instances are not asked: by now others may have
+ * been made there. */
 static bool stays(struct sched *s, struct job *j)
 {
     if (!j->evicted || j->elsewhere || s->plan->share->instances) return false;

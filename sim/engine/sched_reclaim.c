@@ -1,13 +1,15 @@
-/* Lent quota is taken back ("reclaim": "always"): when the first waiting job of an account would be within the
- * account's own quota, but others of its cohort have borrowed too much, running jobs of those borrowers are
- * stopped - the one that came onto its cards last goes first - until the job may start and has a place. Of
- * these, those that need not go stay. If it could not start even without all of them, nobody is stopped.
- * (Kueue's reclaimWithinCohort: Any.) Asked anew whenever a job came, one
- * gave back or one started (then another is the first of its account). Those who are stopped wait again, as after preemption, and accounts whose
- * next job would borrow wait behind all others, so that they do not take the room back at once.
+/* Lent quota is taken back ("reclaim": "always"): when the first waiting job of an account would
+ * be within the account's own quota, but others of its cohort have borrowed too much, running
+ * jobs of those borrowers are stopped - the one that came onto its cards last goes first - until
+ * the job may start and has a place. Of these, those that need not go stay. If it could not
+ * start even without all of them, nobody is stopped. (Kueue's reclaimWithinCohort: Any.) Asked
+ * anew whenever a job came, one gave back or one started (then another is the first of its
+ * account). Those who are stopped wait again, as after preemption, and accounts whose next job
+ * would borrow wait behind all others, so that they do not take the room back at once.
  *
- * Complexity: a look at each account at an instant at which somebody waits; where quota is to be taken back, a
- * sort of the running jobs and as many placement queries as there are jobs of borrowers. */
+ * Complexity: a look at each account at an instant at which somebody waits; where quota is to be
+ * taken back, a sort of the running jobs and as many placement queries as there are jobs of
+ * borrowers. */
 #include "engine/sched_inside.h"
 
 #include <stdlib.h>

@@ -27,8 +27,8 @@ static bool covers(const struct repair *r, int64_t index, bool node)
     return index >= first && index < first + n;
 }
 
-/* When all that keeps the card or node out is expected to be over; SIM_NEVER: not known. The i-th repair is one
- * of these; it says so if it is the first. */
+/* When all that keeps the card or node out is expected to be over; SIM_NEVER: not known. The
+ * i-th repair is one of these; it says so if it is the first. */
 static simtime back(const struct sched *s, size_t i, int64_t index, bool node, unsigned out)
 {
     simtime at = 0;

@@ -1,14 +1,18 @@
-/* Preemption with everybody placed anew ("migrate": "replace"): at every instant at which something came or went
- * and somebody waits for whom there is no room as things are, all jobs - running and waiting together, in the order of their ranks - are placed on
- * an empty fleet, the first to the last. A running job without a place is stopped, one with another place
- * moves and pays the pause, one on the same nodes and no faster wires stays where it is while its cards are
- * free. So free cards are never in pieces that running jobs make: it is what the published simulator of Tiresias (Gu et
- * al., NSDI 2019) does for the price of nothing, and an upper bound of what any migration can bring.
+/* Preemption with everybody placed anew ("migrate": "replace"): at every instant at which
+ * something came or went and somebody waits for whom there is no room as things are, all jobs -
+ * running and waiting together, in the order of their ranks - are placed on an empty fleet, the
+ * first to the last. A running job without a place is stopped, one with another place moves and
+ * pays the pause, one on the same nodes and no faster wires stays where it is while its cards
+ * are free. So free cards are never in pieces that running jobs make: it is what the published
+ * simulator of Tiresias (Gu et al., NSDI 2019) does for the price of nothing, and an upper bound
+ * of what any migration can bring.
  *
- * Who cannot move keeps its place and goes before all others: a job that is starting up or on its way
- * already (that it has arrived is no such instant: where places go to and fro, nobody would ever work), one that grows in memory, one without cards, a replica, one on a card that is out. A running job
- * keeps to its group of the fleet. While some can move, others take cards that are free now where they are as good. Complexity: a sort of the running jobs and a placement query for each
- * of them and each request shape that waits. */
+ * Who cannot move keeps its place and goes before all others: a job that is starting up or on
+ * its way already (that it has arrived is no such instant: where places go to and fro, nobody
+ * would ever work), one that grows in memory, one without cards, a replica, one on a card that
+ * is out. A running job keeps to its group of the fleet. While some can move, others take cards
+ * that are free now where they are as good. Complexity: a sort of the running jobs and a
+ * placement query for each of them and each request shape that waits. */
 #include "engine/sched_inside.h"
 
 #include <stdlib.h>

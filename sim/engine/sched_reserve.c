@@ -2,24 +2,28 @@
  * earliest time at which the cards it asks for are free for as long as its limit says, given the
  * running jobs' limits and the reservations before it. Who gets "now" starts.
  *
- * The reservations are made anew at every instant, so that with exact limits, order fifo and one flat group
- * everybody starts at the time it was promised when it came (tests/property/test_conservative.c); when jobs
- * end early, one ahead may move into what one behind was promised. A promise is for a time and a place
- * (engine/places.h), the tightest there is then; who starts now goes where the policy puts it, if that is
- * promised to nobody for as long as it lasts, else to the tightest such place. Instances, pools, gangs on any
- * cards and in NVLink domains are promised by units, of a group and time: exact on a flat pool of whole cards;
- * elsewhere a promised job may find no place at its time, and is promised the next one. A job without a
- * limit holds its cards for ever; once a job can be promised nothing, nobody behind it may overtake.
+ * The reservations are made anew at every instant, so that with exact limits, order fifo and one
+ * flat group everybody starts at the time it was promised when it came
+ * (tests/property/test_conservative.c); when jobs end early, one ahead may move into what one
+ * behind was promised. A promise is for a time and a place (engine/places.h), the tightest there
+ * is then; who starts now goes where the policy puts it, if that is promised to nobody for as
+ * long as it lasts, else to the tightest such place. Instances, pools, gangs on any cards and in
+ * NVLink domains are promised by units, of a group and time: exact on a flat pool of whole
+ * cards; elsewhere a promised job may find no place at its time, and is promised the next one. A
+ * job without a limit holds its cards for ever; once a job can be promised nothing, nobody
+ * behind it may overtake.
  *
- * Admission by deadline asks the same profile: would everybody with a deadline, in the order of the queue,
- * still be done in time with the newcomer among them, if jobs take as long as their limits say (without
- * one: as long as they do)? It is a plan of cards: quotas do not count in it, and who waits for one has its turn by its
- * deadline like anybody. Who is late all the same has its turn too: it will take its cards. With one group of cards, gangs anywhere, whole cards, no faults and no start-up
- * times, and backfill none, whoever is admitted meets its deadline (tests/property/test_deadline.c).
+ * Admission by deadline asks the same profile: would everybody with a deadline, in the order of
+ * the queue, still be done in time with the newcomer among them, if jobs take as long as their
+ * limits say (without one: as long as they do)? It is a plan of cards: quotas do not count in
+ * it, and who waits for one has its turn by its deadline like anybody. Who is late all the same
+ * has its turn too: it will take its cards. With one group of cards, gangs anywhere, whole
+ * cards, no faults and no start-up times, and backfill none, whoever is admitted meets its
+ * deadline (tests/property/test_deadline.c).
  *
- * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or cards where they
- * are shared) x their steps; a search begins where one alike, as long or shorter, has found nothing before
- * (engine/bounds.h). Nothing when no card has room. */
+ * Complexity: one pass costs depth x (running jobs + depth), with places depth x (nodes, or
+ * cards where they are shared) x their steps; a search begins where one alike, as long or
+ * shorter, has found nothing before (engine/bounds.h). Nothing when no card has room. */
 #include "engine/bounds.h"
 #include "engine/places.h"
 #include "engine/sched_inside.h"

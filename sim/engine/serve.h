@@ -34,21 +34,21 @@ struct serve_part {
 
 /* One request under way. The engine owns it and fills the first block; the rest is the way of serving's. */
 struct serve_call {
-    simtime arrival, began,
-        first;             /* began, first: JOB_NO_TIME until then; set by the way of serving */
+    /* began, first: JOB_NO_TIME until then; set by the way of serving */
+    simtime arrival, began, first;
     int64_t input, output; /* tokens; output >= 1 */
     sym blocks;            /* that the prompt begins with (model/blocks.h); 0: not known */
     int64_t block_tokens;  /* of each */
-    int64_t
-        hit; /* of the prompt, found in the cache when it was first taken up; set by the way of serving */
+    /* of the prompt, found in the cache when it was first taken up; set by the way of serving */
+    int64_t hit;
     bool timed_out; /* set: it waited longer than allowed, and leaves unserved */
     /* ---- */
     struct serve_call *next, *prev, *fill; /* its list; the next one that is being filled in */
     int64_t shared;                        /* tokens in blocks that others may use too */
     int64_t target, done, chunk;           /* tokens to fill in, filled in, in the step under way */
     int64_t emitted;                       /* tokens given out before it went on to decode */
-    int64_t base, from_step,
-        last_step; /* decoding: tokens cached at step from_step; ends with last_step */
+    /* decoding: tokens cached at step from_step; ends with last_step */
+    int64_t base, from_step, last_step;
     size_t heap;
     bool decoding;
 };
@@ -70,15 +70,16 @@ struct serve_ops {
     /* How many of those that wait begin now; 0: none, then *again says when to ask again unless somebody
      * comes before (SIM_NEVER: only then). */
     uint64_t (*batch)(const void *params, const struct serve_queue *q, simtime *again);
-    /* Time of a batch of `n` requests on the replica's part of a card without neighbours, in ns, from the sum
-     * and the largest of their sizes there, in ns, and how many times as long a read from memory takes there. */
+    /* Time of a batch of `n` requests on the replica's part of a card without neighbours, in ns,
+     * from the sum and the largest of their sizes there, in ns, and how many times as long a
+     * read from memory takes there. */
     double (*work_ns)(const void *params, uint64_t n, double sum_ns, double largest_ns,
                       double reading);
 
     /* ---- iterating ways, which serve tokens; `batch` is NULL ---- */
     bool tokens;
-    /* Constants of a step and size of the cache on a card, from what the file of constants says of it and from
-     * the bytes a replica has there. */
+    /* Constants of a step and size of the cache on a card, from what the file of constants says
+     * of it and from the bytes a replica has there. */
     void (*constants)(const void *params, struct llm_constants *c);
     double (*kv_tokens)(const void *params, const struct llm_shape *m, double bytes, bool stated,
                         int tp);
@@ -92,7 +93,8 @@ struct serve_ops {
     double (*next)(void *state, simtime now, struct llm_step *step, struct serve_news *news);
     /* Who has waited too long leaves; when that is next due, SIM_NEVER: no time. */
     simtime (*expire)(void *state, simtime now, struct serve_news *news);
-    /* Somebody joined, or left the waiting list, after `done_ns` of the stretch: its new length, > done_ns. */
+    /* Somebody joined, or left the waiting list, after `done_ns` of the stretch: its new length,
+     * > done_ns. */
     double (*cut)(void *state, double done_ns);
     void (*done)(void *state, simtime now, struct serve_news *news);
     /* Everything it has, in the order in which it would go on; begins anew elsewhere. */

@@ -1,6 +1,6 @@
-/* engine/service_inside.h - the state of services, shared by its parts: service.c (arrivals, events, figures),
- * service_work.c (queues, routing, replicas at work), service_replica.c (replicas come, go, and are scaled).
- * For these files only. */
+/* engine/service_inside.h - the state of services, shared by its parts: service.c (arrivals,
+ * events, figures), service_work.c (queues, routing, replicas at work), service_replica.c
+ * (replicas come, go, and are scaled). For these files only. */
 #ifndef GPUSIM_ENGINE_SERVICE_INSIDE_H
 #define GPUSIM_ENGINE_SERVICE_INSIDE_H
 

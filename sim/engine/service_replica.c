@@ -196,7 +196,8 @@ bool services_down(struct services *s, struct job *j, bool for_good, simtime now
 
 /* ---- scaling ---- */
 
-/* The last one goes: at once when it is not up yet or does nothing, else when it is through with what it has. */
+/* The last one goes: at once when it is not up yet or does nothing, else when it is through with
+ * what it has. */
 static void scale_down(struct services *s, struct service *v, simtime now)
 {
     size_t i = v->n_replicas;

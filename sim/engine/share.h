@@ -100,8 +100,8 @@ struct share_ops {
     bool pooled;       /* any node's job may use any card: the fleet is one big node */
     bool spatial_cap;  /* core_cap limits the SMs in use at a time (not the time) */
     bool bills_memory; /* a tenant is charged for the larger of its compute and memory share */
-    bool
-        meets; /* residents work on all of the card together: measured pairs may say what comes of it */
+    /* residents work on all of the card together: measured pairs may say what comes of it */
+    bool meets;
     bool keeps_duty; /* the hardware tells a duty cycle (false under MIG) */
 
     /* Fill parameters that the scenario left open from the card's profile. NULL, or why this kind

@@ -47,8 +47,9 @@ struct service_totals {
     uint64_t waiting, in_service; /* at the end */
     double up_s, busy_s;          /* replica-seconds */
     uint64_t up_most, came_up;    /* replicas up or draining at a time; starts that came to serve */
-    uint64_t never_up;            /* replicas that found no place, or were still starting, at the end */
-    sym tenant;                   /* who is charged for its cards */
+    /* replicas that found no place, or were still starting, at the end */
+    uint64_t never_up;
+    sym tenant;                                        /* who is charged for its cards */
     double queue_batch[QUEUE_MARKS - 1], queue_before; /* as for jobs */
     bool has_queue_batches;
 };
@@ -67,8 +68,8 @@ struct sim_totals {
     double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
     uint64_t never_started;        /* jobs still queued at the end */
     struct outage_totals outages;
-    uint64_t
-        moves; /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
+    /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
+    uint64_t moves;
     double moved_s;
     /* Mean number of waiting jobs in each batch of the last quarter of a run with a horizon. */
     double queue_batch[QUEUE_MARKS - 1];

@@ -115,8 +115,8 @@ void sim_set_down(void *ctx, struct job *j, const struct pick *p);
 void sim_finish(struct run *r, struct job *j);
 void sim_out_of_memory(struct run *r, struct job *j);
 void sim_killed(struct run *r, struct job *j);
-void sim_release(struct run *r,
-                 struct job *j); /* it leaves its cards and the events that are about it */
+/* it leaves its cards and the events that are about it */
+void sim_release(struct run *r, struct job *j);
 void sim_end_job(struct run *r, struct job *j, enum job_state state);
 /* sched_calls */
 void sim_stop(void *ctx, struct job *j);

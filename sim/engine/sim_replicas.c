@@ -90,8 +90,9 @@ void sim_set_up_services(struct run *r)
     evq_at(r->q, 0, EV_POLICY, KIND_LOOK, 0); /* replicas do not wait for the first event */
 }
 
-/* A run without a horizon: when jobs, or replicas of other services, wait or die for want of memory while no job runs,
- * nothing but services can be in their way, and those whose requests are through go. True: some went. */
+/* A run without a horizon: when jobs, or replicas of other services, wait or die for want of
+ * memory while no job runs, nothing but services can be in their way, and those whose requests
+ * are through go. True: some went. */
 bool sim_services_make_way(struct run *r)
 {
     if (!r->services || sim_horizon(r) != SIM_NEVER) return false;

@@ -81,7 +81,8 @@ void sim_start(void *ctx, struct job *j, const struct pick *p)
         j->event = evq_at(r->q, ready, EV_POLICY, KIND_READY, j->index);
 }
 
-/* sched_calls.lift and .set_down: it moves. What it has done goes with it, but is no safer than before: a checkpoint is. */
+/* sched_calls.lift and .set_down: it moves. What it has done goes with it, but is no safer than
+ * before: a checkpoint is. */
 void sim_lift(void *ctx, struct job *j)
 {
     struct run *r = ctx;

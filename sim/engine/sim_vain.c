@@ -1,8 +1,9 @@
-/* A run without a horizon ends when its work does. Faults can see to it that this never comes: a job that is longer than
- * its cards last, a gang whose cards are never all in service, a service that is struck before it has answered.
- * After so many faults in a row that brought nobody any further such work is given up, with its reason; simulated
- * chances better than one in some thousand are left to come true. Without faults, too, a service may never come up:
- * its replicas die of memory that others hold, and its scaler starts new ones. */
+/* A run without a horizon ends when its work does. Faults can see to it that this never comes: a
+ * job that is longer than its cards last, a gang whose cards are never all in service, a service
+ * that is struck before it has answered. After so many faults in a row that brought nobody any
+ * further such work is given up, with its reason; simulated chances better than one in some
+ * thousand are left to come true. Without faults, too, a service may never come up: its replicas
+ * die of memory that others hold, and its scaler starts new ones. */
 #include "engine/sim_inside.h"
 
 #include "base/log.h"
@@ -85,8 +86,8 @@ void sim_after_fault(struct run *r)
 
 /* ---- without faults ---- */
 
-/* Nobody works, answers or starts, and nothing is to come that could change it: what waits, or dies as soon as it has
- * started, does so for ever. */
+/* Nobody works, answers or starts, and nothing is to come that could change it: what waits, or
+ * dies as soon as it has started, does so for ever. */
 static bool stands_still(const struct run *r)
 {
     const struct services *s = r->services;

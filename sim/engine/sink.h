@@ -1,9 +1,9 @@
 /* engine/sink.h - who listens to a run. Sinks are told what happened and can change nothing, so
  * metrics may be added or dropped without moving a result.
  *
- * Hooks may be NULL. Jobs that ended at one instant are told in order of submission; jobs are lent
- * for the call; jobs of a service's replicas are not told. A hook that fails (a full disk) returns a negative err_code and stops the run.
- * Threads: called by the run's thread. */
+ * Hooks may be NULL. Jobs that ended at one instant are told in order of submission; jobs are
+ * lent for the call; jobs of a service's replicas are not told. A hook that fails (a full disk)
+ * returns a negative err_code and stops the run. Threads: called by the run's thread. */
 #ifndef GPUSIM_ENGINE_SINK_H
 #define GPUSIM_ENGINE_SINK_H
 

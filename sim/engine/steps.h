@@ -1,6 +1,6 @@
-/* engine/steps.h - what changes in steps as time goes on: an array of records, each of which begins with the simtime
- * from which it holds until the next one; ascending, at least one.
- * Pure; threads: nothing is shared. */
+/* engine/steps.h - what changes in steps as time goes on: an array of records, each of which
+ * begins with the simtime from which it holds until the next one; ascending, at least one. Pure;
+ * threads: nothing is shared. */
 #ifndef GPUSIM_ENGINE_STEPS_H
 #define GPUSIM_ENGINE_STEPS_H
 

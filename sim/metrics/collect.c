@@ -26,8 +26,8 @@ struct collect {
     struct tally *by_user;
     size_t n_users;
     struct service_stats *services;
-    double (*step_s)
-        [USAGE_STEPS]; /* by fleet group: card-seconds that billing steps add to what is held */
+    /* by fleet group: card-seconds that billing steps add to what is held */
+    double (*step_s)[USAGE_STEPS];
     size_t n_teams;
     uint64_t *by_team; /* jobs, by group symbol */
     bool keep;         /* percentiles of an unstable run */

@@ -91,8 +91,8 @@ static const struct {
 };
 enum { N_SERVICE_METRICS = sizeof service_metrics / sizeof *service_metrics };
 
-/* What is compared: the metrics of jobs and cards, then those of each service. Policies of a scenario have the same
- * services in the same order. */
+/* What is compared: the metrics of jobs and cards, then those of each service. Policies of a
+ * scenario have the same services in the same order. */
 static double figure(const struct policy_result *p, size_t m)
 {
     if (m < N_METRICS) return metrics[m].of(p);
@@ -102,8 +102,8 @@ static double figure(const struct policy_result *p, size_t m)
                : NAN;
 }
 
-/* Means over the replications, the difference with its 95 % interval (Student) of the paired differences. A figure
- * that one of them does not have has no mean. */
+/* Means over the replications, the difference with its 95 % interval (Student) of the paired
+ * differences. A figure that one of them does not have has no mean. */
 static void replicate(struct comparison_row *row, const struct replicated *x, size_t p, size_t m)
 {
     double first = 0, value = 0, square = 0;

@@ -10,9 +10,10 @@ struct replicated {
     size_t n;
 };
 
-/* Fill r->comparison with the differences of every further policy to the first, and r->advice with
- * sentences that say who is best at what, what is a tie, and what to beware of. With two replications or more (`x`
- * may be NULL) differences are means of paired differences with their 95 % intervals (Student's t). */
+/* Fill r->comparison with the differences of every further policy to the first, and r->advice
+ * with sentences that say who is best at what, what is a tie, and what to beware of. With two
+ * replications or more (`x` may be NULL) differences are means of paired differences with their
+ * 95 % intervals (Student's t). */
 void compare_policies(struct result *r, const struct replicated *x, struct arena *a);
 
 #endif

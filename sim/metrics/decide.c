@@ -88,8 +88,8 @@ static void see_class(struct view *v, const char *name)
     v->year_cost = mine / charged * p->tco.usd_per_year;
 }
 
-/* Work that goes on through all of the window under some policy (cameras, desktops) has no useful hours of jobs
- * completed there: all policies are compared by what it costs a year. */
+/* Work that goes on through all of the window under some policy (cameras, desktops) has no
+ * useful hours of jobs completed there: all policies are compared by what it costs a year. */
 static void see_endless(struct question *q)
 {
     for (size_t i = 0; i < q->r->n_policies; i++) q->year |= q->view[i].endless;
@@ -194,8 +194,8 @@ static const struct view *choose(const struct question *q)
 static bool as_good(const struct view *v, const struct view *best)
 {
     const double x = quickness(v), y = quickness(best);
-    const double second =
-        isnan(v->slowdown) ? 1 : 0; /* waits are in s: below one there is no difference */
+    /* waits are in s: below one there is no difference */
+    const double second = isnan(v->slowdown) ? 1 : 0;
     return equal_cost(v, best) &&
            (isnan(x) || isnan(y) || fabs(x - y) <= fmax(second, TIE * fmin(x, y)));
 }

@@ -25,7 +25,8 @@
  * are any. Which policies are eligible does not depend on cost. */
 void decide_policies(struct result *r, struct arena *a);
 
-/* Decides once more by the medians that the draws left in the options; a decision without any stays as it is. */
+/* Decides once more by the medians that the draws left in the options; a decision without any
+ * stays as it is. */
 void decide_by_medians(struct result *r, struct arena *a);
 
 /* The table's rows of one sharing kind, e.g. "mig"; *n = 0 for one it does not know. */

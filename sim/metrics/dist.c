@@ -132,7 +132,8 @@ static void sum_add(struct dist *d, double x)
     d->sum = t;
 }
 
-/* A sample that is not 0, by whatever form holds the others. Apart, so that the usual way saves no registers. */
+/* A sample that is not 0, by whatever form holds the others. Apart, so that the usual way saves
+ * no registers. */
 __attribute__((noinline)) static void add_slowly(struct dist *d, double x)
 {
     if (!d->bin && exact_reserve(d)) {

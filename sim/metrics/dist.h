@@ -56,8 +56,8 @@ void dist_add_ns(struct dist *d, int64_t ns);
 
 bool dist_is_exact(const struct dist *d);
 double dist_mean(const struct dist *d); /* NAN when empty */
-double dist_percentile(struct dist *d,
-                       double p); /* 0 < p <= 1; NAN when empty. Reorders samples. */
+/* 0 < p <= 1; NAN when empty. Reorders samples. */
+double dist_percentile(struct dist *d, double p);
 /* All of a struct summary. Percentiles are NAN when there is no sample. */
 void dist_stat(struct dist *d, uint64_t censored, struct summary *out);
 

@@ -1,10 +1,11 @@
 /* metrics/sink_csv.h - jobs.csv and series.csv while the run goes on: rows are appended to a stream
  * that the caller owns, one stream per policy and file.
  *
- * jobs.csv: one row a job, by (end, order of submission), unfinished ones last; times in seconds,
- * exact to the ns; cost_usd: what the job is charged (cost/charge.h), empty where it held nothing or nothing is priced. series.csv: one row an interval, ending at t_s. services.csv: the load curve, one row
- * a service and interval; latencies are of the requests completed in it (metrics/dist.h).
- * Errors: ERR_IO. Threads: one sink, one run. */
+ * jobs.csv: one row a job, by (end, order of submission), unfinished ones last; times in
+ * seconds, exact to the ns; cost_usd: what the job is charged (cost/charge.h), empty where it
+ * held nothing or nothing is priced. series.csv: one row an interval, ending at t_s.
+ * services.csv: the load curve, one row a service and interval; latencies are of the requests
+ * completed in it (metrics/dist.h). Errors: ERR_IO. Threads: one sink, one run. */
 #ifndef GPUSIM_METRICS_SINK_CSV_H
 #define GPUSIM_METRICS_SINK_CSV_H
 

@@ -1,11 +1,11 @@
-/* metrics/sink_slots.h - slots.csv: who held which slot of the first cards, for the map of slots: jobs and replicas of
- * services, every stay of them, those that have not ended too. Under the policy "mig" only: elsewhere cards
- * have no slots with a place.
+/* metrics/sink_slots.h - slots.csv: who held which slot of the first cards, for the map of
+ * slots: jobs and replicas of services, every stay of them, those that have not ended too. Under
+ * the policy "mig" only: elsewhere cards have no slots with a place.
  *
- * Rows: policy, kind (job, service), id, card, start (first memory slice), units (memory slices; 0: the whole card
- * with MIG off), slices (of compute), from_s, to_s; in the order in which the slots were left. Bounded: the first
- * SLOTS_CARDS cards of the first node and SLOTS_ROWS rows; what comes later is left out.
- * Errors: ERR_IO. Threads: one sink, one run. */
+ * Rows: policy, kind (job, service), id, card, start (first memory slice), units (memory slices;
+ * 0: the whole card with MIG off), slices (of compute), from_s, to_s; in the order in which the
+ * slots were left. Bounded: the first SLOTS_CARDS cards of the first node and SLOTS_ROWS rows;
+ * what comes later is left out. Errors: ERR_IO. Threads: one sink, one run. */
 #ifndef GPUSIM_METRICS_SINK_SLOTS_H
 #define GPUSIM_METRICS_SINK_SLOTS_H
 

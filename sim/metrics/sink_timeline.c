@@ -163,8 +163,8 @@ static void take_lanes(struct stay *s, size_t n)
     vec_fini(&busy);
 }
 
-/* Whole microseconds, rounded down: then what ends when another begins does so for every reader, also for those that
- * take a number for a double and cut it to nanoseconds. */
+/* Whole microseconds, rounded down: then what ends when another begins does so for every reader,
+ * also for those that take a number for a double and cut it to nanoseconds. */
 static int64_t us(simtime t)
 {
     return t / 1000;

@@ -10,8 +10,8 @@ enum { TABLE_COLUMNS = 120 }; /* long policy names are cut so that a line fits *
 
 /* Aligned columns under two heading lines (name, unit); "n/a" where there is no number. */
 void table_text(const struct result *r, struct strbuf *out);
-/* The same for services, one row a policy and service, with a blank line before; nothing without any. Requests that cannot
- * be served have a column where there are some. */
+/* The same for services, one row a policy and service, with a blank line before; nothing without
+ * any. Requests that cannot be served have a column where there are some. */
 void table_services_text(const struct result *r, struct strbuf *out);
 /* RFC 4180, the unit in the column name, all digits, empty where there is no number. */
 void table_csv(const struct result *r, struct strbuf *out);

@@ -1,11 +1,11 @@
-/* model/fields.h - plain members of a struct as members of a JSON object, both ways: one table, which the writer
- * and the reader walk, so that neither forgets one.
+/* model/fields.h - plain members of a struct as members of a JSON object, both ways: one table,
+ * which the writer and the reader walk, so that neither forgets one.
  *
- * Writing takes what it is given (json_t values are stolen, texts copied); NAN and NULL become null; text that
- * is not UTF-8 has its bytes written as \xNN. Reading adds a problem with its JSON pointer to the reader's
- * diag where something is missing or of another type, and returns NAN, 0, "", NULL or false; texts go to the
- * reader's arena. Null is a number that is not known; of texts only those that say "or null" may be null.
- * Threads: nothing is shared. */
+ * Writing takes what it is given (json_t values are stolen, texts copied); NAN and NULL become
+ * null; text that is not UTF-8 has its bytes written as \xNN. Reading adds a problem with its
+ * JSON pointer to the reader's diag where something is missing or of another type, and returns
+ * NAN, 0, "", NULL or false; texts go to the reader's arena. Null is a number that is not known;
+ * of texts only those that say "or null" may be null. Threads: nothing is shared. */
 #ifndef GPUSIM_MODEL_FIELDS_H
 #define GPUSIM_MODEL_FIELDS_H
 

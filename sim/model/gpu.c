@@ -1,5 +1,5 @@
-/* model/gpu.c - reading one card's file (all of them: gpu_catalogue.c). One table names the numbers of a file; what
- * depends on more than one number is checked afterwards. */
+/* model/gpu.c - reading one card's file (all of them: gpu_catalogue.c). One table names the
+ * numbers of a file; what depends on more than one number is checked afterwards. */
 #include "model/gpu.h"
 
 #include "base/units.h"

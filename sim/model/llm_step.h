@@ -13,18 +13,20 @@
  *     c0 = host + layers x layer + (tp > 1) 2 layers a0      c_b = layers x seq
  *     c_n = (tp > 1) 2 layers hidden s                       c_h = layers x history
  *
- * B and P: bandwidth and dense peak of the card at the precision of the weights; the cube root of
- * cubes is a smooth maximum of streaming the weights and doing the arithmetic. A matrix product works in
- * tiles and pays one that has begun in full: beyond one tile of 128 tokens, n in the arithmetic is rounded up to
- * a multiple of it (below, kernels with smaller tiles are at hand). No constant of it is fitted. With the share of
- * an unfilled tile that is paid left free, the halves of the steps of two cards put it at 0.70 and 0.85 (RTX 4090)
- * and 1.05 and 1.06 (RTX PRO 6000); layers of an A100 (Vidur) agree with 1 (384 tokens take three quarters of 512's
- * time), those of an H100 pay for about 80 tokens of 128 more there. The closed forms know means only and take half a tile. While a prompt's chunk
- * rides in the step, reading KV costs `mixed_kv` times as much. H: what stands before a chunk, tokens
- * that its attention walks through one after the other; there are too few heads to fill a card, so
- * that takes a time per token whatever the bandwidth, and chunks in one step walk side by side (the
- * longest counts: assumed, the measured steps have one chunk each). A slice with a share of the
- * bandwidth and of the SMs divides w, k and f, q; host, launches and that walk (c0, c_b, c_h) stay.
+ * B and P: bandwidth and dense peak of the card at the precision of the weights; the cube root
+ * of cubes is a smooth maximum of streaming the weights and doing the arithmetic. A matrix
+ * product works in tiles and pays one that has begun in full: beyond one tile of 128 tokens, n
+ * in the arithmetic is rounded up to a multiple of it (below, kernels with smaller tiles are at
+ * hand). No constant of it is fitted. With the share of an unfilled tile that is paid left free,
+ * the halves of the steps of two cards put it at 0.70 and 0.85 (RTX 4090) and 1.05 and 1.06 (RTX
+ * PRO 6000); layers of an A100 (Vidur) agree with 1 (384 tokens take three quarters of 512's
+ * time), those of an H100 pay for about 80 tokens of 128 more there. The closed forms know means
+ * only and take half a tile. While a prompt's chunk rides in the step, reading KV costs
+ * `mixed_kv` times as much. H: what stands before a chunk, tokens that its attention walks
+ * through one after the other; there are too few heads to fill a card, so that takes a time per
+ * token whatever the bandwidth, and chunks in one step walk side by side (the longest counts:
+ * assumed, the measured steps have one chunk each). A slice with a share of the bandwidth and of
+ * the SMs divides w, k and f, q; host, launches and that walk (c0, c_b, c_h) stay.
  *
  * Form and constants: measured steps of four laboratories (AIConfigurator, Vidur, LLMServingSim,
  * Splitwise) as compared in the reference data; the error of each: `gpusim validate --set llm_step`.
@@ -40,8 +42,8 @@ struct llm_shape {
     double layers, hidden, heads, kv_heads, head_dim;
     double params;          /* active per token */
     double bytes_per_param; /* of the weights as served: 2 for bf16, 1 for fp8 */
-    double
-        kv_bytes_per_token; /* all layers; 0: 2 x layers x kv_heads x head_dim x 2 (fp16 cache) */
+    /* all layers; 0: 2 x layers x kv_heads x head_dim x 2 (fp16 cache) */
+    double kv_bytes_per_token;
 };
 double llm_kv_bytes(const struct llm_shape *m); /* per token, > 0 */
 double llm_weight_bytes(const struct llm_shape *m);
@@ -91,7 +93,8 @@ double llm_decode_ms(const struct llm_cost *c, double seqs, double kv, double st
 double llm_decode_steps(const struct llm_cost *c, double seqs, double kv, double ms);
 
 /* Tokens of KV cache that fit in `bytes` of memory (of one of `tp` cards) after the weights and
- * `reserve` bytes (activations, graphs); `share` of the memory is the engine's (0.9 for vLLM). Not below 0. */
+ * `reserve` bytes (activations, graphs); `share` of the memory is the engine's (0.9 for vLLM).
+ * Not below 0. */
 double llm_kv_tokens(const struct llm_shape *m, double bytes, double share, double reserve, int tp);
 
 /* ---- closed forms for an engine under load: to prune a search and to check a simulation ---- */

@@ -8,11 +8,11 @@
  *                    "source": "...", "date": "2024-11", "confidence": "read" },
  *                  { "name": "energy", "driver": "kwh", "amount": "0.10 USD/kWh" } ] }
  *
- * pue, rate and retention may be ranges too. Drivers turn usage into a quantity (design section 8, cost/tco.h). An amount is a number in the book's
- * currency, a string with its unit ("9750 USD", "0.10 USD/kWh", "2.50 USD/h", "4500 USD/y"), or a range
- * of either (model/amount.h). Results are in USD: other currencies need a rate,
- * "currencies": { "CNY": 0.139 } (USD per unit), and are converted when read.
- * Ownership: the arena. Threads: read-only after loading. */
+ * pue, rate and retention may be ranges too. Drivers turn usage into a quantity (design section
+ * 8, cost/tco.h). An amount is a number in the book's currency, a string with its unit ("9750
+ * USD", "0.10 USD/kWh", "2.50 USD/h", "4500 USD/y"), or a range of either (model/amount.h).
+ * Results are in USD: other currencies need a rate, "currencies": { "CNY": 0.139 } (USD per
+ * unit), and are converted when read. Ownership: the arena. Threads: read-only after loading. */
 #ifndef GPUSIM_MODEL_PRICE_H
 #define GPUSIM_MODEL_PRICE_H
 
@@ -59,8 +59,8 @@ extern const char *const price_period_names[]; /* "once", "year", "use", NULL */
 struct price_item {
     const char *name, *currency, *source, *date, *confidence; /* "not stated" when absent */
     enum price_driver driver;
-    enum price_period
-        period; /* once: capital, spread over `life_y`; year: per year; use: per unit used */
+    /* once: capital, spread over `life_y`; year: per year; use: per unit used */
+    enum price_period period;
     struct amount amount;
     double life_y;    /* capital only: useful life in years; default: the book's term */
     double retention; /* capital only: share of value kept per year; 0: worth nothing at the end */

@@ -1,8 +1,8 @@
-/* model/request_rows.h - a whole request trace in memory, parsed once and read by many runs: the rows of the file
- * in order with the symbol table that reading it fills.
+/* model/request_rows.h - a whole request trace in memory, parsed once and read by many runs: the
+ * rows of the file in order with the symbol table that reading it fills.
  *
- * Ownership: request_rows_free(). Threads: read-only once loaded, shared freely. Memory: 48 bytes a row, doubled
- * while it grows, and the names of services, sessions and blocks. */
+ * Ownership: request_rows_free(). Threads: read-only once loaded, shared freely. Memory: 48
+ * bytes a row, doubled while it grows, and the names of services, sessions and blocks. */
 #ifndef GPUSIM_MODEL_REQUEST_ROWS_H
 #define GPUSIM_MODEL_REQUEST_ROWS_H
 

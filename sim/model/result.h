@@ -86,22 +86,23 @@ struct tco_result {
     double hours; /* what the amounts are for */
     double total_usd, usd_per_year, npv_usd, eac_usd;
     double usd_per_gpu_hour, energy_usd;
-    /* The whole bill, or beside services the part that jobs bring about (cost/charge.h), over what they did. */
+    /* The whole bill, or beside services the part that jobs bring about (cost/charge.h), over
+     * what they did. */
     double usd_per_useful_gpu_hour, usd_per_job;
     const struct cost_item_result *item;
     size_t n_items;
     double rate, term_y; /* of the book */
-    double upfront_usd,
-        resale_usd; /* capital bought at the beginning; worth at the end of the term */
+    /* capital bought at the beginning; worth at the end of the term */
+    double upfront_usd, resale_usd;
     const double
         *paid_by_month_usd; /* by the end of month 0, 1, ... of the term, resale not counted */
     size_t n_months;        /* entries, month 0 included; 0: not known */
     const struct payback *payback; /* against each rented policy; none where nothing is bought */
     size_t n_paybacks;
     double base_cards; /* to own or commit to, the rest rented; NAN: the book has no base */
-    double carbon_operation_kg, carbon_embodied_kg,
-        carbon_kg_per_useful_gpu_hour; /* NAN: not stated */
-    const struct charge *charge;       /* adds up to total_usd: P03 */
+    /* NAN: not stated */
+    double carbon_operation_kg, carbon_embodied_kg, carbon_kg_per_useful_gpu_hour;
+    const struct charge *charge; /* adds up to total_usd: P03 */
     size_t n_charges;
     const struct charge *team; /* the same by group of the trace; none without groups */
     size_t n_teams;
@@ -111,12 +112,12 @@ struct tco_result {
 
 struct gpu_result {
     uint64_t count;
-    double allocated, duty, sm_active, memory, stranded,
-        down;          /* fractions of card time; duty NAN under mig */
+    /* fractions of card time; duty NAN under mig */
+    double allocated, duty, sm_active, memory, stranded, down;
     double free_share; /* 1 - allocated - stranded - down */
     double energy_kwh, fragmentation;
-    double
-        effective_ops[PREC_COUNT]; /* useful operations per second over the window; NAN: unused */
+    /* useful operations per second over the window; NAN: unused */
+    double effective_ops[PREC_COUNT];
     double peak_ops[PREC_COUNT];   /* of the fleet, dense */
     bool effective_is_upper_bound; /* some job had no flops_per_s */
 };
@@ -135,20 +136,20 @@ struct service_result {
     const char *name;
     uint64_t requests, completed, dropped, refused, timed_out, unservable;
     uint64_t waiting, in_service; /* at the end; requests = all of these but refused, timed_out */
-    struct summary wait_ms, latency_ms, ttft_ms,
-        tpot_ms; /* the last two: language models, else n = 0 */
+    /* the last two: language models, else n = 0 */
+    struct summary wait_ms, latency_ms, ttft_ms, tpot_ms;
     const struct target_result *target;
     size_t n_targets;
     double attainment; /* share of requests within all targets; NAN: no target */
     double throughput_per_s, goodput_per_s;    /* requests; within all targets */
     double tokens_per_s, goodput_tokens_per_s; /* output tokens; NAN: no language model */
-    double
-        prefix_hit; /* share of the input tokens served that a cache held; NAN: no language model */
+    /* share of the input tokens served that a cache held; NAN: no language model */
+    double prefix_hit;
     double replicas_mean, busy; /* replicas up; share of their time at work */
     uint64_t replicas_max, replicas_started, replicas_never_up;
     double gpu_hours; /* card time that its replicas held */
-    double usd_per_million_requests,
-        usd_per_million_tokens; /* within all targets; NAN: not priced */
+    /* within all targets; NAN: not priced */
+    double usd_per_million_requests, usd_per_million_tokens;
     bool stable;
     const char *unstable_reason; /* NULL when stable */
     struct queue_trend queue;
@@ -218,8 +219,9 @@ struct policy_result {
     const char *rejected_reason;     /* commonest reason; NULL: nothing rejected */
 };
 
-/* `policy` against the first policy of the scenario, per metric. With replications all five are of the means over
- * them, low and high the ends of the 95 % interval of the paired difference; without, these two are NAN. */
+/* `policy` against the first policy of the scenario, per metric. With replications all five are
+ * of the means over them, low and high the ends of the 95 % interval of the paired difference;
+ * without, these two are NAN. */
 struct comparison_row {
     const char *policy, *metric, *unit;
     double first, value, difference, low, high;
@@ -262,8 +264,8 @@ struct decision_option {
     bool eligible; /* fit, and fast enough: only those are compared by cost */
     double cost;   /* of the first replication at the books' stated prices; NAN: not known */
     double cost_p10, cost_p50, cost_p90; /* NAN: nothing to draw from */
-    double
-        p_cheapest; /* share of the draws in which it is, of those eligible; NAN, like those below: it is not */
+    /* share of the draws in which it is, of those eligible; NAN, like those below: it is not */
+    double p_cheapest;
     double difference_p5, difference_p95; /* paired, less the recommended one; NAN for that one */
     bool no_difference_shown;             /* 0 lies between them */
 };
@@ -331,9 +333,10 @@ int result_check_file(const struct result *r, const char *dir, const char *name,
 /* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was interrupted. */
 int result_check_whole(const struct json_doc *doc, struct err *e);
 
-/* How far prices and replications spread the cost of a policy: half of the range from P10 to P90 of the draws as a share
- * of the median, for all work. Of spreads that are within a tenth of each other the least is that of all of them: what
- * stands side by side has the same digits. NAN: nothing was drawn. */
+/* How far prices and replications spread the cost of a policy: half of the range from P10 to P90
+ * of the draws as a share of the median, for all work. Of spreads that are within a tenth of
+ * each other the least is that of all of them: what stands side by side has the same digits.
+ * NAN: nothing was drawn. */
 double result_cost_spread(const struct result *r, size_t policy);
 
 #endif

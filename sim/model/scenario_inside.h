@@ -1,5 +1,6 @@
-/* model/scenario_inside.h - what scenario.c and its tables of keys (scenario_keys.c) share: nobody else includes it.
- * Members are in base units (seconds as simtime, bytes); texts and json_t values are lent by the document. */
+/* model/scenario_inside.h - what scenario.c and its tables of keys (scenario_keys.c) share:
+ * nobody else includes it. Members are in base units (seconds as simtime, bytes); texts and
+ * json_t values are lent by the document. */
 #ifndef GPUSIM_MODEL_SCENARIO_INSIDE_H
 #define GPUSIM_MODEL_SCENARIO_INSIDE_H
 

@@ -1,5 +1,6 @@
-/* model/scenario_keys.c - what a scenario may say: a table of keys for each section, with types, defaults, bounds
- * and a line of help. The reader (scenario.c), the manual and `run --resolved` walk them. */
+/* model/scenario_keys.c - what a scenario may say: a table of keys for each section, with types,
+ * defaults, bounds and a line of help. The reader (scenario.c), the manual and `run --resolved`
+ * walk them. */
 #include "model/scenario_inside.h"
 
 #include <math.h>

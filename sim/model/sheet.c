@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* ECC in the memory itself takes a sixteenth (T4, L4: 15 of 16 GiB), the driver a few percent; a slice, a virtual
- * card or a quota leaves at most half as a rule. */
+/* ECC in the memory itself takes a sixteenth (T4, L4: 15 of 16 GiB), the driver a few percent; a
+ * slice, a virtual card or a quota leaves at most half as a rule. */
 #define SEEN_BYTES 0.85
 
 double sheet_bound(const struct gpu_spec *g, enum profile_param p)
@@ -43,15 +43,15 @@ static void in_order(const struct gpu_profile *p, enum profile_param low, enum p
                  stated(p, high), stated(p, low));
 }
 
-/* What the driver said about the device that was measured: a part of a card is not the card. "device" of a file by
- * hand may hold anything, or be absent. */
+/* What the driver said about the device that was measured: a part of a card is not the card.
+ * "device" of a file by hand may hold anything, or be absent. */
 static void whole_card(const struct gpu_spec *g, const struct json_doc *doc, struct diag *d)
 {
     const json_t *device = json_object_get(doc->root, "device");
     const json_t *sms = json_object_get(device, "sms"),
                  *bytes = json_object_get(device, "memory_bytes");
-    const int logical =
-        g->devices > 1 ? g->devices : 1; /* on one board, each a device of its own */
+    /* on one board, each a device of its own */
+    const int logical = g->devices > 1 ? g->devices : 1;
     const bool as_described =
         json_is_integer(sms) && g->sms > 0 && json_integer_value(sms) == g->sms / logical;
 

@@ -12,10 +12,11 @@
 /* The most that the sheet allows for a parameter, in its unit; NAN: the sheet has no such bound. */
 double sheet_bound(const struct gpu_spec *g, enum profile_param p);
 
-/* Every parameter that the file states and the upper end of its interval, against its bound, and board power idle <= context <= busy. And "device",
- * where calibrate wrote it: a MIG instance, or fewer SMs or less memory than the sheet has, is not this card. A slice
- * may have a profile where the catalogue has the slice, as a card with those SMs and without MIG.
- * Problems name the bound and point into `doc`. */
+/* Every parameter that the file states and the upper end of its interval, against its bound, and
+ * board power idle <= context <= busy. And "device", where calibrate wrote it: a MIG instance,
+ * or fewer SMs or less memory than the sheet has, is not this card. A slice may have a profile
+ * where the catalogue has the slice, as a card with those SMs and without MIG. Problems name the
+ * bound and point into `doc`. */
 void sheet_check(const struct gpu_spec *g, const struct gpu_profile *p, const struct json_doc *doc,
                  struct diag *d);
 

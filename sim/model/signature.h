@@ -20,10 +20,10 @@ struct signature {
     double allocs_per_s;   /* allocations that reach the driver, per isolated second */
     double graphs; /* share of its time on the card that is launched from CUDA graphs, which a quota
                       that counts launches cannot stop */
-    double
-        syncs_per_s;  /* synchronising calls per isolated second (remote pays a round trip each) */
-    double kernel_us; /* mean kernel length; NAN unknown */
-    double pcie_Bps;  /* bytes over PCIe per isolated second */
+    /* synchronising calls per isolated second (remote pays a round trip each) */
+    double syncs_per_s;
+    double kernel_us;         /* mean kernel length; NAN unknown */
+    double pcie_Bps;          /* bytes over PCIe per isolated second */
     double flops_per_s;       /* useful operations per isolated second; NAN: not stated */
     uint64_t footprint_bytes; /* CFG_NO_BYTES: not stated */
     simtime mem_grow;   /* the footprint is allocated this long after the start; 0: at the start */
@@ -37,8 +37,8 @@ struct signature {
  * number of resident grids per device). */
 enum { SIGNATURE_KERNELS = 128 };
 
-/* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s allocs_per_s graphs syncs_per_s
- * kernel_us pcie ("1 GB/s") flops_per_s footprint mem_grow precision source. */
+/* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s allocs_per_s
+ * graphs syncs_per_s kernel_us pcie ("1 GB/s") flops_per_s footprint mem_grow precision source. */
 extern const struct cfg_field signature_fields[];
 extern const size_t signature_fields_n;
 

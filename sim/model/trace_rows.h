@@ -23,7 +23,8 @@ size_t trace_rows_count(const struct trace_rows *t);
 size_t trace_rows_bytes(const struct trace_rows *t);
 unsigned trace_rows_columns(const struct trace_rows *t); /* as trace_columns() */
 
-/* Who has traces in memory: rows() gives that of `path`, to be read until the run ends, or NULL: read the file. */
+/* Who has traces in memory: rows() gives that of `path`, to be read until the run ends, or NULL:
+ * read the file. */
 struct trace_lender {
     const struct trace_rows *(*rows)(void *ctx, const char *path);
     void *ctx;

@@ -34,8 +34,8 @@ struct usage_group {
     double energy_kwh;              /* at the board, before PUE */
     double idle_energy_kwh;         /* part of it that no job is charged for */
     double occupied_h;              /* card-hours with any job on the card; NAN: not counted */
-    double step_h
-        [USAGE_STEPS]; /* allocated_h with each job rounded up to whole steps; NAN: not counted */
+    /* allocated_h with each job rounded up to whole steps; NAN: not counted */
+    double step_h[USAGE_STEPS];
     const struct demand_level
         *demand; /* cards occupied at a time, ascending; hours add up to the window */
     size_t n_demand;

@@ -2,12 +2,12 @@
  *
  *     t = (floor^bend + work^bend)^(1/bend)      work = weights + sum of the sizes, or + n x the largest (padded)
  *
- * The floor is bound by launches and the host: it is the same for any batch and on any slice. The weights are
- * what a batch of any size reads from memory: a model that no cache holds, a recurrent one at every step; the
- * bandwidth of the part stretches them. bend 1 adds floor and work; measured CNNs lie between 1 and 7 (close to
- * the larger of the two). From published figures: floor = latency of a single stream, size = 1 / offline
- * throughput, bend 1; two cards tell floor from weights (validation set mlperf_slice).
- * Threads: pure functions. */
+ * The floor is bound by launches and the host: it is the same for any batch and on any slice.
+ * The weights are what a batch of any size reads from memory: a model that no cache holds, a
+ * recurrent one at every step; the bandwidth of the part stretches them. bend 1 adds floor and
+ * work; measured CNNs lie between 1 and 7 (close to the larger of the two). From published
+ * figures: floor = latency of a single stream, size = 1 / offline throughput, bend 1; two cards
+ * tell floor from weights (validation set mlperf_slice). Threads: pure functions. */
 #ifndef GPUSIM_POLICY_BATCH_H
 #define GPUSIM_POLICY_BATCH_H
 

@@ -1,5 +1,5 @@
-/* policy/call_list.h - a list of requests under way, linked by `next` and `prev`; a request is in one at most.
- * The caller owns the requests. O(1) each. Threads: one list, one thread. */
+/* policy/call_list.h - a list of requests under way, linked by `next` and `prev`; a request is
+ * in one at most. The caller owns the requests. O(1) each. Threads: one list, one thread. */
 #ifndef GPUSIM_POLICY_CALL_LIST_H
 #define GPUSIM_POLICY_CALL_LIST_H
 

@@ -154,7 +154,8 @@ static void destroy(void *state)
     free(e);
 }
 
-/* ---- the heap of last steps; equal ones leave as it has them, which turns on nothing but who came and went ---- */
+/* ---- the heap of last steps; equal ones leave as it has them, which turns on nothing but who
+ * came and went ---- */
 
 static bool sooner(const struct serve_call *a, const struct serve_call *b)
 {
@@ -338,7 +339,8 @@ static void fill_remove(struct engine *e, struct serve_call *q)
     if (e->fill_last == q) e->fill_last = before;
 }
 
-/* The last one that was admitted gives its blocks back, and begins anew later with what it has said so far. */
+/* The last one that was admitted gives its blocks back, and begins anew later with what it has
+ * said so far. */
 static void evict(struct engine *e)
 {
     struct serve_call *q = e->running.tail;
@@ -367,8 +369,8 @@ static void take_leave(struct engine *e, struct serve_call *q, struct serve_news
     news->last = q;
 }
 
-/* By arrival, behind those that were evicted: who comes from a replica that was struck is older than others here,
- * and times out before them. */
+/* By arrival, behind those that were evicted: who comes from a replica that was struck is older
+ * than others here, and times out before them. */
 static void wait_in_turn(struct engine *e, struct serve_call *q)
 {
     const struct serve_call *last = e->waiting.tail;

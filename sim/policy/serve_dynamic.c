@@ -1,5 +1,6 @@
-/* policy/serve_dynamic.c - dynamic batching as inference servers do it: a free replica takes what waits, at most
- * `max`; while fewer than `preferred` wait it holds back until the oldest has waited `delay`. */
+/* policy/serve_dynamic.c - dynamic batching as inference servers do it: a free replica takes
+ * what waits, at most `max`; while fewer than `preferred` wait it holds back until the oldest
+ * has waited `delay`. */
 #include "engine/serve.h"
 #include "policy/batch.h"
 

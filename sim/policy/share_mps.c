@@ -7,10 +7,10 @@
  *     host_i off the card, and on it compute_i x stretch_i x crowd(W) + memory_i x crowd(max(W, B))
  *
  * while the set of clients there stays the same, with W the SMs and B the bandwidth they ask for
- * together, and stretch_i = max(1, width / cap). Clients come and go independently of each other: the
- * steady state of that chain gives the speeds (policy/presence.h; more than 8 kinds of clients: a
- * fixed point with normal sums, which errs by 0.4 % in the mean and 4 % at worst). host 0: everybody is always there and W is a plain
- * sum.
+ * together, and stretch_i = max(1, width / cap). Clients come and go independently of each
+ * other: the steady state of that chain gives the speeds (policy/presence.h; more than 8 kinds
+ * of clients: a fixed point with normal sums, which errs by 0.4 % in the mean and 4 % at worst).
+ * host 0: everybody is always there and W is a plain sum.
  *
  * Kernels that would fit side by side still meet now and then (a kernel is as wide as it is, not as
  * its mean): with others asking for O, crowd lies between perfect packing and every meeting costing

@@ -29,8 +29,8 @@ enum { TIMESHARE_MAX = 1000 }; /* residents of one card: a thousandth each */
 struct turn_taker {
     double delay;  /* seconds off the card per isolated second, >= 0 */
     double demand; /* seconds on the card per isolated second, >= 0; delay + demand > 0 */
-    double
-        spared; /* part of switch_ratio that its switches do not cost; negative: they cost more */
+    /* part of switch_ratio that its switches do not cost; negative: they cost more */
+    double spared;
 };
 
 /* What a job that fills `sm_width` of the SMs spares at each switch, in turns of `quantum_s`: the

@@ -114,8 +114,8 @@ static size_t option_number(const struct mc_model *m, const char *policy)
     return 0;
 }
 
-/* Prices at which another becomes the cheapest, all others at their medians; none where it is not the cheapest
- * itself then (it costs as much, and is faster). */
+/* Prices at which another becomes the cheapest, all others at their medians; none where it is
+ * not the cheapest itself then (it costs as much, and is faster). */
 static void price_flips(struct decision *d, const struct drawn *x, struct arena *a)
 {
     const struct mc_model *m = &x->model;

@@ -48,9 +48,9 @@ struct compare_row {
     /* As many independent jobs (unpaired: of the side that has fewer) would say as much: variance of a job's
      * value over the squared standard error. NAN: no interval, or nothing varies. */
     double effective_n;
-    double
-        times_longer; /* runs of that many times the length would just tell a difference of this size from none;
-                          * NAN: it is significant, none at all, or has no interval */
+    /* runs of that many times the length would just tell a difference of this size from none;
+     * NAN: it is significant, none at all, or has no interval */
+    double times_longer;
     double p; /* NAN: no interval */
     bool significant;
 };
@@ -69,8 +69,8 @@ struct comparison {
     size_t n_totals;
     const char **only_first, **only_second; /* policies of one folder alone */
     size_t n_only_first, n_only_second;
-    const char **
-        order; /* all policies of the first scenario, then those of the second alone: also where not run */
+    /* all policies of the first scenario, then those of the second alone: also where not run */
+    const char **order;
     size_t n_order;
     uint64_t unmatched; /* jobs of one run alone */
     size_t n_tests;     /* rows in which some job differs */

@@ -15,8 +15,8 @@ struct crosscheck {
     const char *service;
     const char *what;    /* "mean wait, ms" */
     const char *formula; /* its name, or why there is none */
-    double low,
-        high; /* what it says; equal but for bounds; NAN: nothing, INFINITY: no steady state */
+    /* what it says; equal but for bounds; NAN: nothing, INFINITY: no steady state */
+    double low, high;
     double simulated;
     bool parts; /* they are too far apart to be chance and approximation */
 };

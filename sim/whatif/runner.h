@@ -52,8 +52,9 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
                      struct diag *d, struct err *e);
 /* Do replications differ? Only generated work draws random numbers. */
 bool runner_is_random(const struct runner *r);
-/* Replay. Policies that `stop` ended early are marked in the result, which then holds neither a comparison
- * nor a decision: they saw different parts of the work. Scratch files are made, nameless, in `dir` (NULL: no job and series rows are kept). */
+/* Replay. Policies that `stop` ended early are marked in the result, which then holds neither a
+ * comparison nor a decision: they saw different parts of the work. Scratch files are made,
+ * nameless, in `dir` (NULL: no job and series rows are kept). */
 int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *e);
 void runner_fini(struct runner *r); /* harmless on {0} */
 

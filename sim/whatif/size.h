@@ -8,8 +8,8 @@
  * after each doubling, so they are a little too sure. A run that is unstable, fails, or has no such
  * statistic misses.
  *
- * Whether a queue grows without end is a question to all replications together (whatif/queue_runs.h): of single
- * short runs many look as if it did.
+ * Whether a queue grows without end is a question to all replications together
+ * (whatif/queue_runs.h): of single short runs many look as if it did.
  *
  * The search doubles from `min` until all targets are met, halves the gap, and then looks at the two
  * numbers below the answer, the two above it, and the middle of every gap between smaller numbers that

@@ -392,7 +392,8 @@ static json_t *queue_json(const struct queue_trend *t)
     return one;
 }
 
-/* By the beginning of the paths of the figures about it: for the judgement over all replications of a point. */
+/* By the beginning of the paths of the figures about it: for the judgement over all replications
+ * of a point. */
 static json_t *queues_of(const struct policy_result *p)
 {
     json_t *o = json_object();
@@ -425,7 +426,8 @@ static int policies_of(json_t **out, const struct sweep *s, const struct runner 
     return rc;
 }
 
-/* One run, its outcome as JSON: policies, or why there are none. ERR_USAGE: figures that are wrong in every run. */
+/* One run, its outcome as JSON: policies, or why there are none. ERR_USAGE: figures that are
+ * wrong in every run. */
 static int outcome(json_t **out, const struct sweep *s, size_t point, size_t replication,
                    struct err *wrong)
 {
@@ -491,8 +493,8 @@ static int make_folders(const struct sweep *s, struct err *e)
     return rc;
 }
 
-/* Another sweep may have written its manifest into the folder meanwhile. Tables follow now, and must be those of
- * the manifest beside them. */
+/* Another sweep may have written its manifest into the folder meanwhile. Tables follow now, and
+ * must be those of the manifest beside them. */
 static int check_manifest(const struct sweep *s, const char *path, struct err *e)
 {
     json_t *now = NULL;

@@ -73,7 +73,8 @@ int sweep_manifest_load(json_t **out, const char *dir, struct err *e);
 int sweep_folder_is_free(const char *dir, const json_t *manifest, struct err *e);
 int sweep_write_json(const char *path, const json_t *v, struct err *e);
 
-/* A run's file, checked to be that run; json_doc_fini() it. ERR_INPUT for one that is damaged or another's. */
+/* A run's file, checked to be that run; json_doc_fini() it. ERR_INPUT for one that is damaged or
+ * another's. */
 int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
                    struct err *e);
 

@@ -1,8 +1,8 @@
-/* whatif/sweep_index.h - which of several folders holds which run of a sweep, by the names of their files, read
- * once: looking into every folder for every run would cost folders x runs.
+/* whatif/sweep_index.h - which of several folders holds which run of a sweep, by the names of
+ * their files, read once: looking into every folder for every run would cost folders x runs.
  *
- * Ownership: sweep_index_fini(); the names of the folders are lent. Threads: read-only once loaded. Memory: 16
- * bytes a run. */
+ * Ownership: sweep_index_fini(); the names of the folders are lent. Threads: read-only once
+ * loaded. Memory: 16 bytes a run. */
 #ifndef GPUSIM_WHATIF_SWEEP_INDEX_H
 #define GPUSIM_WHATIF_SWEEP_INDEX_H
 

@@ -24,8 +24,8 @@ struct sweep_row {
     enum queue_state queue;    /* of the jobs' and the services' the worst */
     const char *error;         /* of the first failure; NULL: none */
     struct interval *metric;   /* in the order of the table's */
-    struct interval *
-        versus; /* against the first policy of the point, paired by replication (common random numbers) */
+    /* against the first policy of the point, paired by replication (common random numbers) */
+    struct interval *versus;
 };
 
 struct sweep_table {
@@ -50,8 +50,8 @@ const char *sweep_table_sha256(const struct sweep_table *t, size_t point);
 
 /* How many runs are missing, by their names alone. A run found in two folders is ERR_INPUT. O(runs x log). */
 int sweep_table_count(struct sweep_table *t, struct err *e);
-/* The rows of every point that has a run, lent until the callback returns; non-zero ends. Runs are copied below
- * `copy_to` on the way (NULL: not) where they are not there yet. */
+/* The rows of every point that has a run, lent until the callback returns; non-zero ends. Runs
+ * are copied below `copy_to` on the way (NULL: not) where they are not there yet. */
 typedef int sweep_each(void *ctx, const struct sweep_row *row, size_t n, struct err *e);
 int sweep_table_each(struct sweep_table *t, const char *copy_to, sweep_each *each, void *ctx,
                      struct err *e);

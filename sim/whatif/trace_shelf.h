@@ -1,8 +1,9 @@
-/* whatif/trace_shelf.h - the traces of a sweep, of jobs and of requests, each parsed once and lent to all runs.
+/* whatif/trace_shelf.h - the traces of a sweep, of jobs and of requests, each parsed once and
+ * lent to all runs.
  *
- * A trace is parsed when the first run asks for it; the others wait for that. Traces that do not fit into the
- * budget, or cannot be read, are not kept: each run streams those itself, with its own error.
- * Ownership: trace_shelf_destroy(), after the last run. Threads: any may ask. */
+ * A trace is parsed when the first run asks for it; the others wait for that. Traces that do not
+ * fit into the budget, or cannot be read, are not kept: each run streams those itself, with its
+ * own error. Ownership: trace_shelf_destroy(), after the last run. Threads: any may ask. */
 #ifndef GPUSIM_WHATIF_TRACE_SHELF_H
 #define GPUSIM_WHATIF_TRACE_SHELF_H
 

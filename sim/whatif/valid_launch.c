@@ -41,8 +41,9 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The native figure beside a hooked one, of the file itself before those of the reference: of the same day where the file names its quota ("25" of
- * hami_core_25pct in native_same_day_as_25_50_100pct), else the plain one. */
+/* The native figure beside a hooked one, of the file itself before those of the reference: of
+ * the same day where the file names its quota ("25" of hami_core_25pct in
+ * native_same_day_as_25_50_100pct), else the plain one. */
 static const struct launch_row *native_of(const launch_rows *rows, const struct launch_row *r)
 {
     const struct launch_row *found = NULL;

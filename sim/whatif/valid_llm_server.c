@@ -1,6 +1,6 @@
-/* A whole server of a language model, request by request: the log of a real engine on arrivals that come whatever
- * it does, against the serving loop that a run uses (policy/serve_continuous.c) with the step constants of the
- * card. Two ways:
+/* A whole server of a language model, request by request: the log of a real engine on arrivals
+ * that come whatever it does, against the serving loop that a run uses
+ * (policy/serve_continuous.c) with the step constants of the card. Two ways:
  *
  * - as a run has it, 1.3 ms of host time in each step (from other servers): nothing of the log was seen. On one
  *   card this is what is scored; all-reduces over PCIe are not known from elsewhere;
@@ -256,7 +256,8 @@ static int predict_run(const struct world *w, const struct row *r, size_t n, str
     return 0;
 }
 
-/* Requests that the engine could never hold, or that come before the one above them, are mistakes of the file. */
+/* Requests that the engine could never hold, or that come before the one above them, are
+ * mistakes of the file. */
 static int sensible(struct measured *m, const rows *all, const struct row *r, struct err *e)
 {
     const struct row *before = all->n ? &all->v[all->n - 1] : NULL;

@@ -1,10 +1,11 @@
-/* A 1g.10gb slice of an A100 against the whole card (MLPerf inference v1.0): how much of the throughput it has, and
- * how much longer a single request takes. Predicted from whole cards: a batch takes a floor, its work, and reading
- * its weights (policy/batch.h, bend 1); work = 1 / offline rate, floor and weights together = single stream less
- * that. A network of images has weights that stay in the cache: no reading. One of sequences reads them from
- * memory (BERT: more than the cache holds; RNN-T: anew at every step); how long, a second card tells, on which
- * the floor is the same and reading goes with bandwidth. The slice stretches work as share_mig does, reading by
- * its bandwidth, and not the floor. Baseline: a seventh, and seven times. */
+/* A 1g.10gb slice of an A100 against the whole card (MLPerf inference v1.0): how much of the
+ * throughput it has, and how much longer a single request takes. Predicted from whole cards: a
+ * batch takes a floor, its work, and reading its weights (policy/batch.h, bend 1); work = 1 /
+ * offline rate, floor and weights together = single stream less that. A network of images has
+ * weights that stay in the cache: no reading. One of sequences reads them from memory (BERT:
+ * more than the cache holds; RNN-T: anew at every step); how long, a second card tells, on which
+ * the floor is the same and reading goes with bandwidth. The slice stretches work as share_mig
+ * does, reading by its bandwidth, and not the floor. Baseline: a seventh, and seven times. */
 #include "policy/batch.h"
 #include "whatif/validate.h"
 

@@ -1,8 +1,9 @@
-/* bench_import.c - what `gpusim import` and `gpusim trace stat` need for a large file: seconds of wall
- * clock and of CPU, rows and MB per second of CPU, and the peak of the resident memory, for native, SWF and sacct files, sorted and shuffled. Target:
- * ten million rows below 256 MiB.
- * Usage: bench_import [ROWS [NAME]]. The files lie in $TMPDIR (10 million rows: up to 2 GB for one
- * file, 1 GB for the trace and as much for the temporary files) and go away. Needs $GPUSIM_BIN. */
+/* bench_import.c - what `gpusim import` and `gpusim trace stat` need for a large file: seconds
+ * of wall clock and of CPU, rows and MB per second of CPU, and the peak of the resident memory,
+ * for native, SWF and sacct files, sorted and shuffled. Target: ten million rows below 256 MiB.
+ * Usage: bench_import [ROWS [NAME]]. The files lie in $TMPDIR (10 million rows: up to 2 GB for
+ * one file, 1 GB for the trace and as much for the temporary files) and go away. Needs
+ * $GPUSIM_BIN. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "tests/bench/bench.h"

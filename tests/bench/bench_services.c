@@ -1,5 +1,5 @@
-/* bench_services.c - services through the whole engine, from drawn arrivals to collected statistics, in seconds
- * of one core's time (so other work on the machine does not matter).
+/* bench_services.c - services through the whole engine, from drawn arrivals to collected
+ * statistics, in seconds of one core's time (so other work on the machine does not matter).
  *
  * Goals (DESIGN section 9, issue 7): 2 million generic requests per second, 1 million requests of language
  * models, load-aware routing at half of that or better. The last column is the ratio to the line above it

@@ -1,6 +1,7 @@
-/* bench_trace.c - how fast readers turn text into struct job_row: the native one (ratio: to a plain count of newlines
- * over the same bytes in the same run, the least that any reader must do; goal 150 MB/s), SWF and sacct without
- * the account (ratio: to the goal of 50 MB/s). Usage: bench_trace [ROWS]. */
+/* bench_trace.c - how fast readers turn text into struct job_row: the native one (ratio: to a
+ * plain count of newlines over the same bytes in the same run, the least that any reader must
+ * do; goal 150 MB/s), SWF and sacct without the account (ratio: to the goal of 50 MB/s). Usage:
+ * bench_trace [ROWS]. */
 #include "base/mem.h"
 #include "model/trace.h"
 #include "tests/bench/bench.h"

@@ -1,5 +1,6 @@
-/* tests/fuzz/fuzz_documents.c - any bytes as a card, a profile, a language model and a result. What is accepted of a
- * card has an order of bounds; a result that is accepted is written the same after it was read again. */
+/* tests/fuzz/fuzz_documents.c - any bytes as a card, a profile, a language model and a result.
+ * What is accepted of a card has an order of bounds; a result that is accepted is written the
+ * same after it was read again. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/gpu.h"

@@ -1,4 +1,5 @@
-/* fuzz_mooncake.c - the mooncake importer with its default options and with --timestamp-unit=s, --spread=3. */
+/* fuzz_mooncake.c - the mooncake importer with its default options and with --timestamp-unit=s,
+ * --spread=3. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_mooncake;

@@ -1,7 +1,7 @@
 /* test_breakdowns.c - faults and repair against theory.
  *
- * Availability of what is up and down in turn: MTBF / (MTBF + MTTR); of a card on a node that fails by itself,
- * the product of both.
+ * Availability of what is up and down in turn: MTBF / (MTBF + MTTR); of a card on a node that
+ * fails by itself, the product of both.
  *
  * M/M/1 whose server fails at rate xi whether it works or not and is repaired at rate eta, work resumed where
  * it stood (White and Christie, Operations Research 6, 1958): with arrivals l and service m,
@@ -10,10 +10,11 @@
  * Lost work: a job of w seconds that starts again from nothing takes (e^(xi w) - 1) / xi on average when
  * repair is instant (Ross, Introduction to Probability Models, expected time to a run without a failure).
  *
- * Replications by seed, 24 for queues and 96 for availability, and the rule of test_queueing.c: the 95 %
- * interval holds the truth, and the mean is within 3 % of it. (With 24 the nodes missed by 2.2 standard
- * errors; an independent program drew the same times and came to 0.1665 +- 0.0005 of 1/6 over 600 seeds.) Mutants: repair as long as the time between faults, faults only of cards in use, a
- * struck job keeps its work. */
+ * Replications by seed, 24 for queues and 96 for availability, and the rule of test_queueing.c:
+ * the 95 % interval holds the truth, and the mean is within 3 % of it. (With 24 the nodes missed
+ * by 2.2 standard errors; an independent program drew the same times and came to 0.1665 +-
+ * 0.0005 of 1/6 over 600 seeds.) Mutants: repair as long as the time between faults, faults only
+ * of cards in use, a struck job keeps its work. */
 #include "support/simulate.h"
 
 #include "base/mem.h"

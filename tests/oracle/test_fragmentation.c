@@ -344,8 +344,8 @@ static void inflation(void **state)
     const double bound = seeds == SEEDS ? 0.3 : 1.5;
     for (int i = 0; i < PUBLISHED; i++) {
         const double off = mean[i] - lists[list].allocated[i];
-        const bool restricted =
-            list == 3 && (i == 2 || i == 3); /* clustering, packing of gpuspec33 */
+        /* clustering, packing of gpuspec33 */
+        const bool restricted = list == 3 && (i == 2 || i == 3);
         if (fabs(off) > bound + (restricted ? 0.2 : 0))
             fail_msg("%s: off by %+.2f points", places[i], off);
     }

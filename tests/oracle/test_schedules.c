@@ -3,13 +3,13 @@
  * against the rule written down again in forty lines: all who are in the system, by rank, each gets
  * its units or not.
  *
- * Two rows of the published table need a word. "Fewest GPUs first" comes out only with preemption.
- * Two-queue LAS with gangs on nodes is published with the figures of the flat pool, 190.6833: the simulator it
- * comes from places all jobs anew in order at every event, as if moving cost nothing. That is "migrate":
- * "replace" with a pause of 0 s. Left where they are, jobs give 219.1833 like greedy fifo's, since under
- * this threshold nobody is ever stopped.
- * Mutants: an order that preempts by the rank of the submission, ties of srsf by row; who is placed
- * anew goes last, a running job is not placed anew. */
+ * Two rows of the published table need a word. "Fewest GPUs first" comes out only with
+ * preemption. Two-queue LAS with gangs on nodes is published with the figures of the flat pool,
+ * 190.6833: the simulator it comes from places all jobs anew in order at every event, as if
+ * moving cost nothing. That is "migrate": "replace" with a pause of 0 s. Left where they are,
+ * jobs give 219.1833 like greedy fifo's, since under this threshold nobody is ever stopped.
+ * Mutants: an order that preempts by the rank of the submission, ties of srsf by row; who is
+ * placed anew goes last, a running job is not placed anew. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -272,8 +272,9 @@ static void against_forty_lines(void **state)
 
 /* ---- small cases by hand ---- */
 
-/* Under las the rank of j0 changes at 60 s, when it has held a GPU for the threshold; where nobody is stopped that is
- * no reason to look at the queue. j2 ends in time for j1, which waits for both cards. */
+/* Under las the rank of j0 changes at 60 s, when it has held a GPU for the threshold; where
+ * nobody is stopped that is no reason to look at the queue. j2 ends in time for j1, which waits
+ * for both cards. */
 static void las_that_never_preempts_ends(void **state)
 {
     static const int start[] = { 0, 100, 2 };
@@ -292,8 +293,9 @@ static void las_that_never_preempts_ends(void **state)
     free(scenario);
 }
 
-/* At 3 s b (4 GPU-seconds, from j1) is behind a (1 GPU-second when its rank was made), whose j2 waits for all
- * cards. When j4 comes at 12 s the ranks of 10 s ago are made anew: a has used 12 GPU-seconds, so j3 and j4 go. */
+/* At 3 s b (4 GPU-seconds, from j1) is behind a (1 GPU-second when its rank was made), whose j2
+ * waits for all cards. When j4 comes at 12 s the ranks of 10 s ago are made anew: a has used 12
+ * GPU-seconds, so j3 and j4 go. */
 static void fair_ranks_are_made_anew_when_a_job_comes(void **state)
 {
     static const int start[] = { 0, 0, 100, 12, 12 };
@@ -312,8 +314,8 @@ static void fair_ranks_are_made_anew_when_a_job_comes(void **state)
     free(scenario);
 }
 
-/* At 5 s j2 takes j0's place. j0 has 15 s left, but falls back to its beginning: with 20 s it waits behind j1, which needs
- * one card and has it at once. */
+/* At 5 s j2 takes j0's place. j0 has 15 s left, but falls back to its beginning: with 20 s it
+ * waits behind j1, which needs one card and has it at once. */
 static void who_is_stopped_waits_with_the_work_it_has_lost(void **state)
 {
     static const int start[] = { 0, 5, 5 };
@@ -329,9 +331,10 @@ static void who_is_stopped_waits_with_the_work_it_has_lost(void **state)
     free(scenario);
 }
 
-/* One card: job 0 has the slice of units 4 to 7 until its limit at 100 s, job 1 waits for the whole card. Job 2 is
- * killed at 100 s at the latest, though its slice takes 10 s to make first: it does not delay job 1. Where limits are
- * estimates it might, and it waits for job 1, which ends at 70 s. */
+/* One card: job 0 has the slice of units 4 to 7 until its limit at 100 s, job 1 waits for the
+ * whole card. Job 2 is killed at 100 s at the latest, though its slice takes 10 s to make first:
+ * it does not delay job 1. Where limits are estimates it might, and it waits for job 1, which
+ * ends at 70 s. */
 static void limits_that_kill_hold_the_making_of_slices(void **state)
 {
     static const char trace[] = "job_id,submit_s,duration_s,gpus,walltime_s\n"
@@ -363,9 +366,9 @@ static void limits_that_kill_hold_the_making_of_slices(void **state)
     }
 }
 
-/* At 20 s j2 moves beside j0 so that j3 has a node, and stands still until 25 s; only then can it give way to j4, which
- * came at 22 s for all cards: it does at 26 s, when j5 comes. The pause is not its own: of its limit of 60 s it has used
- * 21, and goes on at 36 s. */
+/* At 20 s j2 moves beside j0 so that j3 has a node, and stands still until 25 s; only then can
+ * it give way to j4, which came at 22 s for all cards: it does at 26 s, when j5 comes. The pause
+ * is not its own: of its limit of 60 s it has used 21, and goes on at 36 s. */
 static void who_moves_can_move_again_and_is_excused(void **state)
 {
     struct simulated s;
@@ -389,8 +392,8 @@ static void who_moves_can_move_again_and_is_excused(void **state)
     free(scenario);
 }
 
-/* j0, which would fall at 20 s, is gone at 10 s; j1 has no GPU and never falls. So nothing happens at 20 s: two jobs come
- * and end, and the one sample is a day off. */
+/* j0, which would fall at 20 s, is gone at 10 s; j1 has no GPU and never falls. So nothing
+ * happens at 20 s: two jobs come and end, and the one sample is a day off. */
 static void nobody_is_looked_for_who_is_gone(void **state)
 {
     struct simulated s;
@@ -425,8 +428,8 @@ static void a_quota_holds_up_nobody_else_where_ranks_preempt(void **state)
     free(scenario);
 }
 
-/* b has borrowed one of a's two GPUs when j2 and j3 come: j2 starts on the card that is free, and j3, now the first of a, takes
- * the other back at once. */
+/* b has borrowed one of a's two GPUs when j2 and j3 come: j2 starts on the card that is free,
+ * and j3, now the first of a, takes the other back at once. */
 static void the_next_of_an_account_takes_back_at_once(void **state)
 {
     static const int start[] = { 0, 0, 1, 1 };

@@ -1,17 +1,18 @@
 /* test_second_engine.c - the product against a second engine that shares no engine code with it
- * (support/second_engine.h), on random small scenarios over policies, orders, preemption, backfill, placements, limits,
- * memory, fixed MIG layouts, pools, several groups of cards and CPU cores: the same state, the same cards, the same
- * start and end of every job to the nanosecond (within 2 where cards are shared, since speeds are rounded; within 100 where jobs are stopped there),
- * and the same integral of what was held.
+ * (support/second_engine.h), on random small scenarios over policies, orders, preemption,
+ * backfill, placements, limits, memory, fixed MIG layouts, pools, several groups of cards and
+ * CPU cores: the same state, the same cards, the same start and end of every job to the
+ * nanosecond (within 2 where cards are shared, since speeds are rounded; within 100 where jobs
+ * are stopped there), and the same integral of what was held.
  *
- * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has a seed of its own, which is printed when
- * it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it. GPUSIM_SECOND=preempt makes all of them
- * scenarios in which jobs take each other's place; replace, in which all are placed anew; quotas, in which
- * accounts have some; reclaim, in which they take back what they have lent; elastic, in which jobs work on fewer or
- * more cards; defrag, in which jobs move out of the way of the head; admission, by
- * deadline, half of them with quotas.
- * Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head, easy-head-never-moves,
- * easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
+ * GPUSIM_SOAK=N replays N scenarios instead of 1,000 (200 under a sanitizer). Every scenario has
+ * a seed of its own, which is printed when it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1
+ * repeats it. GPUSIM_SECOND=preempt makes all of them scenarios in which jobs take each other's
+ * place; replace, in which all are placed anew; quotas, in which accounts have some; reclaim, in
+ * which they take back what they have lent; elastic, in which jobs work on fewer or more cards;
+ * defrag, in which jobs move out of the way of the head; admission, by deadline, half of them
+ * with quotas. Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head,
+ * easy-head-never-moves, easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
 #include "support/second_engine.h"
 #include "support/simulate.h"
 
@@ -262,8 +263,9 @@ static void count(struct tally *t, const struct second_job *j, int n)
     }
 }
 
-/* Where cards are shared, speeds are rounded; and with them, or with the speed of another card than the recorded one,
- * what is done whenever somebody is stopped, which its neighbours feel from then on. */
+/* Where cards are shared, speeds are rounded; and with them, or with the speed of another card
+ * than the recorded one, what is done whenever somebody is stopped, which its neighbours feel
+ * from then on. */
 static bool near(double got_s, simtime want, double within_s)
 {
     if (want == JOB_NO_TIME) return isnan(got_s);
@@ -278,7 +280,8 @@ static bool same(const struct sim_job *got, const struct second_job *want, doubl
            want->oom == (strcmp(got->reason, "out of memory") == 0);
 }
 
-/* When they part over a job: at its start, in whichever engine has it first, or if that is the same at its end. */
+/* When they part over a job: at its start, in whichever engine has it first, or if that is the
+ * same at its end. */
 static double first_s(const struct sim_job *got, const struct second_job *want)
 {
     const bool start = !near(got->start_s, want->start, 1e-7);

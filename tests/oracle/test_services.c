@@ -91,9 +91,9 @@ static void agrees(const char *what, const double x[REPLICATIONS], double truth)
     "'arrivals': { 'kind': 'poisson', 'gap': '0.125 s' }, 'size': { 'kind': 'exponential', 'mean': '0.4 s' }"
 #define WHOLE "'kind': 'whole'"
 
-/* A08: 8 requests/s of 0.4 s on c cards. All pools meet the same requests, so they miss together: the first
- * 10,000 s of these 24 streams are light by a percent (four runs of a million seconds at 5 cards: 64.0 to 64.2
- * ms, theory 64.1), hence 24,000 s. */
+/* A08: 8 requests/s of 0.4 s on c cards. All pools meet the same requests, so they miss
+ * together: the first 10,000 s of these 24 streams are light by a percent (four runs of a
+ * million seconds at 5 cards: 64.0 to 64.2 ms, theory 64.1), hence 24,000 s. */
 static void erlang_c(void **state)
 {
     static const struct {

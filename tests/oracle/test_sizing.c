@@ -162,8 +162,8 @@ static void as_a_service(void **state)
     assert_int_equal(s.answer[0].best->nodes, 7);
     size_fini(&s);
     size_from(&s, "scenarios/sizing-service.json", 3, &any, 1);
-    assert_int_equal(s.answer[0].best->nodes,
-                     4); /* three are unstable: no percentile, never enough */
+    /* three are unstable: no percentile, never enough */
+    assert_int_equal(s.answer[0].best->nodes, 4);
     assert_false(trial_of(&s.answer[0], 3)->stable);
     assert_true(isnan(trial_of(&s.answer[0], 3)->value[0].mean));
     size_fini(&s);
@@ -205,8 +205,8 @@ static void twenty_notebooks(void **state)
     size_fini(&s);
 }
 
-/* A15 in one policy over layouts. Of 12 GiB only three fit on a card that counts bytes, and none on a 1g.5gb or
- * 2g.10gb. */
+/* A15 in one policy over layouts. Of 12 GiB only three fit on a card that counts bytes, and none
+ * on a 1g.5gb or 2g.10gb. */
 static void notebooks_over_layouts(void **state)
 {
     static const char scenario[] =

@@ -252,8 +252,8 @@ static void random_quotas(uint64_t *seed, struct rules *r, struct strbuf *quotas
     }
 }
 
-/* Placed one by one or all anew: on one node it makes no difference. Who must leave its cards for others of the
- * node at once has one attempt more than the rules say, which know no cards. */
+/* Placed one by one or all anew: on one node it makes no difference. Who must leave its cards
+ * for others of the node at once has one attempt more than the rules say, which know no cards. */
 static void with_preemption(void **state)
 {
     static const char *const name[] = { "srtf", "fewest" };

@@ -1,9 +1,10 @@
-/* test_conservative.c - conservative backfill on a flat pool against the rule written down again, second by second:
- * at every second at which something comes or ends, all who wait get, in order, the earliest time at which
- * their cards are free for as long as their limits say, beside the running jobs' limits and the promises
- * before them; whoever gets "now" starts. Where limits are exact, every job starts at the second it was
- * promised when it came; where jobs end early, one ahead may move into what one behind was promised.
- * Mutants: promises hold one card less, only the first promise is kept free. */
+/* test_conservative.c - conservative backfill on a flat pool against the rule written down
+ * again, second by second: at every second at which something comes or ends, all who wait get,
+ * in order, the earliest time at which their cards are free for as long as their limits say,
+ * beside the running jobs' limits and the promises before them; whoever gets "now" starts. Where
+ * limits are exact, every job starts at the second it was promised when it came; where jobs end
+ * early, one ahead may move into what one behind was promised. Mutants: promises hold one card
+ * less, only the first promise is kept free. */
 #include "support/simulate.h"
 
 #include "base/mem.h"

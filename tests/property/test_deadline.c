@@ -132,8 +132,9 @@ static void as_replayed(void **state)
     assert_true(rejected > RUNS && admitted > RUNS);
 }
 
-/* Job 0 overruns its limit, so that job 1, admitted before that showed, is late at 60 s whatever comes. It will
- * have the card before job 2 all the same, which would end at 170 s and is turned away. */
+/* Job 0 overruns its limit, so that job 1, admitted before that showed, is late at 60 s whatever
+ * comes. It will have the card before job 2 all the same, which would end at 170 s and is turned
+ * away. */
 static void who_is_late_has_a_turn(void **state)
 {
     static const char trace[] = "job_id,submit_s,duration_s,gpus,walltime_s,deadline_s\n"

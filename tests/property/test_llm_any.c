@@ -1,11 +1,12 @@
-/* Continuous batching in scenarios drawn at random: every way of sharing a card, jobs and another service beside it,
- * memory beyond the card, scaling, faults, small caches, prompts found again, timeouts, every router.
- * Whoever walks through every iteration and whoever takes those between two changes of the batch together tell
- * each request the same fate and the same times. Promised is a microsecond; held here are 10 ns, since what is lost to
- * rounding grows with the run, and these are short.
+/* Continuous batching in scenarios drawn at random: every way of sharing a card, jobs and
+ * another service beside it, memory beyond the card, scaling, faults, small caches, prompts
+ * found again, timeouts, every router. Whoever walks through every iteration and whoever takes
+ * those between two changes of the batch together tell each request the same fate and the same
+ * times. Promised is a microsecond; held here are 10 ns, since what is lost to rounding grows
+ * with the run, and these are short.
  *
- * GPUSIM_SOAK=N draws N scenarios instead of 150; a failure prints its seed: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1
- * repeats it.
+ * GPUSIM_SOAK=N draws N scenarios instead of 150; a failure prints its seed:
+ * GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it.
  *
  * Mutant: llm-cut-loses-a-part. */
 #include "support/simulate.h"

@@ -1,7 +1,9 @@
-/* Continuous batching: walking through every iteration gives every request the same times as taking the
- * iterations between two changes of the batch in one stretch, to a microsecond (reference data llm, section 4):
- * with room, with a cache so small that sequences are evicted all the time, with few sequences, long prompts,
- * timeouts, prompts whose blocks are found again, several replicas and routers, on a MIG slice, and beside jobs that come and go on the same card.
+/* Continuous batching: walking through every iteration gives every request the same times as
+ * taking the iterations between two changes of the batch in one stretch, to a microsecond
+ * (reference data llm, section 4): with room, with a cache so small that sequences are evicted
+ * all the time, with few sequences, long prompts, timeouts, prompts whose blocks are found
+ * again, several replicas and routers, on a MIG slice, and beside jobs that come and go on the
+ * same card.
  *
  * Mutants: llm-cut-at-the-arrival, llm-blocks-by-the-round, llm-match-of-the-stretch. */
 #include "support/simulate.h"

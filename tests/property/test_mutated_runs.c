@@ -1,8 +1,9 @@
-/* test_mutated_runs.c - scenarios with members taken away, doubled, exchanged or set to awkward values: each is
- * refused with a place, or runs to its end with every conservation law kept. Nothing crashes, nothing hangs (the
- * harness has a time limit), and no run ends with status 6.
+/* test_mutated_runs.c - scenarios with members taken away, doubled, exchanged or set to awkward
+ * values: each is refused with a place, or runs to its end with every conservation law kept.
+ * Nothing crashes, nothing hangs (the harness has a time limit), and no run ends with status 6.
  *
- * GPUSIM_SOAK=N replays N mutants instead of 400; a mutant has a seed of its own, which is printed when it fails. */
+ * GPUSIM_SOAK=N replays N mutants instead of 400; a mutant has a seed of its own, which is
+ * printed when it fails. */
 #include "support/simulate.h"
 
 #include "base/mem.h"

@@ -1,6 +1,7 @@
-/* test_queue_scan.c - the scheduler's indices against a plain scan of everything (support/queue_scan.h): the same
- * start of every job, on random work of few and of many shapes, short queues and long ones.
- * Mutants: a shape that found no room is not tried again after an end, ties by the last row. */
+/* test_queue_scan.c - the scheduler's indices against a plain scan of everything
+ * (support/queue_scan.h): the same start of every job, on random work of few and of many shapes,
+ * short queues and long ones. Mutants: a shape that found no room is not tried again after an
+ * end, ties by the last row. */
 #include "support/queue_scan.h"
 #include "support/simulate.h"
 

@@ -1,6 +1,6 @@
-/* The memory of a run does not grow with the number of requests, once there are more than the million whose
- * percentiles are exact (metrics/dist.h): peak memory of the program, generic requests under a load-aware route
- * and a language model's. */
+/* The memory of a run does not grow with the number of requests, once there are more than the
+ * million whose percentiles are exact (metrics/dist.h): peak memory of the program, generic
+ * requests under a load-aware route and a language model's. */
 #include "support/support.h"
 
 #include <stdio.h>

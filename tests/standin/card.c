@@ -383,8 +383,8 @@ uint64_t card_last(int ctx)
     return n;
 }
 
-/* The time until it can be done at the earliest: what is on the card leaves it when its turn or its work is at its
- * end, and then all turns are this context's own. */
+/* The time until it can be done at the earliest: what is on the card leaves it when its turn or
+ * its work is at its end, and then all turns are this context's own. */
 static double least_wait(const struct context *c, uint64_t item)
 {
     const bool own = card->owner >= 0 && c == &card->ctx[card->owner];

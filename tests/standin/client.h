@@ -10,8 +10,9 @@ enum { UNIT = 2 << 20 };
 
 /* Ends the program with a message unless it went well. */
 void need(CUresult r, const char *what);
-/* A call as a program may come by it: "linked" (its own symbols), "dlsym", "address" (cuGetProcAddress of CUDA 11.3),
- * "address2" (of CUDA 13), "threads" (the same, per-thread default streams). */
+/* A call as a program may come by it: "linked" (its own symbols), "dlsym", "address"
+ * (cuGetProcAddress of CUDA 11.3), "address2" (of CUDA 13), "threads" (the same, per-thread
+ * default streams). */
 void *call_by(const char *route, const char *symbol);
 
 /* Every call that takes card memory: units until it refuses, and again after all was given back. */

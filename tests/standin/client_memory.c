@@ -138,8 +138,8 @@ static size_t used(void)
     return first - free_bytes;
 }
 
-/* In units: created, mapped, released with the mapping left, unmapped; retained twice; two mappings of one; of the
- * host. */
+/* In units: created, mapped, released with the mapping left, unmapped; retained twice; two
+ * mappings of one; of the host. */
 void memory_handles(void)
 {
     const CUdeviceptr at = 1ull << 40;
@@ -204,7 +204,8 @@ void memory_arrays(void)
 
 /* ---- contexts ----------------------------------------------------------------------------------- */
 
-/* What was allocated in a context is gone with it; handles and stream-ordered memory are not the context's. */
+/* What was allocated in a context is gone with it; handles and stream-ordered memory are not the
+ * context's. */
 void memory_contexts(void)
 {
     CUdeviceptr p, async;

@@ -4,9 +4,10 @@
  * clock leaps to the first moment that one of them waits for. What the host's scheduler or other programs
  * do is then in no figure.
  *
- * Who runs: a process is blocked while it waits here, or while /proc says that it sleeps. A write to a pipe wakes
- * its reader before it returns, so a sleeper that nobody has written to stays asleep until one that waits here
- * goes on. One thread of a process may wait at a time. The lock spins: who waits for it must not look asleep. */
+ * Who runs: a process is blocked while it waits here, or while /proc says that it sleeps. A
+ * write to a pipe wakes its reader before it returns, so a sleeper that nobody has written to
+ * stays asleep until one that waits here goes on. One thread of a process may wait at a time.
+ * The lock spins: who waits for it must not look asleep. */
 #include "tests/standin/clock.h"
 
 #include <dlfcn.h>

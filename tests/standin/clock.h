@@ -1,5 +1,5 @@
-/* tests/standin/clock.h - the virtual clock (clock.c), where it is preloaded; without it these are NULL and the card
- * lives in real time. */
+/* tests/standin/clock.h - the virtual clock (clock.c), where it is preloaded; without it these
+ * are NULL and the card lives in real time. */
 #ifndef GPUSIM_TESTS_STANDIN_CLOCK_H
 #define GPUSIM_TESTS_STANDIN_CLOCK_H
 

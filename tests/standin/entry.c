@@ -1,5 +1,5 @@
-/* Entry points of the stand-in driver: cuGetProcAddress of both signatures, and the calls with per-thread default
- * streams, which here are the plain ones. */
+/* Entry points of the stand-in driver: cuGetProcAddress of both signatures, and the calls with
+ * per-thread default streams, which here are the plain ones. */
 #define __CUDA_API_VERSION_INTERNAL /* every exported version */
 #include <cuda.h>
 #include <string.h>

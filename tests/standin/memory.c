@@ -1,4 +1,5 @@
-/* The stand-in's other kinds of memory: handles and mappings, pools, arrays, and the primary context that holds some. */
+/* The stand-in's other kinds of memory: handles and mappings, pools, arrays, and the primary
+ * context that holds some. */
 #include "tests/standin/card.h"
 
 #define __CUDA_API_VERSION_INTERNAL /* every exported version */

@@ -1,5 +1,6 @@
-/* A forwarder whose messages take their time: preloaded, recv() of a request (8 bytes, calibrate/remote.c) returns so
- * many microseconds later as GPUSIM_NETWORK_DELAY_US says. What a probe of remote calls must find then is known. */
+/* A forwarder whose messages take their time: preloaded, recv() of a request (8 bytes,
+ * calibrate/remote.c) returns so many microseconds later as GPUSIM_NETWORK_DELAY_US says. What a
+ * probe of remote calls must find then is known. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* support/report_page.h - the report's page of a result, and a made-up result's policies to be changed first. */
+/* support/report_page.h - the report's page of a result, and a made-up result's policies to be
+ * changed first. */
 #ifndef GPUSIM_TESTS_REPORT_PAGE_H
 #define GPUSIM_TESTS_REPORT_PAGE_H
 

@@ -1,5 +1,6 @@
-/* Admission by deadline, of the second engine: a plan of claims on the units of each group, from the head of
- * engine/sched_reserve.c. What is free is counted from all claims at every time at which one begins or ends. */
+/* Admission by deadline, of the second engine: a plan of claims on the units of each group, from
+ * the head of engine/sched_reserve.c. What is free is counted from all claims at every time at
+ * which one begins or ends. */
 #include "support/second_inside.h"
 
 #include "support/support.h"

@@ -1,5 +1,5 @@
-/* Moves out of the way of the head of the queue, of the second engine: from the head of engine/sched_migrate.c, for
- * gangs. A node is cleared card by card on a list of who is where. */
+/* Moves out of the way of the head of the queue, of the second engine: from the head of
+ * engine/sched_migrate.c, for gangs. A node is cleared card by card on a list of who is where. */
 #include "support/second_inside.h"
 
 enum { NODES_TRIED = 8, MOST_MOVED = 64 };

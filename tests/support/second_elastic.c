@@ -1,6 +1,7 @@
-/* Elastic jobs, of the second engine: from the heads of engine/elastic.h and engine/sched_elastic.c. What a job asks
- * for changes with the size that it has or is tried with; who gives up cards, or gets more, is tried on a list of who
- * is where, and the sizes put back. */
+/* Elastic jobs, of the second engine: from the heads of engine/elastic.h and
+ * engine/sched_elastic.c. What a job asks for changes with the size that it has or is tried
+ * with; who gives up cards, or gets more, is tried on a list of who is where, and the sizes put
+ * back. */
 #include "support/second_inside.h"
 
 #include "support/support.h"

@@ -1,5 +1,6 @@
-/* Fragmentation gradient descent, of the second engine: from the head of policy/place_fgd.c, the classes of the mix
- * gathered from all jobs anew and a node's fragments before and after counted for each score. */
+/* Fragmentation gradient descent, of the second engine: from the head of policy/place_fgd.c, the
+ * classes of the mix gathered from all jobs anew and a node's fragments before and after counted
+ * for each score. */
 #include "support/second_inside.h"
 
 #include "support/support.h"

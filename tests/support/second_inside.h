@@ -1,6 +1,7 @@
-/* tests/support/second_inside.h - the second engine's own state, shared by its files: second_room.c (what is
- * free, where a job would go), second_place.c and second_fgd.c (placements that weigh nodes), second_order.c (who is next), second_promises.c (conservative backfill), second_preempt.c and second_engine.c (who starts, progress,
- * time). */
+/* tests/support/second_inside.h - the second engine's own state, shared by its files:
+ * second_room.c (what is free, where a job would go), second_place.c and second_fgd.c
+ * (placements that weigh nodes), second_order.c (who is next), second_promises.c (conservative
+ * backfill), second_preempt.c and second_engine.c (who starts, progress, time). */
 #ifndef GPUSIM_TESTS_SECOND_INSIDE_H
 #define GPUSIM_TESTS_SECOND_INSIDE_H
 
@@ -39,13 +40,13 @@ struct life {
     struct second_job *job;
     struct wish wish[GROUPS];
     struct size size[SECOND_SIZES];
-    int n_sizes, at_size,
-        held_size; /* 0: rigid; job and wish are as at_size says; on its cards held_size */
+    /* 0: rigid; job and wish are as at_size says; on its cards held_size */
+    int n_sizes, at_size, held_size;
     int32_t asked_milli;
     double scale; /* line of its work there / recorded */
     int64_t rank;
-    bool waiting, on,
-        working; /* on: holds its cards; working: past its start-up, memory allocated */
+    /* on: holds its cards; working: past its start-up, memory allocated */
+    bool waiting, on, working;
     struct place at;
     simtime allocated, ready, promised, finish;
     simtime from;        /* recorded work that it had to do as it came onto its cards */
@@ -122,8 +123,8 @@ struct engine {
     int account[SECOND_USERS], n_accounts; /* in the order in which they came */
     bool seen[SECOND_JOBS];                /* stepped on in this walk */
     bool failed;                           /* somebody ran out of memory as it started */
-    bool
-        news; /* somebody came or gave back: a limit that passes is no reason to look at the queue */
+    /* somebody came or gave back: a limit that passes is no reason to look at the queue */
+    bool news;
 };
 
 const struct plan_group *second_group_of_card(const struct engine *e, int card);
@@ -139,8 +140,8 @@ bool second_find_among(const struct engine *e, const struct view *v, const struc
 void second_enqueue(struct engine *e, int job); /* it begins to wait */
 void second_look(struct engine *e);             /* the queue is looked at */
 void second_held(struct engine *e, int job);    /* it has left its cards */
-int second_next(const struct engine *e,
-                int job); /* who waits next after it (-1: the first); -1: none */
+/* who waits next after it (-1: the first); -1: none */
+int second_next(const struct engine *e, int job);
 /* Through the queue while jobs are taken out, which may change whose turn it is: the first of those not yet
  * stepped on, as the order is now; -1: none. */
 void second_walk(struct engine *e);
@@ -156,8 +157,8 @@ bool second_borrows(const struct engine *e, const struct view *v, int user, int6
 void second_reclaim(struct engine *e);
 /* second_admit.c: order deadline: may it wait? */
 bool second_admits(struct engine *e, int job);
-/* second_mig.c: instances made on demand: one that is there or can be made; how long it takes until the place is
- * as the job needs it; it is taken. */
+/* second_mig.c: instances made on demand: one that is there or can be made; how long it takes
+ * until the place is as the job needs it; it is taken. */
 void second_mig_begin(struct engine *e);
 bool second_could_make(const struct engine *e, const struct view *v, int card, int profile);
 bool second_instance(const struct engine *e, const struct view *v, int job, int group,
@@ -194,14 +195,15 @@ void second_lift(struct engine *e, int job); /* it moves, with what it has done 
 void second_set_down(struct engine *e, int job, const struct place *at);
 /* second_defrag.c: the head starts where others make room for it by moving. */
 bool second_defrag(struct engine *e, int head);
-int second_eligible_on(const struct engine *e, const struct view *v,
-                       int node); /* cards for gangs */
+/* cards for gangs */
+int second_eligible_on(const struct engine *e, const struct view *v, int node);
 /* second_replace.c: the instant, where all jobs are placed anew. */
 void second_replace(struct engine *e);
 void second_off(struct engine *e, int job); /* it leaves its cards with all that it has done */
 void second_wishes(struct engine *e, int job);
-/* second_elastic.c: the sizes of a job that comes, as the smallest of which it waits; it is as one of them says; its
- * limit for the cards it has; a place for the best size that has one; jobs give up cards, or get more. */
+/* second_elastic.c: the sizes of a job that comes, as the smallest of which it waits; it is as
+ * one of them says; its limit for the cards it has; a place for the best size that has one; jobs
+ * give up cards, or get more. */
 void second_sizes(struct engine *e, int job);
 void second_be(struct engine *e, int job, int size);
 double second_stretch(const struct life *l);

@@ -1,5 +1,6 @@
-/* MIG instances made on demand, of the second engine: from engine/cluster.h (cluster_instance()) and model/mig.h. What
- * is kept of a card is which instances are there, in the order in which they were made; who has them is counted anew. */
+/* MIG instances made on demand, of the second engine: from engine/cluster.h (cluster_instance())
+ * and model/mig.h. What is kept of a card is which instances are there, in the order in which
+ * they were made; who has them is counted anew. */
 #include "support/second_inside.h"
 
 #include "support/support.h"

@@ -1,4 +1,5 @@
-/* Placements that weigh nodes, of the second engine: every node is scored for every request from those who run. */
+/* Placements that weigh nodes, of the second engine: every node is scored for every request from
+ * those who run. */
 #include "support/second_inside.h"
 
 #include "base/rng.h"

@@ -65,7 +65,8 @@ static bool behind_of(const struct engine *e, int job, int other)
     return a != b ? a > b : job > other;
 }
 
-/* Of those at their own places in the view the last that comes behind the job, and before `last` (-1: any). */
+/* Of those at their own places in the view the last that comes behind the job, and before `last`
+ * (-1: any). */
 static int last_behind(const struct engine *e, const struct view *v, const bool *won, int job,
                        int last)
 {
@@ -98,8 +99,9 @@ static bool fits_in(const struct engine *e, const struct view *v, int job, struc
     return second_may(e, v, job) && second_find(e, v, NULL, job, e->like, at);
 }
 
-/* Take off those behind the job, the last first, until it fits; then put back those, the first first, that need
- * not go. False: it does not fit, and nobody goes. *may: its quota is not what was in the way. */
+/* Take off those behind the job, the last first, until it fits; then put back those, the first
+ * first, that need not go. False: it does not fit, and nobody goes. *may: its quota is not what
+ * was in the way. */
 static bool make_room(struct engine *e, struct view *then, const bool *won, int job,
                       struct place *at, bool *may)
 {

@@ -30,7 +30,8 @@ static bool all_fit(const struct engine *e, struct anew *a)
     return true;
 }
 
-/* The job stays on its cards if its new ones would be on the same nodes and on no faster wires, and its own are free. */
+/* The job stays on its cards if its new ones would be on the same nodes and on no faster wires,
+ * and its own are free. */
 static bool remains(const struct engine *e, const struct view *then, int job,
                     const struct place *at)
 {

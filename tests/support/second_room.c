@@ -232,7 +232,8 @@ static int eligible_on(const struct engine *e, const struct ask *a, int node)
     return n;
 }
 
-/* The node with the fewest eligible cards, or the most, or the first, that has the cards; not one already used. */
+/* The node with the fewest eligible cards, or the most, or the first, that has the cards; not
+ * one already used. */
 static bool one_node(const struct engine *e, const struct ask *a, int want, struct place *out)
 {
     const struct plan_group *g = &e->plan->group[a->group];
@@ -269,8 +270,8 @@ static bool in_domain(const struct engine *e, int group, int cards)
     return g->domain < g->per_node || cards > g->per_node;
 }
 
-/* Cards from `first` on before `end`: of a node, the first that do; of several, whole nodes, then the node with the
- * fewest eligible cards. */
+/* Cards from `first` on before `end`: of a node, the first that do; of several, whole nodes,
+ * then the node with the fewest eligible cards. */
 static bool cards_of_domain(const struct engine *e, const struct ask *a, int first, int end,
                             struct place *out)
 {
@@ -321,9 +322,9 @@ static bool one_domain(const struct engine *e, const struct ask *a, struct place
     return true;
 }
 
-/* From which rack the next of `whole` nodes comes. `free`: what each has left; `taken`: what it has given. Pack: the
- * one that is begun, else the tightest that has all, else that with the most. Spread: of those that have given the
- * least, that with the most at first. */
+/* From which rack the next of `whole` nodes comes. `free`: what each has left; `taken`: what it
+ * has given. Pack: the one that is begun, else the tightest that has all, else that with the
+ * most. Spread: of those that have given the least, that with the most at first. */
 static int next_rack(const struct engine *e, const int *free, const int *taken, int n, int whole)
 {
     int best = -1;
@@ -493,7 +494,8 @@ bool second_holds(const struct engine *e, const struct view *v, int job, const s
     return true;
 }
 
-/* Whole cards of a node are as good as each other: those first that have room in `other`, or those that have not. */
+/* Whole cards of a node are as good as each other: those first that have room in `other`, or
+ * those that have not. */
 void second_prefer(const struct engine *e, const struct view *v, const struct view *other,
                    bool room_first, int job, struct place *at)
 {

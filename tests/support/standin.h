@@ -29,8 +29,8 @@ struct measured {
     char *said;
 };
 
-static bool
-    real_time; /* for what the machine itself takes; else the stand-in's clock, which waits for nobody */
+/* for what the machine itself takes; else the stand-in's clock, which waits for nobody */
+static bool real_time;
 
 static const char *preload_first = ""; /* "LIBRARY:", before the clock */
 

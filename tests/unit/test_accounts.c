@@ -295,7 +295,8 @@ static void unknown_group(void **state)
     }
 }
 
-/* A quota that no job came for is perhaps a name written wrong; "*" is no name, a job without room has come. */
+/* A quota that no job came for is perhaps a name written wrong; "*" is no name, a job without
+ * room has come. */
 static void quotas_that_nobody_came_for(void **state)
 {
     char text[1500], said[400];

@@ -1,8 +1,9 @@
-/* test_breach.c - each conservation law is broken on purpose, one at a time: `gpusim run` must end with status 6,
- * name the law, print no result and leave none.
+/* test_breach.c - each conservation law is broken on purpose, one at a time: `gpusim run` must
+ * end with status 6, name the law, print no result and leave none.
  *
- * The run and the runner are compiled into this program once more, with what they ask other modules for going
- * through functions here that can lie; the linker then leaves out the library's own. */
+ * The run and the runner are compiled into this program once more, with what they ask other
+ * modules for going through functions here that can lie; the linker then leaves out the
+ * library's own. */
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cost/tco.h"

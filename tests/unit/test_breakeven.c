@@ -100,8 +100,8 @@ static void commit_to_the_base(void **state)
     const struct demand_level whole[] = { { 2, 0.5 }, { 7, 0.3 }, { 12, 0.2 } };
     assert_close(commit_level(whole, 3, 0.45, 1), 7, 0); /* P(> 2) = 0.5, P(> 7) = 0.2 */
     assert_close(commit_level(whole, 3, 0.5, 1), 2, 0);
-    assert_close(commit_level(whole, 3, -0.1, 1), 12,
-                 0); /* paid to commit: all that is ever asked for */
+    /* paid to commit: all that is ever asked for */
+    assert_close(commit_level(whole, 3, -0.1, 1), 12, 0);
     assert_close(commit_usd_per_hour(whole, 3, 7, 0.45, 1), 3.15 + 0.2 * 5, 1e-14);
 }
 

@@ -71,8 +71,9 @@ static void efficiency(void **state)
     profile_out_destroy(o);
 }
 
-/* 2 jobs of 0.3 ms host and 1 ms card with an overhead of 0.111: MVA by hand, R(2) = 1.111 (1 + Q(1)), Q(1) = 1.111 /
- * 1.411, X(2) = 2 / (R(2) + 0.3), kept 1.3 X(2) = 1.1375; without waiting 1.3 / 1.111. */
+/* 2 jobs of 0.3 ms host and 1 ms card with an overhead of 0.111: MVA by hand, R(2) = 1.111 (1 +
+ * Q(1)), Q(1) = 1.111 / 1.411, X(2) = 2 / (R(2) + 0.3), kept 1.3 X(2) = 1.1375; without waiting
+ * 1.3 / 1.111. */
 static void gaps_and_sums(void **state)
 {
     struct profile_out *o = card(1000, 111, 0.9);

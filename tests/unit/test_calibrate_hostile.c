@@ -1,5 +1,6 @@
-/* calibrate where the world is against it: no room for its files, closed standard files, libraries that are not there, old
- * drivers, several devices. What cannot be measured says so; what cannot be written ends with 4. */
+/* calibrate where the world is against it: no room for its files, closed standard files,
+ * libraries that are not there, old drivers, several devices. What cannot be measured says so;
+ * what cannot be written ends with 4. */
 #include "tests/support/standin.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
-/* The intercept probe, whole, on the stand-in: a cost that is planted in our library's launches comes back, and
- * the quotas are what the library makes of them. Without a library nothing is a number. */
+/* The intercept probe, whole, on the stand-in: a cost that is planted in our library's launches
+ * comes back, and the quotas are what the library makes of them. Without a library nothing is a
+ * number. */
 #include "tests/support/standin.h"
 
 static void planted_cost_and_quotas(void **state)
@@ -26,9 +27,10 @@ static void planted_cost_and_quotas(void **state)
     expect(&m, "intercept.core_25", 0.25, 0.05, 0);
     expect(&m, "intercept.core_50", 0.5, 0.05, 0);
     expect(&m, "intercept.core_75", 0.75, 0.05, 0);
-    /* While the other one has its turns they are in the measured length of a batch: each is on its feet for just its quota
-     * of the time, and while both are, each gets half of what turns leave. So both lose the same, at most as if the small
-     * one were never alone; the exponent is of the same two figures. */
+    /* While the other one has its turns they are in the measured length of a batch: each is on
+     * its feet for just its quota of the time, and while both are, each gets half of what turns
+     * leave. So both lose the same, at most as if the small one were never alone; the exponent
+     * is of the same two figures. */
     const double small = measured_value(&m, "intercept.core_30_of_pair"),
                  large = measured_value(&m, "intercept.core_70_of_pair");
     const double each = 0.5 * 1500 / 1650;
@@ -44,8 +46,9 @@ static void planted_cost_and_quotas(void **state)
     done(&m);
 }
 
-/* A bucket that is full at the start: at a quota of 50 % work goes on at full speed until bucket and refill are spent,
- * after as long as the bucket holds. A second is within 5 % of its share 50 ms before. */
+/* A bucket that is full at the start: at a quota of 50 % work goes on at full speed until bucket
+ * and refill are spent, after as long as the bucket holds. A second is within 5 % of its share
+ * 50 ms before. */
 static void planted_burst(void **state)
 {
     (void)state;

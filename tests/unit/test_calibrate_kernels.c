@@ -1,5 +1,6 @@
-/* The kernels that calibrate carries: every one of them for every architecture that the toolkit knows, none with
- * spilled registers, by ptxas when it compiled them and by cuobjdump of what was embedded. */
+/* The kernels that calibrate carries: every one of them for every architecture that the toolkit
+ * knows, none with spilled registers, by ptxas when it compiled them and by cuobjdump of what
+ * was embedded. */
 #include "base/mem.h"
 #include "tests/support/support.h"
 

@@ -159,7 +159,8 @@ static void no_product_above_the_catalogue(void **state)
     done(&b);
 }
 
-/* A T4's memory moves 320 GB/s by its sheet, which bounds it where the driver does not tell the memory's clock. */
+/* A T4's memory moves 320 GB/s by its sheet, which bounds it where the driver does not tell the
+ * memory's clock. */
 static void no_memory_above_the_catalogue(void **state)
 {
     struct bench b = quiet_card();

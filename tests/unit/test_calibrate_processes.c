@@ -178,8 +178,9 @@ static void remote(void **state)
     done(&m);
 }
 
-/* Requests that take their time on the way, cards of slow and quick calls, and the bus: on the clock that does not wait
- * sockets take none, so exactly that comes back, whatever the same calls take natively. */
+/* Requests that take their time on the way, cards of slow and quick calls, and the bus: on the
+ * clock that does not wait sockets take none, so exactly that comes back, whatever the same
+ * calls take natively. */
 static void planted_network(void **state)
 {
     static const struct {

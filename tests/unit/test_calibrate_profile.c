@@ -1,5 +1,5 @@
-/* The writer of profiles: no number beyond its bounds, no parameter that is both a number and missing; what one process
- * tells another arrives whole. */
+/* The writer of profiles: no number beyond its bounds, no parameter that is both a number and
+ * missing; what one process tells another arrives whole. */
 #include "calibrate/profile_write.h"
 #include "tests/support/support.h"
 
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Seven samples: the interval is from the least to the largest. What lies beyond the bound is in the samples, not in the
- * profile. */
+/* Seven samples: the interval is from the least to the largest. What lies beyond the bound is in
+ * the samples, not in the profile. */
 static void no_interval_above_the_bound(void **state)
 {
     static const double v[] = { 95, 97, 99, 100, 101, 103, 104 };

@@ -21,8 +21,8 @@ static void rates(void **state)
     assert_true(isnan(bins_rate(&b, 40)));
 }
 
-/* Windows of a second: 90, 110, 100 kernels deviate by 10 around 100; what does not fill a window at the front is
- * left out. */
+/* Windows of a second: 90, 110, 100 kernels deviate by 10 around 100; what does not fill a
+ * window at the front is left out. */
 static void deviation(void **state)
 {
     (void)state;
@@ -32,15 +32,16 @@ static void deviation(void **state)
     assert_close(bins_deviation(&b, 10, 10), 0.1, 1e-12);
     b.count[9] = 99; /* before the windows */
     assert_close(bins_deviation(&b, 5, 10), 0.1, 1e-12);
-    b.count[9] =
-        20; /* four windows: 110, 90, 110, 100; mean 102.5, squares 56.25 156.25 56.25 6.25 */
+    /* four windows: 110, 90, 110, 100; mean 102.5, squares 56.25 156.25 56.25 6.25 */
+    b.count[9] = 20;
     assert_close(bins_deviation(&b, 0, 10), sqrt(275.0 / 3) / 102.5, 1e-12);
     assert_true(isnan(bins_deviation(&b, 25, 10))); /* one window */
     b = step(40, 0);
     assert_true(isnan(bins_deviation(&b, 0, 10))); /* no work */
 }
 
-/* A burst of 0.6 s at twice the rate: a window that starts at 0.5 s holds one bin of it, 110 kernels for 100. */
+/* A burst of 0.6 s at twice the rate: a window that starts at 0.5 s holds one bin of it, 110
+ * kernels for 100. */
 static void settling(void **state)
 {
     (void)state;

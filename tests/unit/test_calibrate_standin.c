@@ -1,6 +1,7 @@
-/* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back within the
- * intervals that the profile states. On the stand-in's virtual clock only planted times pass, and 25 ns for each
- * reading of the clock, which is in the interval of what is measured by the host's clock. */
+/* calibrate, whole, on cards that are not there (tests/standin): the planted figures come back
+ * within the intervals that the profile states. On the stand-in's virtual clock only planted
+ * times pass, and 25 ns for each reading of the clock, which is in the interval of what is
+ * measured by the host's clock. */
 #include "model/profile.h"
 #include "tests/support/standin.h"
 
@@ -111,8 +112,8 @@ static void turns(void **state)
     }
 }
 
-/* A context whose threads are on every SM takes longer to put away: the efficiency that is measured with such is the one
- * that this switch implies, not the one of a single thread. */
+/* A context whose threads are on every SM takes longer to put away: the efficiency that is
+ * measured with such is the one that this switch implies, not the one of a single thread. */
 static void large_contexts(void **state)
 {
     (void)state;
@@ -127,8 +128,8 @@ static void large_contexts(void **state)
     done(&m);
 }
 
-/* Not --quick: more processes than two. The loss does not grow with them; host gaps are used by the others until the card
- * is busy all the time. */
+/* Not --quick: more processes than two. The loss does not grow with them; host gaps are used by
+ * the others until the card is busy all the time. */
 static void many_processes(void **state)
 {
     (void)state;
@@ -170,7 +171,8 @@ static void many_processes(void **state)
     done(&m);
 }
 
-/* Windows in which the card was slowed are left out and counted. Turns are of the card's timer, whatever its clock. */
+/* Windows in which the card was slowed are left out and counted. Turns are of the card's timer,
+ * whatever its clock. */
 static void throttled(void **state)
 {
     (void)state;
@@ -193,7 +195,8 @@ static void throttled(void **state)
     done(&m);
 }
 
-/* Three kernels on few and many SMs: what is planted is the part of their time that shrinks with the number of SMs. */
+/* Three kernels on few and many SMs: what is planted is the part of their time that shrinks with
+ * the number of SMs. */
 static void widths(void **state)
 {
     static const struct {

@@ -1,5 +1,6 @@
-/* How calibrate ends where nothing can be measured: status 4 and one line that says what to do. On drivers that do
- * not start, that see no device, that are older than the toolkit; and with none at all. */
+/* How calibrate ends where nothing can be measured: status 4 and one line that says what to do.
+ * On drivers that do not start, that see no device, that are older than the toolkit; and with
+ * none at all. */
 #include "tests/support/standin.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,10 @@
-/* The start of processes with a preloaded library, on the stand-in: a lock that is planted in our library comes back for
- * 1, 8 and 64 at once. A program apart from test_calibrate_intercept.c, since so many processes take their time. */
+/* The start of processes with a preloaded library, on the stand-in: a lock that is planted in
+ * our library comes back for 1, 8 and 64 at once. A program apart from
+ * test_calibrate_intercept.c, since so many processes take their time. */
 #include "tests/support/standin.h"
 
-/* A library that starts one process at a time, 700 us each: a start alone, the mean wait of n at once ((n + 1) / 2
- * turns), the longest (n turns). */
+/* A library that starts one process at a time, 700 us each: a start alone, the mean wait of n at
+ * once ((n + 1) / 2 turns), the longest (n turns). */
 static void planted_start(void **state)
 {
     (void)state;

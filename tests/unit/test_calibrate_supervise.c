@@ -1,6 +1,7 @@
-/* calibrate where something never ends: kernels, calls of the driver, processes; where it crashes; where it is told to
- * stop. What was measured is kept, the rest is not measured for a stated reason, and nobody is left behind. In real time,
- * since the stand-in's clock would leap to the end of what never ends. */
+/* calibrate where something never ends: kernels, calls of the driver, processes; where it
+ * crashes; where it is told to stop. What was measured is kept, the rest is not measured for a
+ * stated reason, and nobody is left behind. In real time, since the stand-in's clock would leap
+ * to the end of what never ends. */
 #include "tests/support/standin.h"
 
 #include <dirent.h>
@@ -73,7 +74,8 @@ static void load(struct json_doc *doc, const char *name)
     free(path);
 }
 
-/* Status 5, what is left is written: the profile has `has`, the samples say why `lacks` (NULL: nothing) is not there. */
+/* Status 5, what is left is written: the profile has `has`, the samples say why `lacks` (NULL:
+ * nothing) is not there. */
 static void expect_cut(const char *plan, const char *args, const char *has, const char *lacks,
                        const char *why)
 {
@@ -140,8 +142,8 @@ static void crash(void **state)
                "base.l2_Bps", "the process that measured died of signal 6");
 }
 
-/* Workers: a kernel, the start and the end of one; the child of the context probe. What was measured of a probe before it
- * was ended is kept. */
+/* Workers: a kernel, the start and the end of one; the child of the context probe. What was
+ * measured of a probe before it was ended is kept. */
 static void processes_without_end(void **state)
 {
     const char *why = "ended by the time limit";
@@ -178,7 +180,8 @@ static void no_device_within_the_limit(void **state)
     }
 }
 
-/* Starts it, waits until it says that `step` is at work (NULL: 0.3 s), sends the signal; what waitpid() says. */
+/* Starts it, waits until it says that `step` is at work (NULL: 0.3 s), sends the signal; what
+ * waitpid() says. */
 static int run_and_signal(const char *plan, const char *args, const char *step, int signal)
 {
     char *command = xasprintf("exec '%s' %s -o '%s/p.json' >/dev/null 2>'%s/said'",
@@ -247,7 +250,8 @@ static void interrupted(void **state)
     assert_int_equal(files_in_folder(), 3); /* profile, samples, what it said */
 }
 
-/* Workers at work, a worker that does not start, a probe's child: nobody is left, whoever is killed and how. */
+/* Workers at work, a worker that does not start, a probe's child: nobody is left, whoever is
+ * killed and how. */
 static void nobody_is_left(void **state)
 {
     static const struct {
@@ -268,8 +272,8 @@ static void nobody_is_left(void **state)
         }
 }
 
-/* Everything is measured and told, and the process does not come out of the driver: nobody waits for it against a
- * signal, and what it told is written. */
+/* Everything is measured and told, and the process does not come out of the driver: nobody waits
+ * for it against a signal, and what it told is written. */
 static void no_end(void **state)
 {
     (void)state;

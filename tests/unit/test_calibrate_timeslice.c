@@ -75,8 +75,8 @@ static void only_what_both_saw(void **state)
     sampler_fini(&c);
 }
 
-/* Three take turns of 700, 900 and 1300 ns with 40 ns between them: a gap is two runs and three switches. Where one of
- * them misses its turn the gap says nothing. */
+/* Three take turns of 700, 900 and 1300 ns with 40 ns between them: a gap is two runs and three
+ * switches. Where one of them misses its turn the gap says nothing. */
 static void three_processes(void **state)
 {
     enum { N = 12 };

@@ -110,7 +110,8 @@ static void certain_and_lopsided(void **state)
     simulated_fini(&s);
 }
 
-/* Within 2 % at the medians the quicker one is taken, however seldom it is the cheaper; the reader is told. */
+/* Within 2 % at the medians the quicker one is taken, however seldom it is the cheaper; the
+ * reader is told. */
 static void cheaper_by_less_than_the_tie(void **state)
 {
     struct simulated s;
@@ -173,8 +174,8 @@ static const struct comparison_row *comparison(const struct result *r, const cha
     return NULL;
 }
 
-/* The same scenario on other random numbers, one run after the other: with fixed prices a draw costs what one of
- * five runs costs, the dearest and the cheapest of which are the outer fifths. */
+/* The same scenario on other random numbers, one run after the other: with fixed prices a draw
+ * costs what one of five runs costs, the dearest and the cheapest of which are the outer fifths. */
 static void replications(void **state)
 {
     static const char text[] =
@@ -246,8 +247,8 @@ static void replications(void **state)
     "{ 'format': 'gpusim-prices/1', 'name': 'the cloud', 'currency': 'USD', 'rate': 0, 'term': '2 y', 'as_of': " \
     "'2026-01', 'items': [ { 'name': 'x', " item " } ] }"
 
-/* A card of 876 USD that is held all the time against 0.5 USD an hour, 365 a month: paid in month 2.4. A book of rent
- * without that card is refused. */
+/* A card of 876 USD that is held all the time against 0.5 USD an hour, 365 a month: paid in
+ * month 2.4. A book of rent without that card is refused. */
 static void held_against_a_book_of_rent(void **state)
 {
     static const char text[] =

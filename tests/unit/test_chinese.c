@@ -1,6 +1,7 @@
-/* test_chinese.c - the Chinese pages hold no English but proper names: every word of Latin letters that a reader sees on
- * pages and pictures of real runs is in the list below or a name of the scenario. Texts quoted from data files are marked
- * as English, and the head of their column says in Chinese that they are quoted. */
+/* test_chinese.c - the Chinese pages hold no English but proper names: every word of Latin
+ * letters that a reader sees on pages and pictures of real runs is in the list below or a name
+ * of the scenario. Texts quoted from data files are marked as English, and the head of their
+ * column says in Chinese that they are quoted. */
 #include "support/stored_plots.h"
 
 #include "base/str.h"

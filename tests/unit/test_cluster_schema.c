@@ -1,7 +1,8 @@
-/* scenarios/cluster/kubernetes-job.yaml against what the API takes (batch/v1 Job, Kubernetes 1.29 to 1.31): every
- * field of it exists there, has the type that is asked for as YAML reads it (an environment variable of 8 is
- * refused, "8" is not), and brings what it must. A field that is not listed here fails: look it up in the API
- * reference and add it. Checked against the models of the client library of version 31 as well, once, by hand. */
+/* scenarios/cluster/kubernetes-job.yaml against what the API takes (batch/v1 Job, Kubernetes
+ * 1.29 to 1.31): every field of it exists there, has the type that is asked for as YAML reads it
+ * (an environment variable of 8 is refused, "8" is not), and brings what it must. A field that
+ * is not listed here fails: look it up in the API reference and add it. Checked against the
+ * models of the client library of version 31 as well, once, by hand. */
 #include "tests/support/support.h"
 
 #include "base/mem.h"

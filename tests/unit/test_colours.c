@@ -1,5 +1,5 @@
-/* test_colours.c - a policy keeps its colour, in pictures and on pages, wherever it stands in a scenario and whichever of the
- * policies were run or compared. */
+/* test_colours.c - a policy keeps its colour, in pictures and on pages, wherever it stands in a
+ * scenario and whichever of the policies were run or compared. */
 #include "support/fake_result.h"
 #include "support/stored_plots.h"
 
@@ -31,7 +31,8 @@ static bool in_picture(const char *svg, size_t place)
     return strstr(svg, want) != NULL;
 }
 
-/* By the name, in any order; kinds of sharing have the first places; no two the same while there are enough. */
+/* By the name, in any order; kinds of sharing have the first places; no two the same while there
+ * are enough. */
 static void by_name(void **state)
 {
     static const char *const kinds[] = { "whole", "mig", "timeslice", "mps", "intercept", "pool" };

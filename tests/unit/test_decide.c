@@ -171,8 +171,9 @@ static void classes_and_services(void **state)
     arena_destroy(a);
 }
 
-/* A target that is missed by a hair is missed: where another policy meets all of them, the cheaper one that does not is
- * no choice. Where none does, those near the best are; the answer says so. */
+/* A target that is missed by a hair is missed: where another policy meets all of them, the
+ * cheaper one that does not is no choice. Where none does, those near the best are; the answer
+ * says so. */
 static void missed_by_a_hair(void **state)
 {
     (void)state;
@@ -216,8 +217,8 @@ static void missed_by_a_hair(void **state)
     arena_destroy(a);
 }
 
-/* Cameras run all week: none ends within the window under one policy, all do under the other, and what they cost is
- * compared by the year. 24 of 100 USD of 876 hours, and 60 of 300. */
+/* Cameras run all week: none ends within the window under one policy, all do under the other,
+ * and what they cost is compared by the year. 24 of 100 USD of 876 hours, and 60 of 300. */
 static void endless_work(void **state)
 {
     (void)state;

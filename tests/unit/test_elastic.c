@@ -1,6 +1,7 @@
-/* test_elastic.c - jobs that work on fewer or more cards, by hand: sizes, scaling curves, who starts with what,
- * who grows and who makes room; then random work, whose card time must be its work exactly.
- * Mutants: work done is forgotten at a resize, a limit is not stretched, all shrink to the least at once. */
+/* test_elastic.c - jobs that work on fewer or more cards, by hand: sizes, scaling curves, who
+ * starts with what, who grows and who makes room; then random work, whose card time must be its
+ * work exactly. Mutants: work done is forgotten at a resize, a limit is not stretched, all
+ * shrink to the least at once. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -93,8 +94,8 @@ static void grows_and_makes_room(void **state)
         { "y", 10, 13, 1 });
 }
 
-/* x gives y a card at 10 and starts again until 15, so z, who comes in between, waits. When w comes, x can be asked: z
- * stands before w, and starts. */
+/* x gives y a card at 10 and starts again until 15, so z, who comes in between, waits. When w
+ * comes, x can be asked: z stands before w, and starts. */
 static void a_newcomer_makes_others_be_asked_again(void **state)
 {
     (void)state;
@@ -113,7 +114,8 @@ static void nobody_makes_room_for_who_is_held_up(void **state)
         { "f", 10, 40, 1 }, { "s", 20, 60, 1 });
 }
 
-/* f and e want three cards, of one node of a, which is taken; e can do with four, which no node has: those of b. */
+/* f and e want three cards, of one node of a, which is taken; e can do with four, which no node
+ * has: those of b. */
 static void more_cards_fit_where_fewer_do_not(void **state)
 {
     static const char text[] =
@@ -180,8 +182,9 @@ static void easy_knows_the_stretched_limit(void **state)
     simulated_fini(&s);
 }
 
-/* h has less to do than e and takes its cards at 10 s; e goes on with the two that are left, at half the speed;
- * where it may grow, it does at 20 s. k, who waits behind it, gets one of the two, as from any elastic job. */
+/* h has less to do than e and takes its cards at 10 s; e goes on with the two that are left, at
+ * half the speed; where it may grow, it does at 20 s. k, who waits behind it, gets one of the
+ * two, as from any elastic job. */
 static void preempted_and_smaller(void **state)
 {
     (void)state;

@@ -119,7 +119,8 @@ static void racks_packed_and_spread(void **state)
          "y", NULL, 30, 230);
 }
 
-/* A slot is free on every card, the memory for it on all but that of job x: racks are asked for nodes that do. */
+/* A slot is free on every card, the memory for it on all but that of job x: racks are asked for
+ * nodes that do. */
 static void racks_count_nodes_that_hold_the_gang(void **state)
 {
     static const char *const rules[] = { "any", "pack", "spread" };

@@ -103,8 +103,8 @@ static void per_thread_streams(void **state)
     expect("", "per-thread", "per thread: kernel 10 ex 4 cooperative 4 graph 4; plain 0 seen 18\n");
 }
 
-/* 64 MiB are 32 units of 2 MiB by every call that takes memory, however the program came by the call; full is full,
- * and what is given back can be taken again. */
+/* 64 MiB are 32 units of 2 MiB by every call that takes memory, however the program came by the
+ * call; full is full, and what is given back can be taken again. */
 static void every_allocation(void **state)
 {
     static const char *const routes[] = { "linked", "dlsym", "address", "address2" };
@@ -131,8 +131,9 @@ static void handles_arrays_contexts(void **state)
     const char *env = "GPUSIM_MEMORY_LIMIT=1g";
     /* three units that outlive their handle, and their mapping; two mappings of one; the host's */
     expect(env, "handles", "created 3 released 3 retained 3 gone 0\nhalf 2 none 0 host 0\n");
-    /* 100 x 30 x 4; x 7 of 2 halves; 1000 floats; half a byte and one a texel; 12 bits; 4 shorts; sparse; floats of
-     * 8 x 4 x 2, 4 x 2 x 1, 2 x 1 x 1, 1 x 1 x 1; six faces of 8 x 4 and 4 x 2 */
+    /* 100 x 30 x 4; x 7 of 2 halves; 1000 floats; half a byte and one a texel; 12 bits; 4
+     * shorts; sparse; floats of 8 x 4 x 2, 4 x 2 x 1, 2 x 1 x 1, 1 x 1 x 1; six faces of 8 x 4
+     * and 4 x 2 */
     expect(env, "arrays", "bytes 12000 84000 4000 2048 4096 6144 32768 0 300 960 left 0\n");
     expect(env, "contexts", "four 4 after 2 held 3 released 2 reset 2\n");
 }
@@ -210,8 +211,8 @@ static void compute_quota(void **state)
     free(text);
 }
 
-/* A tenth of the time on the card, the rest the host's: a quota of 30 % costs it nothing, one of 5 % makes it wait twice
- * as long. The waits between launches are not kernel time. */
+/* A tenth of the time on the card, the rest the host's: a quota of 30 % costs it nothing, one of
+ * 5 % makes it wait twice as long. The waits between launches are not kernel time. */
 static void gaps_are_free(void **state)
 {
     static const struct {

@@ -292,8 +292,8 @@ static void stranded(void **state)
     assert_int_equal(mig_stranded_slices(g, 0xff, 6), 1); /* 3g + 3g: all memory, 6 of 7 slices */
     assert_int_equal(mig_stranded_slices(g, 0xff, 7), 0); /* 4g + 3g uses everything */
     assert_int_equal(mig_stranded_slices(g, 0xff, 4), 3); /* four 1g.10gb */
-    assert_int_equal(mig_stranded_slices(g, 0x0f, 3),
-                     1); /* 3g at 0: 3 of the other 4 slices are left */
+    /* 3g at 0: 3 of the other 4 slices are left */
+    assert_int_equal(mig_stranded_slices(g, 0x0f, 3), 1);
     assert_int_equal(mig_stranded_slices(g, 0xf0, 3), 0); /* 3g at 4: a 4g still fits */
     assert_int_equal(mig_largest_placeable(g, 0), mig_profile_find(g, "7g.40gb"));
     assert_int_equal(mig_largest_placeable(g, 0xf0), mig_profile_find(g, "4g.20gb"));

@@ -93,8 +93,9 @@ static void room_for_a_gang(void **state)
     simulated_fini(&s);
 }
 
-/* A move makes nothing safe. a, moved at 20 s, is struck at 50 s and starts from nothing at 60 s; struck at 25 s, it had
- * left in the pause of its checkpoint, 19 s to 23 s, which was not made: 100 s and five pauses of 4 s. b's was. */
+/* A move makes nothing safe. a, moved at 20 s, is struck at 50 s and starts from nothing at 60
+ * s; struck at 25 s, it had left in the pause of its checkpoint, 19 s to 23 s, which was not
+ * made: 100 s and five pauses of 4 s. b's was. */
 static void a_move_is_no_checkpoint(void **state)
 {
     static const char rows[] = "a,0,100,1,,\nb,0,100,1,,\nc,20,50,2,,\n";

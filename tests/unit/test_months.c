@@ -65,9 +65,9 @@ static void one_purchase(void **state)
     arena_destroy(a);
 }
 
-/* Cards with a life of a year and a half, bought again at months 18 and 36 of 42; the last keeps half its value
- * per year for half a year. Renting is dearer at month 17 and cheaper after 18: not paid back before the
- * end if it is not so for good. */
+/* Cards with a life of a year and a half, bought again at months 18 and 36 of 42; the last keeps
+ * half its value per year for half a year. Renting is dearer at month 17 and cheaper after 18:
+ * not paid back before the end if it is not so for good. */
 static void bought_again(void **state)
 {
     (void)state;

@@ -253,7 +253,8 @@ static void backfill_while_cards_are_out(void **state)
     simulated_fini(&s);
 }
 
-/* Struck while its instance is being made: it has not started yet, and starts when it is given cards again. */
+/* Struck while its instance is being made: it has not started yet, and starts when it is given
+ * cards again. */
 static void struck_before_the_start(void **state)
 {
     struct simulated s;
@@ -485,8 +486,9 @@ static void racks_fall_with_all_in_them(void **state)
     ", 'faults': { 'card_mtbf': '2 d', 'card_repair': '1000 s', 'node_mtbf': '0 s', 'repair': "    \
     "'fixed', 'max_restarts': 0 }"
 
-/* One of two cards fails. h needs both: it gets them when the repair is expected to be over. m is done before,
- * k would not be, so it waits: a scheduler that knows nothing of repairs would start it after m. */
+/* One of two cards fails. h needs both: it gets them when the repair is expected to be over. m
+ * is done before, k would not be, so it waits: a scheduler that knows nothing of repairs would
+ * start it after m. */
 static void reservations_know_when_repairs_end(void **state)
 {
     static const char *const backfill[] = { "'backfill': 'easy'", "'backfill': 'conservative'" };

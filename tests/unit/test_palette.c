@@ -1,5 +1,6 @@
-/* test_palette.c - the colours of policies: the same in pictures and on the page; each stands out from the page in
- * both modes (3 to 1, WCAG 2.1, 1.4.11), and any two are told apart, with colour blindness too. */
+/* test_palette.c - the colours of policies: the same in pictures and on the page; each stands
+ * out from the page in both modes (3 to 1, WCAG 2.1, 1.4.11), and any two are told apart, with
+ * colour blindness too. */
 #include "support/fake_result.h"
 #include "support/support.h"
 

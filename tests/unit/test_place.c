@@ -77,7 +77,8 @@ static void b43_two_cards_two_pods(void **state)
     simulated_fini(&s);
 }
 
-/* ---- a gang of slots goes where its node's cards are emptiest, when its placement keeps neighbours apart ---- */
+/* ---- a gang of slots goes where its node's cards are emptiest, when its placement keeps
+ * neighbours apart ---- */
 
 static void a_gang_of_slots_by_load(void **state)
 {
@@ -98,8 +99,9 @@ static void a_gang_of_slots_by_load(void **state)
     simulated_fini(&s);
 }
 
-/* The same for one that EASY puts before the head. Of sixteen singles four stay on card 0, three on 1, one each on 2
- * and 3; four, the head, waits for card 0, and the short gang is done by then. */
+/* The same for one that EASY puts before the head. Of sixteen singles four stay on card 0, three
+ * on 1, one each on 2 and 3; four, the head, waits for card 0, and the short gang is done by
+ * then. */
 static void a_short_gang_of_slots_by_load(void **state)
 {
     static const int seconds[] = { 100, 10,   1000, 1000, 100, 1000, 10, 10,
@@ -324,8 +326,8 @@ static void against_the_scan(void **state)
             held[at] = held[--n];
             continue;
         }
-        const int i =
-            below(&seed, 4) ? below(&seed, 8) : below(&seed, SHAPES); /* some are frequent */
+        /* some are frequent */
+        const int i = below(&seed, 4) ? below(&seed, 8) : below(&seed, SHAPES);
         place->submitted(cluster_place_state(c), ask[i].r);
         place_scan_submitted(scan, ask[i].r);
         const int group = place->pick_any(c, ask[i].r, &got);

@@ -71,8 +71,8 @@ static void expect(const struct runner *r, const char *fleet, const char *name, 
         fail_msg("%s of %s: %g, %s", name, fleet, x->value, x->provenance);
 }
 
-/* Each group by its own file, and by the defaults for what that lacks. A figure of a measurement that contradicts
- * itself says so; one that was published besides does not. */
+/* Each group by its own file, and by the defaults for what that lacks. A figure of a measurement
+ * that contradicts itself says so; one that was published besides does not. */
 static void same_card_two_profiles(void **state)
 {
     struct runner r;

@@ -1,5 +1,5 @@
-/* The prefix cache of one replica (policy/prefix_cache.h) by hand: blocks of 40 tokens in a KV cache of blocks
- * of 16, so 32 tokens (2 blocks) of each whole block are kept.
+/* The prefix cache of one replica (policy/prefix_cache.h) by hand: blocks of 40 tokens in a KV
+ * cache of blocks of 16, so 32 tokens (2 blocks) of each whole block are kept.
  *
  * Mutant: prefix-cache-forgets-the-use. */
 #include "policy/prefix_cache.h"
@@ -126,8 +126,8 @@ static void odd_prompts(void **state)
 }
 
 /* Many blocks, at random, against a list of what must be there. */
-/* The trace's mistake: block 2 is a whole one here and begun only there. A prompt never takes more than its own
- * tokens need, so that a block which goes makes no room for who waits. */
+/* The trace's mistake: block 2 is a whole one here and begun only there. A prompt never takes
+ * more than its own tokens need, so that a block which goes makes no room for who waits. */
 static void shorter(void **state)
 {
     struct prefix_cache *c = prefix_cache_create(names, 16);

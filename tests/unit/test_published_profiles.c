@@ -201,8 +201,8 @@ static void bandwidths_follow(void **state)
     assert_int_equal(n, 4);
 }
 
-/* constants_gpu_vidur.csv, the second laboratory: gpu, share of bandwidth, share of matrix rate. Every range of a matrix
- * rate reaches down to that, and up to the best card of the first. */
+/* constants_gpu_vidur.csv, the second laboratory: gpu, share of bandwidth, share of matrix rate.
+ * Every range of a matrix rate reaches down to that, and up to the best card of the first. */
 static void ranges_hold_both_laboratories(void **state)
 {
     static const struct {

@@ -106,8 +106,8 @@ static void egress_and_storage(void **state)
     arena_destroy(a);
 }
 
-/* Cards that come in racks of 72: 100 cards are two racks, and a spare card is a 72nd of one. The book is enough: it has
- * a price for the card. */
+/* Cards that come in racks of 72: 100 cards are two racks, and a spare card is a 72nd of one.
+ * The book is enough: it has a price for the card. */
 static void whole_racks(void **state)
 {
     (void)state;
@@ -392,8 +392,8 @@ static const struct mc_swing *swing(const struct mc_model *m, const struct mc_re
     return NULL;
 }
 
-/* A card of 1000 for one year and 1000 kWh at 0.1, paid at the end of it: PUE, discount rate and what the card is
- * worth then are ranges. At the modes (1000 - 500/1.1) 1.1 + 140 = 740. */
+/* A card of 1000 for one year and 1000 kWh at 0.1, paid at the end of it: PUE, discount rate and
+ * what the card is worth then are ranges. At the modes (1000 - 500/1.1) 1.1 + 140 = 740. */
 static void ranges_of_the_book(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* test_report_answer.c - the head of the report and summary.md: how sure the answer is, what it costs a year, whether renting
- * would be cheaper, and that nothing is said twice. */
-#include "support/support.h"
+/* test_report_answer.c - the head of the report and summary.md: how sure the answer is, what it
+ * costs a year, whether renting would be cheaper, and that nothing is said twice. */
 #include "support/fake_result.h"
 #include "support/report_page.h"
+#include "support/support.h"
 
 #include "base/mem.h"
 #include "plots/report.h"
@@ -48,8 +48,8 @@ static void how_sure_the_answer_is(void **state)
     assert_contains(text, "it is the cheapest in 94 of 100 draws");
     assert_null(strstr(text, "which counts as equal"));
     free(text);
-    o[0].cost_p50 =
-        0.415; /* recommended because it is faster: said, with the figures of the other */
+    /* recommended because it is faster: said, with the figures of the other */
+    o[0].cost_p50 = 0.415;
     text = answer_of(&r, LANG_EN);
     assert_contains(
         text, "whole costs less (median 0.415, the cheapest in 6 of 100 draws), but by less than "

@@ -61,7 +61,8 @@ static void why_is_said_alike(void **state)
     arena_destroy(a);
 }
 
-/* One run has no interval: a difference has no finer digits than what it is a difference of, costs those of the prices. */
+/* One run has no interval: a difference has no finer digits than what it is a difference of,
+ * costs those of the prices. */
 static void differences_without_interval(void **state)
 {
     static const struct comparison_row rows[] = {
@@ -92,7 +93,8 @@ static void differences_without_interval(void **state)
     arena_destroy(a);
 }
 
-/* A spreadsheet takes for a formula what begins like one: names of users are a stranger's. Figures stay figures. */
+/* A spreadsheet takes for a formula what begins like one: names of users are a stranger's.
+ * Figures stay figures. */
 static void names_are_no_formulas(void **state)
 {
     struct result r = { .n_policies = 0 };

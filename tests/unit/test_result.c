@@ -271,7 +271,8 @@ static void the_schema_describes_every_key(void **state)
     arena_destroy(a);
 }
 
-/* Texts that a result may leave open; every other one must be there, since names are compared and looked up. */
+/* Texts that a result may leave open; every other one must be there, since names are compared
+ * and looked up. */
 static const char *const open_texts[] = {
     "/policies/stable_reason",           "/policies/services/stable_reason",
     "/advice/decisions/policy",          "/advice/decisions/kind",

@@ -1,5 +1,5 @@
-/* test_sensitivity.c - each parameter at both ends of its range: who is replayed, what changes by how much, and that
- * nothing else does. */
+/* test_sensitivity.c - each parameter at both ends of its range: who is replayed, what changes
+ * by how much, and that nothing else does. */
 #include "tests/support/simulate.h"
 
 #include "base/json.h"

@@ -327,7 +327,8 @@ static void batches(void **state)
     left(&t, 3, 0.006, 0.002 + three, 0.002 + 2 * three);
     left(&t, 7, 0.010, 0.002 + 2 * three, 0.002 + 2 * three + two);
     fini(&t);
-    /* What a batch reads whatever its size adds to its requests; on half the bandwidth it takes twice as long. */
+    /* What a batch reads whatever its size adds to its requests; on half the bandwidth it takes
+     * twice as long. */
     run(&t, ONE, WHOLE,
         "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'weights': '5 ms' }", "", rows);
     left(&t, 0, 0, 0.002, 0.002 + 0.018);
@@ -368,10 +369,10 @@ static void last_batches(void **state)
     fini(&t);
 }
 
-/* Requests in the system per replica: 2. Twelve requests of 10 s at 0 are 12 in the system at the first look (4
- * s): six wanted, five at most, on four cards. They start at 4, load until 6 and take one each; the second
- * look (8 s) wants no more. At 20 s two are left ... and one goes after another once too few were wanted for
- * 8 s. */
+/* Requests in the system per replica: 2. Twelve requests of 10 s at 0 are 12 in the system at
+ * the first look (4 s): six wanted, five at most, on four cards. They start at 4, load until 6
+ * and take one each; the second look (8 s) wants no more. At 20 s two are left ... and one goes
+ * after another once too few were wanted for 8 s. */
 static void scaling(void **state)
 {
     struct tiny t;
@@ -414,12 +415,13 @@ static void scaling(void **state)
     fini(&t);
 }
 
-/* A language model on a made-up card: one layer of 1 x 1, a step of 10 ms of host time and nothing else to speak
- * of. Two sequences at a time, 8 tokens a step, 4 blocks of 4 tokens.
+/* A language model on a made-up card: one layer of 1 x 1, a step of 10 ms of host time and
+ * nothing else to speak of. Two sequences at a time, 8 tokens a step, 4 blocks of 4 tokens.
  *
- * a (0 ms, 6 in, 3 out) is filled in from 0 to 10 and gives tokens at 10, 20, 30. b (1 ms, 4 in, 2 out) is
- * admitted at 10: tokens at 20 and 30. c (2 ms, 5 in, 1 out) waits for a place: 30 to 40. d is too long: 13 + 4
- * tokens in 16. e (45 ms, 12 in): 8 tokens in the first step, 4 in the second: its first token at 65. */
+ * a (0 ms, 6 in, 3 out) is filled in from 0 to 10 and gives tokens at 10, 20, 30. b (1 ms, 4 in,
+ * 2 out) is admitted at 10: tokens at 20 and 30. c (2 ms, 5 in, 1 out) waits for a place: 30 to
+ * 40. d is too long: 13 + 4 tokens in 16. e (45 ms, 12 in): 8 tokens in the first step, 4 in the
+ * second: its first token at 65. */
 static void language_model(void **state)
 {
     static const char model
@@ -523,22 +525,14 @@ static void makes_way_for_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_come),
-        cmocka_unit_test(routes),
-        cmocka_unit_test(full_queues),
-        cmocka_unit_test(struck_time_out),
-        cmocka_unit_test(measured_speed),
-        cmocka_unit_test(start_up),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(scaling),
-        cmocka_unit_test(language_model),
-        cmocka_unit_test(shares_with_a_job),
-        cmocka_unit_test(closed_loop),
-        cmocka_unit_test(repeats),
-        cmocka_unit_test(makes_way),
-        cmocka_unit_test(makes_way_for_another),
-        cmocka_unit_test(makes_way_at_once),
-        cmocka_unit_test(last_batches),
+        cmocka_unit_test(first_come),        cmocka_unit_test(routes),
+        cmocka_unit_test(full_queues),       cmocka_unit_test(struck_time_out),
+        cmocka_unit_test(measured_speed),    cmocka_unit_test(start_up),
+        cmocka_unit_test(batches),           cmocka_unit_test(scaling),
+        cmocka_unit_test(language_model),    cmocka_unit_test(shares_with_a_job),
+        cmocka_unit_test(closed_loop),       cmocka_unit_test(repeats),
+        cmocka_unit_test(makes_way),         cmocka_unit_test(makes_way_for_another),
+        cmocka_unit_test(makes_way_at_once), cmocka_unit_test(last_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* What neighbours of a language model feel follows its batch (engine/plan.h): the work signatures of its looks,
- * which step has which, and a job beside it in a time slice, which is slowed the more the more users the model
- * serves. How far lengths, which are not followed, are off is bounded here.
+/* What neighbours of a language model feel follows its batch (engine/plan.h): the work
+ * signatures of its looks, which step has which, and a job beside it in a time slice, which is
+ * slowed the more the more users the model serves. How far lengths, which are not followed, are
+ * off is bounded here.
  *
  * Mutant: look-of-any-batch. */
 #include "engine/plan.h"
@@ -49,8 +50,9 @@ static double turnaround(const char *share, int users, int output)
     return t;
 }
 
-/* Always at work in turns without a cost: beside a neighbour whose host's part is h a job takes 2 - h times as
- * long. Decoding 1, 16, 64 and 256 sequences the host's part is 0.317, 0.292, 0.236 and 0.135 (see below). */
+/* Always at work in turns without a cost: beside a neighbour whose host's part is h a job takes
+ * 2 - h times as long. Decoding 1, 16, 64 and 256 sequences the host's part is 0.317, 0.292,
+ * 0.236 and 0.135 (see below). */
 static void more_users_slow_more(void **state)
 {
     static const struct {

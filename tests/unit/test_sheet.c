@@ -104,8 +104,8 @@ static void beyond_the_sheet(void **state)
     assert_true(isnan(sheet_bound(gpu_find(cards, "t4", NULL), PROFILE_timeslice_quantum_us)));
 }
 
-/* What calibrate wrote about the device decides whether it is the card: a T4 has 40 SMs and 16 GiB, of which 14.56 are
- * seen with ECC. */
+/* What calibrate wrote about the device decides whether it is the card: a T4 has 40 SMs and 16
+ * GiB, of which 14.56 are seen with ECC. */
 static void a_part_is_not_the_card(void **state)
 {
     static const struct {
@@ -134,7 +134,8 @@ static void a_part_is_not_the_card(void **state)
                     said, sizeof said),
         0);
 
-    /* the catalogue's card is the whole one although the numbers agree; the slice as a card of its own may have it */
+    /* the catalogue's card is the whole one although the numbers agree; the slice as a card of
+     * its own may have it */
     const char *in_slice =
         DEVICE("\"mig_instance\": true, \"sms\": 42, \"memory_bytes\": 20937965568");
     slice.sms = 42;

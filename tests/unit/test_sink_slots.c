@@ -1,5 +1,5 @@
-/* test_sink_slots.c - slots.csv: who held which slot of the first cards, from a run whose schedule is known; and the
- * picture's data from it. */
+/* test_sink_slots.c - slots.csv: who held which slot of the first cards, from a run whose
+ * schedule is known; and the picture's data from it. */
 #include "tests/support/simulate.h"
 
 #include "metrics/sink_slots.h"

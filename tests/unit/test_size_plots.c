@@ -1,5 +1,5 @@
-/* test_size_plots.c - pictures of a sizing written by hand: which are made, what is in their data, and that gnuplot
- * draws them, the target and the gaps included. */
+/* test_size_plots.c - pictures of a sizing written by hand: which are made, what is in their
+ * data, and that gnuplot draws them, the target and the gaps included. */
 #include "support/stored_plots.h"
 
 #include "base/str.h"

@@ -60,8 +60,8 @@ static void merged_by_time(void **state)
         assert_int_equal(row.id_len, 2);
         assert_memory_equal(row.id, want[i].id, 2);
         assert_close(simtime_s(row.submit), want[i].submit_s, 1e-15); /* load 2 halves the times */
-        assert_int_equal(row.duration / SIM_SECOND,
-                         row.id[0] == 'x' ? 7 : 5); /* and nothing else */
+        /* and nothing else */
+        assert_int_equal(row.duration / SIM_SECOND, row.id[0] == 'x' ? 7 : 5);
     }
     assert_int_equal(source_next(o.source, &row, &o.e), 0);
     assert_int_equal(source_next(o.source, &row, &o.e), 0);

@@ -278,8 +278,8 @@ static size_t unstable_alone(const char *scenario, const char *const *set, size_
     return found;
 }
 
-/* Runs of 100 s, of which some look unstable although nothing is: Erlang's queue with five cards at load 0.64.
- * With two it grows without end, and has no percentile. */
+/* Runs of 100 s, of which some look unstable although nothing is: Erlang's queue with five cards
+ * at load 0.64. With two it grows without end, and has no percentile. */
 static void stability_of_a_point(void **state)
 {
     static const char *const axis[] = { "fleet.pool.nodes=2,5" };

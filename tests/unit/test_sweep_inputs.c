@@ -71,8 +71,8 @@ static void files_behind_files_name_the_point(void **state)
     sweep_table_fini(&t.table);
 }
 
-/* Requests from memory are requests from the file: a sweep's point is the run itself, and its fault is told with
- * the line. */
+/* Requests from memory are requests from the file: a sweep's point is the run itself, and its
+ * fault is told with the line. */
 static void requests_are_lent(void **state)
 {
     static const struct sim_file requests[] = {
@@ -96,8 +96,8 @@ static void requests_are_lent(void **state)
     o.replications = 1;
     sweep(&o, &t);
     assert_int_equal(t.n, 3);
-    assert_int_equal(t.table.n_failed,
-                     1); /* 9e9 s at half the speed is beyond what a time can be */
+    /* 9e9 s at half the speed is beyond what a time can be */
+    assert_int_equal(t.table.n_failed, 1);
     assert_contains(t.row[2].error, "requests.csv:6");
     const struct runner_options ro = { .silent = true };
     struct runner run;
@@ -115,8 +115,8 @@ static void requests_are_lent(void **state)
     sweep_table_fini(&t.table);
 }
 
-/* Recordings behind generators too: the runs of a sweep are the run that reads the file, to the byte. They are
- * parsed once: what is written into the file behind that is not seen. */
+/* Recordings behind generators too: the runs of a sweep are the run that reads the file, to the
+ * byte. They are parsed once: what is written into the file behind that is not seen. */
 static void recordings_are_lent(void **state)
 {
     static const char *const arrivals[] = { "'bootstrap', 'block': '60 s'",

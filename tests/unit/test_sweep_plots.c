@@ -151,7 +151,8 @@ static void shares(void **state)
     assert_int_equal(sweep_plots_build(dir, NULL, LANG_ZH, &n, &err), 0);
     assert_int_equal(n, 1);
     char *t = plot_file(dir, "sweep_curve_gpu_allocated.tsv");
-    assert_contains(t, "\t100\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t25\t25\t25\ta，1：25.0 %\n");
+    assert_contains(t,
+                    "\t100\n\n\na\tvalue\tmean\tlow\thigh\ttext\n1\t1\t25\t25\t25\ta，1：25.0 %\n");
     assert_contains(t, "2\t2\t98.5\t98.5\t98.5\ta，2：98.5 %\n");
     free(t);
     t = plot_file(dir, "sweep_curve_gpu_allocated.svg");
@@ -215,8 +216,8 @@ static void scales(void **state)
     }
 }
 
-/* Two of three policies were asked for: they have the colours that they have beside the third. The key has the one that
- * no point has a wait of, too. */
+/* Two of three policies were asked for: they have the colours that they have beside the third.
+ * The key has the one that no point has a wait of, too. */
 static void colours_and_key(void **state)
 {
     (void)state;
@@ -224,8 +225,8 @@ static void colours_and_key(void **state)
     const char *dir =
         sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['whole', 'mig', 1, 'lost'], 'vary': "
               "[{'path': 'x', 'values': ['1']}], 'points': ["
-              "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY("mig", "1", "5", "0") "," POLICY(
-                  "lost", "null", "5", "0") "]}]}");
+              "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY(
+                  "mig", "1", "5", "0") "," POLICY("lost", "null", "5", "0") "]}]}");
     assert_int_equal(build(dir), 3);
     char *t = plot_file(dir, "sweep_curve_jobs_wait_s_p95.tsv");
     assert_contains(t, "x\tjobs.wait_s.p95\t0\t2 3\t");

@@ -136,7 +136,8 @@ static void laws(void **state)
     (void)state;
     const double sg = log(7.0) / 1.2815515655446004; /* median 100 s, p90 700 s */
     const double pm = 2.5 * 100 / 1.5;               /* pareto 100, 2.5 untruncated */
-    /* pareto 10 s .. 1000 s, alpha 1.5: E[x^m] = a c (max^(m-a) - min^(m-a)) / (m-a), c = min^a / (1 - tail) */
+    /* pareto 10 s .. 1000 s, alpha 1.5: E[x^m] = a c (max^(m-a) - min^(m-a)) / (m-a), c = min^a
+     * / (1 - tail) */
     const double tail = pow(0.01, 1.5), c = pow(10, 1.5) / (1 - tail);
     const double t1 = 1.5 * c * (pow(1000, -0.5) - pow(10, -0.5)) / -0.5;
     const double t2 = 1.5 * c * (pow(1000, 0.5) - pow(10, 0.5)) / 0.5;

@@ -220,8 +220,8 @@ static const char *counter(json_t *list, const char *name, const char *key)
     return b.s;
 }
 
-/* One card; a runs from 0 to 10 s, b from 10 to 15, c from 18 to 20. Means of 4 s by hand; b waits until 10. With at most 2
- * events the first four samples are one. */
+/* One card; a runs from 0 to 10 s, b from 10 to 15, c from 18 to 20. Means of 4 s by hand; b
+ * waits until 10. With at most 2 events the first four samples are one. */
 static void counters(void **state)
 {
     static const struct {

@@ -80,8 +80,8 @@ static void two_different_by_chain(void **state)
         for (int s = 0; s < 4; s++) p[s] = q[s];
     }
     timeshare_speeds(t, 2, 0, speed);
-    assert_close(speed[0], (p[0] + p[2]) / z[0],
-                 1e-9); /* cycles per second: throughput of the delay */
+    /* cycles per second: throughput of the delay */
+    assert_close(speed[0], (p[0] + p[2]) / z[0], 1e-9);
     assert_close(speed[1], (p[0] + p[1]) / z[1], 1e-9);
 }
 

@@ -1,5 +1,6 @@
-/* Runs without a horizon end, though faults keep their work from its end: given up are jobs that outlive their cards,
- * gangs whose cards are never all there, services struck before they answer; what comes through, comes through.
+/* Runs without a horizon end, though faults keep their work from its end: given up are jobs that
+ * outlive their cards, gangs whose cards are never all there, services struck before they
+ * answer; what comes through, comes through.
  *
  * Nor do they go on where a scaler starts replicas for ever that have no place or die.
  *

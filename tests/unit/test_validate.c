@@ -527,8 +527,9 @@ static void errors_that_ship_are_those_of_today(void **state)
     arena_destroy(a);
 }
 
-/* Worked out beside the program, card by card: a tenant that fills w of S SMs keeps 1 / (1 + 111/1024 - 2 x 256
- * KiB x S (1 - w) / bandwidth / 1024 us), w from its speed on a slice of 14 SMs. */
+/* Worked out beside the program, card by card: a tenant that fills w of S SMs keeps 1 / (1 +
+ * 111/1024 - 2 x 256 KiB x S (1 - w) / bandwidth / 1024 us), w from its speed on a slice of 14
+ * SMs. */
 static void turns_at_the_default_cost_are_scored(void **state)
 {
     (void)state;
