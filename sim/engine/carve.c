@@ -31,6 +31,7 @@ struct carver {
     struct mig_demand *demand;   /* by group: the same, for the planner */
     struct mig_state *state;     /* by card */
     struct mig_layout *layout;   /* by card */
+    VEC(bool) met;               /* by account: scratch */
 };
 
 /* ---- what one job asks for ---- */
@@ -157,6 +158,7 @@ void carver_destroy(struct carver *c)
     free(c->demand);
     free(c->state);
     free(c->layout);
+    vec_fini(&c->met);
     free(c);
 }
 
@@ -238,18 +240,26 @@ static void note_jobs(struct carver *c, simtime now, const struct job_pool *jobs
     }
 }
 
-/* Whom nobody may hold up: the first of each account, in the order of the queue. */
-static void note_heads(struct carver *c, struct sched *sched, struct mig_demand *d)
+static void note_turn(struct carver *c, const struct job *j, enum mig_turn turn)
 {
-    const struct job *before = NULL;
-    for (struct job *j = sched_next(sched, NULL); j; before = j, j = sched_next(sched, j)) {
-        if (before && before->account == j->account) continue;
-        for (size_t g = 0; g < c->plan->n_groups; g++) {
-            const struct fit *fit = &j->shape->fit[g];
-            if (fit->feasible && fit->demand.mig_profile >= 0)
-                d[g].first[fit->demand.mig_profile] = true;
-        }
+    for (size_t g = 0; g < c->plan->n_groups; g++) {
+        const struct fit *fit = &j->shape->fit[g];
+        if (fit->feasible && fit->demand.mig_profile >= 0)
+            c->demand[g].turn[fit->demand.mig_profile] = turn;
     }
+}
+
+/* Whom nobody may hold up: the first of each account, and before them the head of the queue. */
+static void note_turns(struct carver *c, struct sched *sched)
+{
+    c->met.n = 0;
+    for (struct job *j = sched_next(sched, NULL); j; j = sched_next(sched, j)) {
+        while (c->met.n <= j->account) vec_push(&c->met, false);
+        if (!c->met.v[j->account]) note_turn(c, j, MIG_TURN);
+        c->met.v[j->account] = true;
+    }
+    const struct job *head = sched_head(sched);
+    if (head) note_turn(c, head, MIG_FIRST_TURN);
 }
 
 static void plan_group(struct carver *c, size_t g)
@@ -278,7 +288,7 @@ const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct
     note_cards(c, cluster);
     note_jobs(c, now, jobs);
     memset(c->demand, 0, c->plan->n_groups * sizeof *c->demand);
-    note_heads(c, sched, c->demand);
+    note_turns(c, sched);
     for (size_t g = 0; g < c->plan->n_groups; g++) plan_group(c, g);
     return c->layout;
 }

@@ -4,9 +4,9 @@
  * Asked for: what waits now, and a forecast of arrivals: those of the period that has just ended
  * (`last`), or those of the coming one, read ahead from the work (`oracle`). Durations are the ones in
  * the trace; a job counts with the time it needs on its slice, at most the period. A job that several
- * groups could serve counts in each by its share of their cards. The first job in the queue (of each
- * account) comes before all else, so that nobody waits for ever behind a forecast. Cards that are out of
- * service are left alone.
+ * groups could serve counts in each by its share of their cards. The first job in the queue comes
+ * before all else, then the first of each account, so that nobody waits for ever behind a
+ * forecast. Cards that are out of service are left alone.
  * Under `last` the first period has no past: all is open, and instances are made on demand.
  *
  * Complexity: a period costs O(jobs present + cards x layouts). Memory: O(cards).

@@ -332,15 +332,25 @@ void sched_suppose(struct sched *s, struct job *j, bool there)
     sched_count(s, j, there ? 1 : -1);
 }
 
+/* A copy that only reserves is about later: there the plan takes no time. Preemption and migration
+ * start jobs where their copy says. */
+static void copy_instances(struct sched *s, uint32_t card)
+{
+    cluster_copy_instances(s->then, s->cluster, card);
+    if (!s->plan->preempts && !s->plan->migrates && !s->plan->reclaims)
+        cluster_carved(s->then, card);
+}
+
+void sched_untry(struct sched *s, const struct pick *p)
+{
+    for (size_t i = 0; s->plan->share->instances && i < p->card.n; i++)
+        copy_instances(s, p->card.v[i]);
+}
+
 simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
 {
     const simtime delay = cluster_carve(s->cluster, card, layout);
-    if (!s->then) return delay;
-    cluster_copy_instances(s->then, s->cluster, card);
-    /* A copy that only reserves is about later: there the plan takes no time. Preemption and migration
-     * start jobs where their copy says. */
-    if (delay > 0 && !s->plan->preempts && !s->plan->migrates && !s->plan->reclaims)
-        cluster_carved(s->then, card);
+    if (s->then) copy_instances(s, card);
     return delay;
 }
 

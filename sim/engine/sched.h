@@ -72,6 +72,8 @@ uint64_t sched_waiting(const struct sched *s);
 /* All who wait, account by account, each in its order: the one after `j` (NULL: the first); NULL at the
  * end. */
 struct job *sched_next(struct sched *s, struct job *j);
+/* The first waiting job that its quota lets start; accounts whose first may not are held. NULL: none. */
+struct job *sched_head(struct sched *s);
 
 /* Where and when a started job will give back, for reservations. */
 void sched_started(struct sched *s, struct job *j);

@@ -192,5 +192,6 @@ void sched_easy(struct sched *s, simtime now)
         if (s->brief.v[i]->state < JOB_COMPLETED) sched_expect(s, s->brief.v[i], true);
     s->released.n = s->brief.n = 0;
     s->walking = false;
+    sched_untry(s, &r.pick);
     vec_fini(&r.pick.card);
 }

@@ -92,8 +92,6 @@ bool sched_place(const struct sched *s, const struct cluster *c, const struct jo
 void sched_start_at(struct sched *s, struct job *j, int group);
 void sched_enqueue(struct sched *s, struct job *j);
 void sched_leave(struct sched *s, struct job *j);
-/* The first waiting job that its quota lets start; accounts whose first may not are held. NULL: none. */
-struct job *sched_head(struct sched *s);
 /* Does its quota let it start now? */
 bool sched_may(const struct sched *s, const struct job *j);
 /* The job comes onto the copy of the fleet, or leaves it. */
@@ -101,6 +99,9 @@ void sched_expect(struct sched *s, struct job *j, bool there);
 
 /* The same, and for the quotas. */
 void sched_suppose(struct sched *s, struct job *j, bool there);
+/* Somebody was tried on these cards of the copy, and all are back where they are: it gets the
+ * fleet's free instances again, of which his may have taken the place. */
+void sched_untry(struct sched *s, const struct pick *p);
 /* For the quotas alone: its GPUs are in use (1), or not any more (-1). */
 static inline void sched_count(struct sched *s, const struct job *j, int sign)
 {

@@ -31,7 +31,8 @@ struct planner {
     const struct mig_demand *d;
     int asked[MIG_KINDS], n_asked; /* with demand: nothing else counts */
     double capacity[MIG_KINDS];    /* of all that is chosen so far */
-    double first_worth;
+    double turn_worth[MIG_FIRST_TURN + 1];
+    double instance_s; /* what one serves at least, whatever must be done to make it */
     struct kind_of_card *kind;
     size_t n_kinds;
 };
@@ -44,21 +45,25 @@ static double served(const struct planner *p, const double capacity[MIG_KINDS])
     for (int i = 0; i < p->n_asked; i++) {
         const int k = p->asked[i];
         sum += p->d->worth[k] * fmin(p->d->time_s[k], capacity[k]);
-        if (p->d->first[k])
-            sum += p->first_worth * fmin(fmin(p->d->time_s[k], p->t->period_s), capacity[k]);
+        sum += p->turn_worth[p->d->turn[k]] * fmin(1, capacity[k] / p->instance_s);
     }
     return sum;
 }
 
 static struct planner begin(const struct mig_geometry *g, const struct mig_terms *t,
-                            const struct mig_demand *d)
+                            const struct mig_demand *d, size_t cards)
 {
     struct planner p = { .g = g, .t = t, .d = d };
+    const double most_s = (double)cards * MIG_MAX_UNITS * t->period_s;
+    double all = 1; /* more than all that can be served */
     for (int k = 0; k <= g->n_profiles; k++)
         if (d->time_s[k] > 0) {
             p.asked[p.n_asked++] = k;
-            p.first_worth = fmax(p.first_worth, 1000 * d->worth[k]);
+            all += d->worth[k] * fmin(d->time_s[k], most_s);
         }
+    p.instance_s = t->period_s - t->repartition_s - t->mode_change_s;
+    p.turn_worth[MIG_TURN] = all;
+    p.turn_worth[MIG_FIRST_TURN] = all * (p.n_asked + 1);
     return p;
 }
 
@@ -345,7 +350,7 @@ static void leave_open(struct planner *p, const struct mig_state *card, size_t n
 void mig_plan(const struct mig_geometry *g, const struct mig_terms *t, const struct mig_demand *d,
               const struct mig_state *card, size_t n, struct mig_layout *out)
 {
-    struct planner p = begin(g, t, d);
+    struct planner p = begin(g, t, d, n);
     size_t *kind = xcalloc(n + 1, sizeof *kind);
     for (size_t i = 0; i < n; i++) {
         kind[i] = kind_of(&p, &card[i]);
@@ -370,7 +375,7 @@ double mig_plan_served(const struct mig_geometry *g, const struct mig_terms *t,
                        const struct mig_demand *d, const struct mig_state *card, size_t n,
                        const struct mig_layout *plan)
 {
-    struct planner p = begin(g, t, d);
+    struct planner p = begin(g, t, d, n);
     for (size_t i = 0; i < n; i++) {
         if (plan[i].n == 0) p.capacity[g->n_profiles] += whole_seconds(t, &card[i]);
         for (int k = 0; k < plan[i].n; k++)

@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCENARIO(cards, policies, more)                                                            \
+#define SCHEDULED(cards, policies, schedule)                                                       \
     "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "                 \
     "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': " #cards "}],"                                 \
     " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"                              \
     " 'profiles': {'host': {'host': 1, 'compute': 0}},"                                            \
-    " 'schedule': {'backfill': 'greedy'" more "},"                                                 \
+    " 'schedule': {" schedule "},"                                                                 \
     " 'policies': [{'name': 'dynamic', 'share': {'kind': 'mig', 'repartition': '10 s',"            \
     " 'mode_change': '20 s'}}" policies "]}"
+#define SCENARIO(cards, policies, more) SCHEDULED(cards, policies, "'backfill': 'greedy'" more)
 #define PLANNED(name, more)                                                                        \
     ", {'name': '" name "', 'share': {'kind': 'mig', 'layout': 'planned', 'repartition': '10 s',"  \
     " 'mode_change': '20 s'" more "}}"
@@ -119,6 +120,50 @@ static void running_jobs_stay_and_the_head_is_served(void **state)
     simulated_fini(&s);
 }
 
+/* The head of a strict queue gets its instance however short its job is and whatever waits behind
+ * it; and where each user has a turn, the first of all before the first of another. Both runs did
+ * not end: instances that were planned for others were kept, and those waited behind the head. */
+static void a_plan_never_shuts_out_the_head(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s, SCHEDULED(1, PLANNED("p", ", 'period': '1 h'"), "'backfill': 'none'"),
+             HEAD "a,0,4000,0.125,host\nall,10,1,0.9,host\n"
+                  "b,20,9000,0.125,host\nc,20,9000,0.125,host\nd,20,9000,0.125,host\n"
+                  "e,20,9000,0.125,host\nf,20,9000,0.125,host\ng,20,9000,0.125,host\n");
+    /* `a` was still there as layouts were planned at 3600 */
+    at(&s, "p", "all", 7200 + 10, 7211, "f.0.0:7g.40gb@0");
+    simulated_fini(&s);
+    simulate(&s,
+             SCHEDULED(1, PLANNED("p", ", 'period': '100 s'"),
+                       "'order': 'fair', 'half_life': '1 h', 'backfill': 'none'"),
+             "job_id,submit_s,duration_s,gpus,profile,user\n"
+             "a,0,150,0.5,host,u\nb,10,500,0.9,host,v\nc,20,500,0.25,host,u\n");
+    for (size_t i = 0; i < s.n_jobs; i++) assert_string_equal(s.job[i].state, "completed");
+    simulated_fini(&s);
+}
+
+/* EASY tries the head on a copy of the fleet, where `whole` destroys the instances of card 0. Later
+ * `two` has no room before `whole` ends, by 1420: what is free of card 0 is kept by the plan. So
+ * `brief`, done by 1310, may go before it. */
+static void what_a_reservation_destroys_is_still_there(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s, SCHEDULED(2, PLANNED("p", ", 'period': '1000 s'"), "'backfill': 'easy'"),
+             "job_id,submit_s,duration_s,gpus,profile,walltime_s\n"
+             "past1,0,900,0.5,host,900\npast2,0,900,0.5,host,900\n"
+             "a,1050,900,0.5,host,900\nx,1050,100,1,host,950\n"
+             "cpu,1100,200,0,host,200\n"
+             "whole,1110,200,1,host,250\nlate,1111,5,0.5,host,2000\n"
+             "two,1200,50,0.25,host,50\nbrief,1250,60,0.5,host,60\n");
+    at(&s, "p", "a", 1050, 1950, "f.0.0:3g.20gb@0");
+    at(&s, "p", "whole", 1170, 1370, "f.0.1");
+    at(&s, "p", "brief", 1250, 1310, "f.0.0:3g.20gb@4");
+    at(&s, "p", "two", 1370 + 30, 1450, "f.0.1:1g.10gb@0");
+    simulated_fini(&s);
+}
+
 /* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
  * that run. */
 static void mode_change_needs_an_empty_card(void **state)
@@ -213,6 +258,8 @@ int main(void)
         cmocka_unit_test(a_plan_knows_where),
         cmocka_unit_test(the_last_period_is_the_forecast),
         cmocka_unit_test(running_jobs_stay_and_the_head_is_served),
+        cmocka_unit_test(a_plan_never_shuts_out_the_head),
+        cmocka_unit_test(what_a_reservation_destroys_is_still_there),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),

@@ -10,9 +10,10 @@
  * repeats it. GPUSIM_SECOND=preempt makes all of them scenarios in which jobs take each other's
  * place; replace, in which all are placed anew; quotas, in which accounts have some; reclaim, in
  * which they take back what they have lent; elastic, in which jobs work on fewer or more cards;
- * defrag, in which jobs move out of the way of the head; admission, by deadline, half of them
- * with quotas. Mutants (tests/run_mutants.sh): easy-beside-forgets-the-head,
- * easy-head-never-moves, easy-brief-job-takes-what-the-head-needs, first-fit-skips-a-card. */
+ * defrag, in which jobs move out of the way of the head; planned, in which MIG layouts are;
+ * admission, by deadline, half of them with quotas. Mutants (tests/run_mutants.sh):
+ * easy-beside-forgets-the-head, easy-head-never-moves, easy-brief-job-takes-what-the-head-needs,
+ * first-fit-skips-a-card. */
 #include "support/second_engine.h"
 #include "support/simulate.h"
 
@@ -70,7 +71,8 @@ static bool is_only(const char *name)
 /* Modes that are drawn together with the others. */
 static bool blends(void)
 {
-    return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag");
+    return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag") ||
+           is_only("planned");
 }
 
 /* This one is of the mode: one in so many. */
@@ -112,6 +114,24 @@ static void make_fleet(struct setting *s)
     }
 }
 
+/* Instances made when they are needed; perhaps those that a plan leaves open. */
+static void make_on_demand(struct setting *s, bool planned)
+{
+    static const char *const starts[] = { "lowest", "highest", "best_remaining", NULL };
+    static const char *const forecasts[] = { "", ", 'forecast': 'last'", ", 'forecast': 'oracle'",
+                                             NULL };
+    const int repartition_s = (int)below(s, 20), change_ms = (int)below(s, 15) * 1000;
+    strbuf_addf(&s->share,
+                "'kind': 'mig', 'layout': '%s', 'start': '%s', 'repartition': '%d s', "
+                "'mode_change': '%d ms'",
+                planned ? "planned" : "dynamic", any(s, starts), repartition_s,
+                change_ms + (s->ties ? 0 : (int)below(s, 1000)));
+    if (!planned) return;
+    const int least_s = repartition_s + change_ms / 1000 + 2;
+    strbuf_addf(&s->share, ", 'period': '%d s'%s", least_s + (int)below(s, chance(s, 2) ? 30 : 300),
+                any(s, forecasts));
+}
+
 static void make_share(struct setting *s)
 {
     static const char *const memory[] = { "unchecked", "reserve", NULL };
@@ -125,7 +145,6 @@ static void make_share(struct setting *s)
         "[{'cards': 3, 'slices': 'off'}, {'cards': 1, 'slices': ['3g.20gb', '2g.10gb', '1g.5gb']}]",
         NULL
     };
-    static const char *const starts[] = { "lowest", "highest", "best_remaining", NULL };
     switch (s->kind) {
     case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
     case KIND_TIMESLICE:
@@ -144,14 +163,12 @@ static void make_share(struct setting *s)
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
-        if (mode(s, "dynamic", 2) && !s->elastic && !s->defrag) {
-            s->dynamic = true;
-            strbuf_addf(&s->share,
-                        "'kind': 'mig', 'layout': 'dynamic', 'start': '%s', 'repartition': '%d s', "
-                        "'mode_change': '%d ms'",
-                        any(s, starts), (int)below(s, 20), (int)below(s, 15000));
-            break;
+        if (!s->elastic && !s->defrag) {
+            const bool planned = mode(s, "planned", 4);
+            s->dynamic = planned || mode(s, "dynamic", 2);
+            if (s->dynamic) make_on_demand(s, planned);
         }
+        if (s->dynamic) break;
         strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
         break;
     case KIND_REMOTE:
@@ -351,7 +368,7 @@ static int kind_of(struct setting *s)
 {
     const char *only = getenv("GPUSIM_SECOND");
     const int kind = (int)below(s, KINDS);
-    if (only && strcmp(only, "dynamic") == 0) return KIND_MIG;
+    if (is_only("dynamic") || is_only("planned")) return KIND_MIG;
     if (is_only("replace")) return KIND_WHOLE;
     if (is_only("defrag")) return chance(s, 4) ? KIND_MIG : KIND_WHOLE;
     if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
@@ -505,10 +522,11 @@ static void one(uint64_t seed, struct tally *tally)
     struct strbuf trace = { 0 };
     struct simulated sim;
     s.kind = kind_of(&s);
+    const bool planned = is_only("planned");
     s.random = mode(&s, "random", 8) && !is_only("elastic") && !is_only("defrag");
-    s.elastic = !s.random && !is_only("defrag") && mode(&s, "elastic", 6);
-    s.defrag = !s.random && !s.elastic && (s.kind == KIND_WHOLE || s.kind == KIND_MIG) &&
-               mode(&s, "defrag", 6);
+    s.elastic = !s.random && !is_only("defrag") && !planned && mode(&s, "elastic", 6);
+    s.defrag = !s.random && !s.elastic && !planned &&
+               (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);

@@ -181,6 +181,7 @@ static bool reserve(const struct engine *e, int head, struct reserved *out)
 {
     out->head = head;
     out->then = e->now;
+    out->then.later = true;
     out->when = -1;
     for (;;) {
         simtime next = SIM_NEVER;
@@ -305,7 +306,7 @@ void second_wishes(struct engine *e, int job)
     const struct plan *p = e->plan;
     struct life *l = &e->life[job];
     const struct second_job *j = l->job;
-    const struct view empty = { .n = 0 };
+    const struct view empty = { .bare = true };
     const double width = j->gpus_milli == 0 || j->gpus_milli >= 1000 ? 1.0 : j->gpus_milli / 1000.0;
     struct signature sig = j->profile ? *plan_signature(p, j->profile) : signature_default();
     if (isnan(sig.sm_width)) sig.sm_width = width;
@@ -446,7 +447,8 @@ static simtime next_time(const struct engine *e, int arrived)
         const simtime falls = second_falls(e, j);
         if (falls > e->clock && falls < next) next = falls;
     }
-    return next;
+    const simtime carved = second_next_plan(e, arrived);
+    return carved < next ? carved : next;
 }
 
 /* Of those on cards the one that came there next after the `past`-th start; -1. */
@@ -467,8 +469,13 @@ static void instant(struct engine *e, int *arrived)
         if (e->life[j].working && e->life[j].finish <= e->clock) leave(e, j, JOB_COMPLETED);
     for (; *arrived < e->n && e->life[*arrived].job->submit <= e->clock; ++*arrived)
         arrive(e, *arrived);
-    for (int past = 0, j; (j = next_started(e, past)) >= 0;) {
-        const struct life *l = &e->life[j];
+    if (second_has_made(e)) e->news = true;
+    for (int past = 0;;) {
+        const int j = next_started(e, past);
+        const struct life *l = &e->life[j < 0 ? 0 : j];
+        if (e->plan_at <= e->clock && (j < 0 || l->sequence > e->before_plan))
+            second_plan(e, *arrived);
+        if (j < 0) break;
         past = l->sequence;
         if (second_falls(e, j) == e->clock) e->news = true;
         if (kill_time(e, l) <= e->clock)

@@ -3,21 +3,22 @@
  * anew from those who run whenever somebody asks, no index, no memory of an answer, no copy of the fleet
  * that is kept up to date.
  *
- * What it takes from the product: the plan (parameters and cards as read), and of a sharing
- * policy the pure functions `demand`, `speeds`, `startup` and `instance_rules`. Queue,
- * placement, EASY, limits, memory, fixed MIG layouts, progress and time are written down here
- * again from DESIGN.md and the heads of engine/sched.h, engine/cluster.h and
- * engine/sched_easy.c.
+ * What it takes from the product: the plan (parameters and cards as read), of a sharing policy
+ * the pure functions `demand`, `speeds`, `startup` and `instance_rules`, and for planned MIG
+ * layouts mig_plan(), which says what serves the most of a given demand. Queue, placement, EASY,
+ * limits, memory, MIG layouts and when they change, the demand that they are planned for,
+ * progress and time are written down here again from DESIGN.md and the heads of engine/sched.h,
+ * engine/cluster.h, engine/sched_easy.c and engine/carve.h.
  *
- * It knows: every kind, mig with layouts that are not planned; every order; preemption with
+ * It knows: every kind, mig with every kind of layout; every order; preemption with
  * checkpoints, all placed anew or not; quotas, borrowed and taken back; admission by deadline;
  * every backfill; every placement; gangs on nodes, in domains, by racks or on any cards, and the
  * wires that they cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores;
  * several groups of cards. Of placement random, under none and greedy, it draws nothing: it goes
  * where the product went if that is one of the places that hold the job, else to the first;
  * whether all of them are equally likely is not its business. Not: services, faults, moves of
- * instances, elastic jobs under fgd, layouts that are planned, preemption where instances are
- * made on demand. */
+ * instances, elastic jobs under fgd; where instances are made on demand or planned, preemption,
+ * quotas and elastic jobs. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 

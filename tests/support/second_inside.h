@@ -74,6 +74,7 @@ struct stretch {
 
 /* Who holds what: of the fleet now, or as it is expected to be. */
 struct view {
+    bool bare, later; /* MIG: no card has an instance yet; what is being made is there */
     int n, job[SECOND_JOBS];
     struct place at[SECOND_JOBS];
 };
@@ -91,11 +92,15 @@ struct ask {
     enum second_like like;
 };
 
-/* Instances of a card that are there. */
+/* Instances of a card. */
 struct carved {
     bool off; /* MIG mode is */
     int n;
-    struct mig_slice slice[MIG_MAX_UNITS];
+    struct {
+        struct mig_slice slice;
+        bool planned; /* nothing else is made of its units */
+        simtime from; /* anybody may have it */
+    } made[MIG_MAX_UNITS];
 };
 
 struct engine {
@@ -103,6 +108,10 @@ struct engine {
     bool any_node;  /* gangs take cards of any nodes */
     bool on_demand; /* instances are made so */
     struct carved carved[SECOND_CARDS];
+    simtime period;              /* layouts are planned so often; 0: never */
+    simtime planned_at, plan_at; /* last, and next */
+    bool oracle;                 /* for the jobs to come */
+    int before_plan;             /* so many starts were before its time was set */
     enum second_like like;
     bool by_node;              /* the placement weighs nodes: second_place.c */
     int tie[SECOND_CARDS * 2]; /* of nodes of equal score the smallest */
@@ -165,6 +174,15 @@ bool second_instance(const struct engine *e, const struct view *v, int job, int 
                      struct place *out);
 simtime second_prepare(const struct engine *e, const struct place *at);
 void second_carve(struct engine *e, const struct place *at);
+bool second_overlap(const struct mig_geometry *g, struct mig_slice a, struct mig_slice b);
+void second_rules(const struct engine *e, int card, struct instance_rules *r);
+bool second_making(const struct engine *e, const struct view *v, int card);
+/* second_planned.c: the layouts of all cards anew; when that, or the end of a repartition, is next;
+ * one ends now. `arrived`: so many jobs have. */
+void second_planned_begin(struct engine *e);
+void second_plan(struct engine *e, int arrived);
+simtime second_next_plan(const struct engine *e, int arrived);
+bool second_has_made(const struct engine *e);
 /* By when a job that starts there now is taken to end. */
 simtime second_end(const struct engine *e, int job, const struct place *at);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */

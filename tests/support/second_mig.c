@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void rules_of(const struct engine *e, int card, struct instance_rules *r)
+void second_rules(const struct engine *e, int card, struct instance_rules *r)
 {
     const struct plan_group *g = second_group_of_card(e, card);
     e->plan->share->instance_rules(g->params, card - g->first_card, r);
@@ -16,12 +16,20 @@ static void rules_of(const struct engine *e, int card, struct instance_rules *r)
 void second_mig_begin(struct engine *e)
 {
     struct instance_rules r;
+    e->plan_at = SIM_NEVER;
     if (!e->plan->share->instances) return;
-    rules_of(e, 0, &r);
+    second_rules(e, 0, &r);
     e->on_demand = r.on_demand; /* all cards begin in MIG mode, without an instance */
+    second_planned_begin(e);
 }
 
-static bool overlap(const struct mig_geometry *g, struct mig_slice a, struct mig_slice b)
+static const struct carved *carved_of(const struct engine *e, const struct view *v, int card)
+{
+    static const struct carved bare;
+    return v->bare ? &bare : &e->carved[card];
+}
+
+bool second_overlap(const struct mig_geometry *g, struct mig_slice a, struct mig_slice b)
 {
     const int a_end = a.start + g->profile[a.profile].memory_units;
     const int b_end = b.start + g->profile[b.profile].memory_units;
@@ -39,9 +47,44 @@ static bool is_free(const struct engine *e, const struct view *v, int card, stru
     const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
     for (int k = 0; k < v->n; k++)
         if (second_holds_card(&v->at[k], card) &&
-            (v->at[k].slice.profile < 0 || overlap(g, v->at[k].slice, s)))
+            (v->at[k].slice.profile < 0 || second_overlap(g, v->at[k].slice, s)))
             return false;
     return true;
+}
+
+/* And does no plan keep them? */
+static bool is_open(const struct engine *e, const struct view *v, int card, struct mig_slice s)
+{
+    const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
+    const struct carved *c = carved_of(e, v, card);
+    for (int i = 0; i < c->n; i++)
+        if (c->made[i].planned && second_overlap(g, c->made[i].slice, s)) return false;
+    return is_free(e, v, card, s);
+}
+
+static bool is_there(const struct engine *e, const struct view *v, const struct carved *c, int i)
+{
+    return v->later || c->made[i].from <= e->clock;
+}
+
+bool second_making(const struct engine *e, const struct view *v, int card)
+{
+    const struct carved *c = carved_of(e, v, card);
+    for (int i = 0; i < c->n; i++)
+        if (!is_there(e, v, c, i)) return true;
+    return false;
+}
+
+/* A free instance of the profile, the one that was made first; NULL. */
+static const struct mig_slice *idle(const struct engine *e, const struct view *v, int card,
+                                    int profile)
+{
+    const struct carved *c = carved_of(e, v, card);
+    for (int i = 0; i < c->n; i++)
+        if (c->made[i].slice.profile == profile && is_there(e, v, c, i) &&
+            is_free(e, v, card, c->made[i].slice))
+            return &c->made[i].slice;
+    return NULL;
 }
 
 /* How many instances of how many kinds could still be made beside `s`. */
@@ -52,7 +95,7 @@ static int chances(const struct engine *e, const struct view *v, int card, struc
     for (int p = 0; p < g->n_profiles; p++)
         for (int i = 0; g->profile[p].plain && i < g->profile[p].n_starts; i++) {
             const struct mig_slice x = { p, g->profile[p].starts[i] };
-            n += is_free(e, v, card, x) && !overlap(g, x, s);
+            n += is_open(e, v, card, x) && !second_overlap(g, x, s);
         }
     return n;
 }
@@ -63,10 +106,10 @@ static int start_of(const struct engine *e, const struct view *v, int card, int 
     const struct mig_profile *p = &second_group_of_card(e, card)->type.gpu->mig->profile[profile];
     struct instance_rules r;
     int best = -1, most = -1;
-    rules_of(e, card, &r);
+    second_rules(e, card, &r);
     for (int i = 0; i < p->n_starts; i++) {
         const struct mig_slice s = { profile, p->starts[i] };
-        if (!is_free(e, v, card, s)) continue;
+        if (!is_open(e, v, card, s)) continue;
         const int worth = r.start == MIG_LOWEST    ? -s.start + MIG_MAX_UNITS
                           : r.start == MIG_HIGHEST ? s.start
                                                    : chances(e, v, card, s);
@@ -77,24 +120,27 @@ static int start_of(const struct engine *e, const struct view *v, int card, int 
     return best;
 }
 
-/* Units of memory that nobody has, and which they are not. */
-static int units_left(const struct engine *e, const struct view *v, int card, mig_mask *taken)
+static mig_mask mask_of(const struct mig_geometry *g, struct mig_slice s)
+{
+    return (((mig_mask)1 << g->profile[s.profile].memory_units) - 1) << s.start;
+}
+
+/* Units of memory that somebody has, or a plan keeps. */
+static mig_mask units_taken(const struct engine *e, const struct view *v, int card)
 {
     const struct mig_geometry *g = second_group_of_card(e, card)->type.gpu->mig;
-    int left = g->memory_units;
-    *taken = 0;
-    for (int k = 0; k < v->n; k++) {
-        const struct mig_slice s = v->at[k].slice;
-        if (!second_holds_card(&v->at[k], card)) continue;
-        for (int u = s.start; u < s.start + g->profile[s.profile].memory_units; u++, left--)
-            *taken |= (mig_mask)1 << u;
-    }
-    return left;
+    const struct carved *c = carved_of(e, v, card);
+    mig_mask taken = 0;
+    for (int k = 0; k < v->n; k++)
+        if (second_holds_card(&v->at[k], card)) taken |= mask_of(g, v->at[k].slice);
+    for (int i = 0; i < c->n; i++)
+        if (c->made[i].planned) taken |= mask_of(g, c->made[i].slice);
+    return taken;
 }
 
 bool second_could_make(const struct engine *e, const struct view *v, int card, int profile)
 {
-    return start_of(e, v, card, profile) >= 0;
+    return idle(e, v, card, profile) || start_of(e, v, card, profile) >= 0;
 }
 
 bool second_instance(const struct engine *e, const struct view *v, int job, int group,
@@ -102,28 +148,27 @@ bool second_instance(const struct engine *e, const struct view *v, int job, int 
 {
     const struct plan_group *g = &e->plan->group[group];
     const int profile = second_demand_of(e, job, group)->mig_profile;
-    int best = -1, off = -1, fewest = 0;
+    int best = -1, off = -1, most = 0;
     mig_mask lowest = 0;
     for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
-        const struct carved *made = &e->carved[c];
         if (!second_node_holds(e, v, job, group, second_node_of(e, c), 1)) continue;
-        for (int i = 0; i < made->n; i++)
-            if (made->slice[i].profile == profile && is_free(e, v, c, made->slice[i])) {
-                out->card[out->n++] = c;
-                out->slice = made->slice[i];
-                return true;
-            }
-        if (!second_could_make(e, v, c, profile)) continue;
-        if (made->off) {
+        const struct mig_slice *there = idle(e, v, c, profile);
+        if (there) {
+            out->card[out->n++] = c;
+            out->slice = *there;
+            return true;
+        }
+        if (start_of(e, v, c, profile) < 0) continue;
+        if (carved_of(e, v, c)->off) {
             if (off < 0) off = c;
             continue;
         }
-        mig_mask taken;
-        const int left = units_left(e, v, c, &taken);
-        if (best >= 0 && (left > fewest || (left == fewest && taken >= lowest))) continue;
+        const mig_mask mask = units_taken(e, v, c);
+        const int taken = __builtin_popcount(mask);
+        if (best >= 0 && (taken < most || (taken == most && mask >= lowest))) continue;
         best = c;
-        fewest = left;
-        lowest = taken;
+        most = taken;
+        lowest = mask;
     }
     if (best < 0) best = off;
     if (best < 0) return false;
@@ -136,10 +181,10 @@ simtime second_prepare(const struct engine *e, const struct place *at)
 {
     struct instance_rules r;
     if (!e->on_demand || at->n == 0) return 0;
-    rules_of(e, at->card[0], &r);
+    second_rules(e, at->card[0], &r);
     const struct carved *made = &e->carved[at->card[0]];
     for (int i = 0; at->slice.profile >= 0 && i < made->n; i++)
-        if (same(made->slice[i], at->slice)) return 0;
+        if (same(made->made[i].slice, at->slice)) return 0;
     if (at->slice.profile >= 0) return r.repartition + (made->off ? r.mode_change : 0);
     for (int i = 0; i < at->n; i++) /* a whole job: MIG off on all */
         if (!e->carved[at->card[i]].off) return r.mode_change;
@@ -155,12 +200,16 @@ void second_carve(struct engine *e, const struct place *at)
         bool there = false;
         made->off = at->slice.profile < 0;
         for (int k = 0; k < made->n && !made->off; k++) {
-            there |= same(made->slice[k], at->slice);
-            if (same(made->slice[k], at->slice) || !overlap(g, made->slice[k], at->slice))
-                made->slice[kept++] = made->slice[k];
+            const struct mig_slice s = made->made[k].slice;
+            there |= same(s, at->slice);
+            if (same(s, at->slice) || !second_overlap(g, s, at->slice))
+                made->made[kept++] = made->made[k];
         }
         made->n = kept;
-        if (!made->off && !there) made->slice[made->n++] = at->slice;
+        if (made->off || there) continue;
+        made->made[made->n].planned = false;
+        made->made[made->n].from = -1; /* who has it waits until it is there */
+        made->made[made->n++].slice = at->slice;
     }
 }
 

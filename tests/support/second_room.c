@@ -77,7 +77,8 @@ static bool eligible(const struct engine *e, const struct view *v, int card)
     const bool slots =
         strcmp(e->plan->share->name, "timeslice") == 0 || strcmp(e->plan->share->name, "mps") == 0;
     struct instance_rules rules;
-    if (e->plan->share->instances && sliced(e, card, &rules)) return false;
+    if (e->plan->share->instances && (sliced(e, card, &rules) || second_making(e, v, card)))
+        return false;
     return second_room_on(e, v, card).units >= (slots ? 1 : g->capacity);
 }
 

@@ -84,10 +84,48 @@ static void known_answers(void **state)
 
     /* and less than the head of the queue, however little that is worth */
     wants(&d, "7g.40gb", 2, 7);
-    d.first[named("1g.5gb")] = true;
+    d.turn[named("1g.5gb")] = MIG_TURN;
     mig_plan(g, &terms, &d, on, 2, out);
     assert_int_equal(out[0].slice[0].profile, named("1g.5gb"));
     says(&out[1], "7g.40gb@0");
+}
+
+/* One instance comes before all else, however short its job; of two that do not go together that
+ * of the first turn. */
+static void turns(void **state)
+{
+    struct mig_demand d = { 0 };
+    struct mig_state on[1] = { { .on = true } };
+    struct mig_layout out[1];
+    const int all = named("7g.40gb"), one = named("1g.5gb");
+    (void)state;
+    wants(&d, "1g.5gb", 700, 1);
+    d.time_s[all] = d.worth[all] = 1;
+    mig_plan(g, &terms, &d, on, 1, out);
+    says(&out[0], "1g.5gb@0 1g.5gb@1 1g.5gb@2 1g.5gb@3 1g.5gb@4 1g.5gb@5 1g.5gb@6");
+    d.turn[all] = MIG_TURN;
+    mig_plan(g, &terms, &d, on, 1, out);
+    says(&out[0], "7g.40gb@0");
+    d.turn[one] = MIG_FIRST_TURN;
+    mig_plan(g, &terms, &d, on, 1, out);
+    assert_int_equal(out[0].slice[0].profile, one);
+    d.turn[one] = MIG_TURN;
+    d.turn[all] = MIG_FIRST_TURN;
+    mig_plan(g, &terms, &d, on, 1, out);
+    says(&out[0], "7g.40gb@0");
+
+    /* one, not two, though a new one serves less than the period; none beside one that ends */
+    memset(&d, 0, sizeof d);
+    wants(&d, "3g.20gb", 9, 1);
+    wants(&d, "1g.5gb", 9, 1);
+    d.turn[named("3g.20gb")] = MIG_TURN;
+    mig_plan(g, &terms, &d, on, 1, out);
+    says(&out[0], "1g.5gb@0 1g.5gb@1 1g.5gb@2 1g.5gb@3 3g.20gb@4");
+    on[0] = (struct mig_state){
+        .on = true, .n = 1, .slice = { { named("3g.20gb"), 4 } }, .busy_s = { 20 }
+    };
+    mig_plan(g, &terms, &d, on, 1, out);
+    says(&out[0], "1g.5gb@0 1g.5gb@1 1g.5gb@2 1g.5gb@3 3g.20gb@4");
 }
 
 static void what_is_there_stays(void **state)
@@ -257,7 +295,9 @@ static void against_the_best(void **state)
             if (k < m->n_profiles && (!m->profile[k].plain || below(&seed, 3) == 0)) continue;
             d.time_s[k] = below(&seed, 12000);
             d.worth[k] = 0.1 + below(&seed, 70) / 10.0;
-            d.first[k] = k < m->n_profiles && below(&seed, 6) == 0;
+            d.turn[k] = k < m->n_profiles && below(&seed, 6) == 0
+                            ? (enum mig_turn)(1 + below(&seed, 2))
+                            : MIG_NO_TURN;
         }
         mig_plan(m, &terms, &d, card, n, plan);
         for (size_t i = 0; i < n; i++) legal(m, &card[i], &plan[i]);
@@ -277,9 +317,8 @@ static void against_the_best(void **state)
 int main(void)
 {
     const struct CMUnitTest t[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(what_is_there_stays),
-        cmocka_unit_test(whole_cards),
+        cmocka_unit_test(known_answers),       cmocka_unit_test(turns),
+        cmocka_unit_test(what_is_there_stays), cmocka_unit_test(whole_cards),
         cmocka_unit_test(against_the_best),
     };
     return cmocka_run_group_tests(t, setup, teardown);
