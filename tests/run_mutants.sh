@@ -2,42 +2,56 @@
 # Does a test notice when the program is wrong? Break one thing at a time, build, and run the test that
 # is named for it: it must fail (a wrong result, a broken conservation law or a crash).
 #
-# usage: [B=build/release] [T=word] tests/run_mutants.sh    (make mutants)
+# usage: [B=build/release] [T=word] [LONG=1] tests/run_mutants.sh    (make mutants)
+#        tests/run_mutants.sh --find    only: is the text that each mutant changes in its file? A second; in make check
 #
 # Works on a copy of the sources under $B/mutants; the tree is not touched. A mutant whose text is no
 # longer found in the source is a failure too: it has to follow the code. Output is TAP.
 set -uo pipefail
 export LC_ALL=C
-root=$PWD
-work=${B:-build/release}/mutants
-case $work in /*) ;; *) work=$root/$work ;; esac
-src=$work/src
-unset MAKEFLAGS MFLAGS MAKELEVEL B
-mkdir -p "$src"
-# Keep what has not changed, so that a second run compiles little.
-git ls-files -co --exclude-standard sim traces plots scenarios tests Makefile calibrate | while read -r f; do
-    [ -f "$f" ] || continue
-    cmp -s "$f" "$src/$f" || { mkdir -p "$src/$(dirname "$f")"; cp "$f" "$src/$f"; }
-done
-cd "$src" || exit 1
-export GPUSIM_DATA=scenarios CMOCKA_MESSAGE_OUTPUT=STDOUT
-export CCACHE_DISABLE=1        # no cache of compilations between an edit and its test
-unset GPUSIM_BIN GPUSIM_SHARED # tests that replay real traces skip: others must notice
+n=0 bad=0
+say() { n=$((n + 1)); [ "$1" = ok ] || bad=$((bad + 1)); echo "$1 $n - $2"; }
 
 # Without calibrate and with few optimisations: it is the answer that counts.
 build() { make -s CFLAGS=-O1 NVCC= B="$work/build" "$work/build/tests/$1" >"$work/log" 2>&1; }
-n=0 bad=0
-say() { n=$((n + 1)); [ "$1" = ok ] || bad=$((bad + 1)); echo "$1 $n - $2"; }
+
+# A copy of the sources, and the tests pass on it.
+prepare() {
+    local root=$PWD t tests
+    work=${B:-build/release}/mutants
+    case $work in /*) ;; *) work=$root/$work ;; esac
+    src=$work/src
+    unset MAKEFLAGS MFLAGS MAKELEVEL B
+    mkdir -p "$src"
+    # Keep what has not changed, so that a second run compiles little.
+    git ls-files -co --exclude-standard sim traces plots scenarios tests Makefile calibrate | while read -r f; do
+        [ -f "$f" ] || continue
+        cmp -s "$f" "$src/$f" || { mkdir -p "$src/$(dirname "$f")"; cp "$f" "$src/$f"; }
+    done
+    cd "$src" || exit 1
+    export GPUSIM_DATA=scenarios CMOCKA_MESSAGE_OUTPUT=STDOUT
+    export CCACHE_DISABLE=1        # no cache of compilations between an edit and its test
+    unset GPUSIM_BIN GPUSIM_SHARED # tests that replay real traces skip: others must notice
+    tests='unit/test_place oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs unit/test_outages unit/test_gangs unit/test_migrate'
+    for t in $tests; do
+        if ! build "$t"; then cat "$work/log"; say "not ok" "unchanged: $t does not build"; echo "1..$n"; exit 1; fi
+        if timeout 300 "$work/build/tests/$t" >"$work/log" 2>&1; then say ok "unchanged: $t passes"
+        else say "not ok" "unchanged: $t fails"; tail -5 "$work/log" | sed 's/^/# /'; fi
+    done
+}
 
 # mutant NAME TEST FILE PERL: PERL changes the whole text of FILE.
 mutant() {
     local name=$1 test=$2 file=$3 code=$4
     case $name in *"${T-}"*) ;; *) return ;; esac
+    if perl -0pe "$code" "$file" | cmp -s - "$file"; then
+        say "not ok" "$name: its text is not in $file any more"
+        return
+    fi
+    [ "$find" ] && { say ok "$name: its text is in $file"; return; }
     cp "$file" "$work/kept"
     perl -0pi -e "$code" "$file"
-    if cmp -s "$file" "$work/kept"; then
-        say "not ok" "$name: its text is not in $file any more"
-    elif ! build "$test"; then
+    if ! build "$test"; then
         say "not ok" "$name: does not build"; tail -3 "$work/log" | sed 's/^/# /'
     elif timeout 120 "$work/build/tests/$test" >"$work/log" 2>&1; then
         say "not ok" "$name: $test did not notice"
@@ -48,12 +62,11 @@ mutant() {
     cp "$work/kept" "$file"
 }
 
-tests='unit/test_place oracle/test_scenarios oracle/test_fcfs oracle/test_speeds property/test_runs unit/test_outages unit/test_gangs unit/test_migrate'
-for t in $tests; do
-    if ! build "$t"; then cat "$work/log"; say "not ok" "unchanged: $t does not build"; echo "1..$n"; exit 1; fi
-    if timeout 300 "$work/build/tests/$t" >"$work/log" 2>&1; then say ok "unchanged: $t passes"
-    else say "not ok" "unchanged: $t fails"; tail -5 "$work/log" | sed 's/^/# /'; fi
-done
+find=
+case ${1-} in
+--find) find=1 LONG=1; cd "$(dirname "$0")/.." || exit 1 ;;
+*) prepare ;;
+esac
 
 mutant switch-cost-dropped oracle/test_speeds sim/policy/timeshare.c \
     's/return 1\.0 \+ fmax\(0\.0, switch_ratio - t->spared\)/return 1.0/'
@@ -89,7 +102,8 @@ mutant bus-without-end oracle/test_speeds sim/policy/share_mig.c 's/if \(all <= 
 mutant power-without-cap oracle/test_speeds sim/policy/share_mig.c \
     's/fmin\(1\.0, \(1\.0 - p->power_loss\) \/ cbrt\(busy\)\)/1.0/'
 mutant two-slices-make-one-device oracle/test_mig_runs sim/policy/share_mig.c 's/if \(request->slots > 1 &&/if (false &&/'
-mutant easy-without-reservation oracle/test_scenarios sim/engine/sched_easy.c 's/if \(held > when - now\)/if (false)/'
+mutant easy-without-reservation oracle/test_scenarios sim/engine/sched_easy.c \
+    's/if \(sched_makes\(s, &s->pick\) \+ job_limit\(j\) > when - now\)/if (false)/'
 mutant easy-needs-the-very-cards property/test_easy sim/engine/sched_easy.c \
     's/if \(j->shape->no_room_beside == s->walk\) return false;/return false;/'
 mutant easy-head-sticks-to-its-card property/test_easy sim/engine/sched_easy.c \
@@ -146,12 +160,12 @@ mutant crossing-domains-costs-nothing unit/test_gangs sim/engine/cluster_zone.c 
 mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : spread/? spread : pack/'
 mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/sim_later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
 mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
-    's/j->remaining = job_remaining\(j, r->now\);\n    sched_pick_of/j->work_left = j->row.duration;\n    sched_pick_of/'
+    's/residents_leave\(r->residents, j, r->now\);/$&\n    j->work_left = job_line(j);/'
 mutant second-packing-opens-cards oracle/test_second_engine sim/policy/place_packing.c 's/if \(v->slot/if (0 \&\& v->slot/'
 mutant second-dot-product-forgets-cores oracle/test_second_engine sim/policy/place_dot_product.c 's/most->cpus_milli > 0 &&/0 \&\&/'
 mutant second-clustering-forgets-likeness oracle/test_second_engine sim/policy/place_clustering.c 's/\(like << 40\)/0 * like/'
 mutant second-gangs-take-slots-by-number oracle/test_second_engine sim/engine/cluster.c 's/if \(prefer == PREFER_LOOSEST && r/if (0 \&\& r/'
-mutant second-drf-forgets-cores oracle/test_second_engine sim/policy/order_drf.c 's/fmax\(fmax\(gpus, cpus\)/fmax(gpus + 0 * cpus/'
+GPUSIM_SECOND=drf mutant second-drf-forgets-cores oracle/test_second_engine sim/policy/order_drf.c 's/fmax\(fmax\(gpus, cpus\)/fmax(gpus + 0 * cpus/'
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'
@@ -175,7 +189,7 @@ mutant service-struck-lose-their-turn unit/test_service sim/engine/service_repli
 mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \
     's/ready = sim_later\(ready, services_start_up\(j\)\);/ready = sim_later(ready, 0);/'
 mutant llm-cut-at-the-arrival property/test_llm_steps sim/policy/serve_continuous.c \
-    's/if \(m < 1 \|\| decode_ns\(e, m\) <= done_ns\) m\+\+;/m++; m++;/'
+    's/whole_steps\(e, done_ns\) \+ 1;/whole_steps(e, done_ns) + 2;/'
 mutant llm-blocks-by-the-round property/test_llm_steps sim/policy/serve_continuous.c \
     's/return rounds \* e->p->block \+ k;/return rounds * e->p->block + k + 1;/'
 mutant llm-cut-loses-a-part property/test_llm_any sim/engine/service_work.c \
@@ -198,7 +212,7 @@ mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
 if [ "${LONG-}" ]; then # tens of seconds
     mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'
     mutant service-frees-a-slot-early oracle/test_services sim/engine/service_work.c \
-        's/work < 9\.2e18 \? llround\(work\)/work < 9.2e18 ? llround(work \/ (double)v->n_up)/'
+        's/const double work = v->plan->serve->work_ns/const double work = 1 \/ (double)v->n_up * v->plan->serve->work_ns/'
     mutant service-random-is-one-queue oracle/test_services sim/policy/route_random.c \
         's/\.pick = pick,/.shared = true, .pick = pick,/'
     mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(t->growth < 1\.0 \|\|/return true || (t->growth < 1.0 ||/'

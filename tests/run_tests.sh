@@ -40,7 +40,13 @@ if [ -n "$extras" ]; then
     run_one bad tests/run_bad.sh
     case ${GPUSIM_VARIANT-} in
     asan | ubsan | sanitize | tsan | coverage) ;; # these see the sources, which are the same
-    *) run_one layers tests/check_layers.sh; run_one sizes tests/check_sizes.sh; run_one lint tests/check_lint.sh; run_one headers tests/check_headers.sh ;;
+    *)
+        run_one layers tests/check_layers.sh
+        run_one sizes tests/check_sizes.sh
+        run_one lint tests/check_lint.sh
+        run_one headers tests/check_headers.sh
+        run_one mutants tests/run_mutants.sh --find
+        ;;
     esac
 fi
 
