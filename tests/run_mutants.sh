@@ -154,7 +154,7 @@ mutant modes-decide unit/test_chances sim/metrics/decide.c 's/view\[i\]\.cost = 
 mutant paid-back-for-a-month unit/test_months sim/cost/months.c 's/while \(m > 0 && own\[m - 1\]/if (m > 0 \&\& own[m - 1]/'
 mutant removed-cards-cost-money unit/test_outages sim/cost/quantity.c 's/p->s->u->hours - p->g->absent_h/p->s->u->hours/'
 mutant faults-differ-by-policy unit/test_outages sim/engine/outages.c \
-    's/rng_mix\(seed, env->replication, purpose\)/rng_mix(seed + (uint64_t)(size_t)p->share, env->replication, purpose)/'
+    's/fault_stream\(seed, env->replication, spec->name\)/fault_stream(seed + (uint64_t)(size_t)p->share, env->replication, spec->name)/'
 mutant checkpoint-counts-too-early unit/test_checkpoint sim/engine/checkpoint.c 's/\(simtime\)cycles : all/(simtime)(cycles + 1) : all/'
 mutant crossing-domains-costs-nothing unit/test_gangs sim/engine/cluster_zone.c 's/speed = spec->cross_domain_speed/speed = 1/'
 mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : spread/? spread : pack/'
@@ -210,7 +210,7 @@ mutant look-of-any-batch unit/test_service_looks sim/engine/residents.c \
 mutant scale-down-at-once unit/test_scale sim/engine/scale.c \
     's/if \(s->wanted\[i\] > most\) most = s->wanted\[i\];/continue;/'
 if [ "${LONG-}" ]; then # tens of seconds
-    mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/outages.c 's/exponential\(u, down \? repair : mtbf\)/exponential(u, mtbf)/'
+    mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/fault_times.c 's/down \? repair : fault_unit_mtbf/fault_unit_mtbf/'
     mutant service-frees-a-slot-early oracle/test_services sim/engine/service_work.c \
         's/const double work = v->plan->serve->work_ns/const double work = 1 \/ (double)v->n_up * v->plan->serve->work_ns/'
     mutant service-random-is-one-queue oracle/test_services sim/policy/route_random.c \

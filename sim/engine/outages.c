@@ -1,16 +1,14 @@
 #include "engine/outages.h"
 
-#include "base/rng.h"
-#include "base/str.h"
+#include "engine/fault_times.h"
 #include "engine/residents.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Random numbers are counted, not drawn in turn: (stream of the group, unit, how many before). */
 struct group_units {
-    uint64_t stream;
+    uint64_t stream;    /* engine/fault_times.h */
     int64_t first_node; /* physical nodes, counted through the fleet */
     int64_t first_rack, racks;
 };
@@ -38,12 +36,6 @@ struct outages {
 
 /* ---- random times ---- */
 
-static simtime exponential(double u, simtime mean)
-{
-    const double t = -(double)mean * log(u);
-    return t < 9.2e18 ? llround(t) : SIM_NEVER - 1;
-}
-
 static size_t group_of_card(const struct plan *p, uint32_t card)
 {
     size_t g = 0;
@@ -58,32 +50,33 @@ static size_t group_of_node(const struct outages *o, int64_t node)
     return g;
 }
 
-/* Where a unit stands: its group, its physical nodes there, and its card on the node (-1: it is the node, or
- * the rack of them all). */
+/* Where a unit stands: its group, and its physical nodes there. */
 struct place {
     size_t group;
-    int64_t node, n_nodes, card, rack;
+    struct fault_unit unit;
+    int64_t n_nodes;
 };
 
 static struct place place_of(const struct outages *o, uint32_t unit)
 {
     const struct plan *p = o->env.plan;
-    struct place w = { .card = -1, .n_nodes = 1, .rack = -1 };
+    struct place w = { .unit = { .card = -1, .rack = -1 }, .n_nodes = 1 };
     if (unit < (uint64_t)p->cards) {
         w.group = group_of_card(p, unit);
         const struct plan_group *g = &p->group[w.group];
-        w.node = (unit - g->first_card) / g->real_per_node;
-        w.card = (unit - g->first_card) % g->real_per_node;
+        w.unit.node = (unit - g->first_card) / g->real_per_node;
+        w.unit.card = (unit - g->first_card) % g->real_per_node;
     } else if (unit - p->cards >= o->nodes) {
         const int64_t rack = unit - p->cards - o->nodes;
         while (w.group + 1 < p->n_groups && rack >= o->group[w.group + 1].first_rack) w.group++;
         const struct fleet_group *g = p->group[w.group].spec;
-        w.rack = rack - o->group[w.group].first_rack;
-        w.node = w.rack * g->nodes_per_rack;
-        w.n_nodes = g->nodes - w.node < g->nodes_per_rack ? g->nodes - w.node : g->nodes_per_rack;
+        w.unit.rack = rack - o->group[w.group].first_rack;
+        w.unit.node = w.unit.rack * g->nodes_per_rack;
+        w.n_nodes =
+            g->nodes - w.unit.node < g->nodes_per_rack ? g->nodes - w.unit.node : g->nodes_per_rack;
     } else {
         w.group = group_of_node(o, (int64_t)unit - p->cards);
-        w.node = (int64_t)unit - p->cards - o->group[w.group].first_node;
+        w.unit.node = (int64_t)unit - p->cards - o->group[w.group].first_node;
     }
     return w;
 }
@@ -93,32 +86,19 @@ static simtime later(simtime now, simtime delay)
     return delay < SIM_NEVER - now ? now + delay : SIM_NEVER - 1;
 }
 
-static simtime mean_repair(const struct fault_rates *r, const struct place *w)
-{
-    return w->rack >= 0 ? r->rack_repair : w->card < 0 ? r->node_repair : r->card_repair;
-}
-
 /* The unit's next change of state, from its state of now. */
 static void schedule_flip(struct outages *o, uint32_t unit, simtime now)
 {
     const struct place w = place_of(o, unit);
-    const struct fault_rates *r = &o->env.plan->group[w.group].spec->rates;
-    const simtime mtbf = w.rack >= 0 ? r->rack_mtbf : w.card < 0 ? r->node_mtbf : r->card_mtbf;
-    const simtime repair = mean_repair(r, &w);
-    const bool down = o->flips[unit] % 2;
-    const uint64_t which = w.rack >= 0 ? ((uint64_t)w.rack << 24) ^ 0xffffff
-                                       : ((uint64_t)w.node << 24) ^ (uint64_t)(w.card + 1);
-    const double u = rng_at(o->group[w.group].stream, which, o->flips[unit]);
-    const simtime delay =
-        down && r->law == REPAIR_FIXED ? repair : exponential(u, down ? repair : mtbf);
-    evq_at(o->env.q, later(now, delay), EV_FAULT, o->env.unit_kind, unit);
+    const simtime stays = fault_unit_stays(&o->env.plan->group[w.group].spec->rates,
+                                           o->group[w.group].stream, &w.unit, o->flips[unit]);
+    evq_at(o->env.q, later(now, stays), EV_FAULT, o->env.unit_kind, unit);
 }
 
 simtime outages_crash_after(const struct outages *o, const struct job *j)
 {
     const struct fleet_group *g = o->env.plan->group[j->group].spec;
-    if (!g->fails || g->rates.job_mtbf == 0) return SIM_NEVER;
-    return exponential(rng_at(o->jobs, j->order, (uint64_t)j->attempts), g->rates.job_mtbf);
+    return g->fails ? fault_program_lasts(&g->rates, o->jobs, j->order, j->attempts) : SIM_NEVER;
 }
 
 /* ---- cards and nodes in and out ---- */
@@ -200,18 +180,18 @@ static void announce(struct outages *o, uint32_t unit, const struct place *w, si
 {
     const struct plan *p = o->env.plan;
     const struct plan_group *g = &p->group[w->group];
-    const bool one = w->card >= 0;
+    const bool one = w->unit.card >= 0;
     sched_repair_begin(o->env.sched,
                        &(struct repair){
                            .unit = unit,
-                           .bit = one            ? OUT_FAULT
-                                  : w->rack >= 0 ? OUT_RACK
-                                                 : OUT_NODE,
-                           .first_card = one ? unit : card_at(o, w->group, w->node, 0),
+                           .bit = one                 ? OUT_FAULT
+                                  : w->unit.rack >= 0 ? OUT_RACK
+                                                      : OUT_NODE,
+                           .first_card = one ? unit : card_at(o, w->group, w->unit.node, 0),
                            .cards = one ? 1 : w->n_nodes * g->real_per_node,
-                           .first_node = g->first_node + w->node,
+                           .first_node = g->first_node + w->unit.node,
                            .nodes = one || p->share->pooled ? 0 : w->n_nodes,
-                           .back = later(now, mean_repair(&g->spec->rates, w)),
+                           .back = later(now, fault_unit_repair(&g->spec->rates, &w->unit)),
                        });
 }
 
@@ -220,15 +200,15 @@ void outages_unit(struct outages *o, uint32_t unit, simtime now)
     const struct place w = place_of(o, unit);
     const bool goes = ++o->flips[unit] % 2;
     goes ? announce(o, unit, &w, now) : sched_repair_end(o->env.sched, unit);
-    if (w.card >= 0) {
+    if (w.unit.card >= 0) {
         o->totals.card_faults += goes && in_fleet(o, unit);
         service_card(o, unit, goes ? OUT_FAULT : 0, goes ? 0 : OUT_FAULT, goes, now);
     } else {
-        const unsigned bit = w.rack >= 0 ? OUT_RACK : OUT_NODE;
+        const unsigned bit = w.unit.rack >= 0 ? OUT_RACK : OUT_NODE;
         bool there = false;
-        for (int64_t n = w.node; n < w.node + w.n_nodes; n++)
+        for (int64_t n = w.unit.node; n < w.unit.node + w.n_nodes; n++)
             there |= flip_node(o, w.group, n, goes ? bit : 0, goes ? 0 : bit, now);
-        *(w.rack >= 0 ? &o->totals.rack_faults : &o->totals.node_faults) += goes && there;
+        *(w.unit.rack >= 0 ? &o->totals.rack_faults : &o->totals.node_faults) += goes && there;
     }
     schedule_flip(o, unit, now);
 }
@@ -336,7 +316,7 @@ static void strike_physical_node(struct outages *o, uint32_t card)
 {
     const struct place w = place_of(o, card);
     for (int64_t k = 0; k < o->env.plan->group[w.group].real_per_node; k++)
-        strike_card(o, card_at(o, w.group, w.node, k));
+        strike_card(o, card_at(o, w.group, w.unit.node, k));
 }
 
 void outages_crash(struct outages *o, struct job *j, simtime now)
@@ -406,18 +386,16 @@ struct outages *outages_create(const struct outage_env *env)
     o->env = *env;
     o->group = xcalloc(p->n_groups, sizeof *o->group);
     o->nodes = nodes;
-    o->jobs = rng_mix(seed, env->replication, "faults.jobs");
+    o->jobs = fault_stream(seed, env->replication, NULL);
     nodes = 0;
     for (size_t g = 0; g < p->n_groups; g++) {
-        char *purpose = xasprintf("faults of %s", p->group[g].spec->name);
         const struct fleet_group *spec = p->group[g].spec;
         const int64_t per = spec->nodes_per_rack;
         const int64_t n = per == CFG_NO_INT ? 0 : (spec->nodes + per - 1) / per;
-        o->group[g] =
-            (struct group_units){ rng_mix(seed, env->replication, purpose), nodes, racks, n };
+        o->group[g] = (struct group_units){ fault_stream(seed, env->replication, spec->name), nodes,
+                                            racks, n };
         nodes += spec->nodes;
         racks += n;
-        free(purpose);
     }
     o->flips = xcalloc((size_t)(p->cards + nodes + racks), sizeof *o->flips);
     for (size_t g = 0; g < p->n_groups; g++) {
