@@ -109,12 +109,12 @@ static bool on_its_way(const struct job *j)
 /* With the pauses for its checkpoints. */
 static simtime line_left(const struct job *j, simtime now)
 {
-    if ((j->state != JOB_RUNNING && !on_its_way(j)) ||
-        j->n_holdings == 0) /* one without cards runs to its end */
-        return j->state == JOB_RUNNING && j->finish != SIM_NEVER ? j->finish - now : j->remaining;
+    if (j->state != JOB_RUNNING && !on_its_way(j)) return j->remaining;
     const double factor = j->scale;
     simtime left = j->work_left;
-    if (j->state == JOB_RUNNING && j->speed == 1.0 && j->work_credit == 0)
+    if (j->n_holdings == 0) /* without cards it runs to its end */
+        left = j->finish - now;
+    else if (j->state == JOB_RUNNING && j->speed == 1.0 && j->work_credit == 0)
         left -= now - j->settled;
     else if (j->state == JOB_RUNNING)
         left -= (int64_t)floor((double)(now - j->settled) * j->speed + j->work_credit);

@@ -11,16 +11,18 @@
  * place; replace, in which all are placed anew; quotas, in which accounts have some; reclaim, in
  * which they take back what they have lent; elastic, in which jobs work on fewer or more cards;
  * defrag, in which jobs move out of the way of the head; planned, in which MIG layouts are;
+ * faults, in which cards, nodes, racks and programs fail;
  * admission, by deadline, half of them with quotas. Mutants (tests/run_mutants.sh):
  * easy-beside-forgets-the-head, easy-head-never-moves, easy-brief-job-takes-what-the-head-needs,
  * first-fit-skips-a-card. */
+#include "support/second_compare.h"
+#include "support/second_draw.h"
 #include "support/second_engine.h"
 #include "support/simulate.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic, random, wires, elastic, defrag;
+    bool limits, dynamic, random, wires, elastic, defrag, faults;
     int groups, nodes[2], per[2];
     simtime stop; /* the horizon */
     const char *preempt;
@@ -110,6 +112,8 @@ static void make_fleet(struct setting *s)
                     s->nodes[g], s->per[g]);
         if (cores) strbuf_addf(&s->fleet, ", 'cpu_cores': %d", 1 + (int)below(s, 32));
         if (s->wires) add_wires(s, g);
+        if (s->faults && chance(s, 3))
+            second_draw_capacity(&s->seed, s->nodes[g], s->per[g], &s->fleet);
         strbuf_addc(&s->fleet, '}');
     }
 }
@@ -280,59 +284,18 @@ static void count(struct tally *t, const struct second_job *j, int n)
     }
 }
 
-/* Where cards are shared, speeds are rounded; and with them, or with the speed of another card
- * than the recorded one, what is done whenever somebody is stopped, which its neighbours feel
- * from then on. */
-static bool near(double got_s, simtime want, double within_s)
+/* What is safe of a job that must begin again, and what that takes. */
+static void make_checkpoints(struct setting *s)
 {
-    if (want == JOB_NO_TIME) return isnan(got_s);
-    return fabs(got_s - simtime_s(want)) <= within_s + 1e-15 * fabs(got_s);
-}
-
-static bool same(const struct sim_job *got, const struct second_job *want, double within_s)
-{
-    return strcmp(got->state, job_state_names[want->state]) == 0 &&
-           (int)got->attempts == want->attempts && near(got->start_s, want->start, within_s) &&
-           near(got->end_s, want->end, within_s) && strcmp(got->cards, want->where) == 0 &&
-           want->oom == (strcmp(got->reason, "out of memory") == 0);
-}
-
-/* When they part over a job: at its start, in whichever engine has it first, or if that is the
- * same at its end. */
-static double first_s(const struct sim_job *got, const struct second_job *want)
-{
-    const bool start = !near(got->start_s, want->start, 1e-7);
-    const double a = start ? got->start_s : got->end_s;
-    return fmin(a, simtime_s(start && want->start != JOB_NO_TIME ? want->start : want->end));
-}
-
-static void compare(const struct simulated *s, const struct second_job *j, int n, bool shared,
-                    const char *scenario, const char *trace, uint64_t seed)
-{
-    const struct sim_job *got = NULL;
-    int at = -1;
-    double within_s = shared ? 2.1e-9 : 0.1e-9;
-    for (int i = 0; i < n; i++) {
-        const bool sized = j[i].min_gpus != JOB_NO_INT || j[i].max_gpus != JOB_NO_INT;
-        if ((shared || j[i].model || sized) && j[i].attempts > 1) within_s = 1e-7;
-    }
-    for (int i = 0; i < n; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "%d", i);
-        const struct sim_job *here = sim_job_of(s, "p", id);
-        if (same(here, &j[i], within_s) || (got && first_s(got, &j[at]) <= first_s(here, &j[i])))
-            continue;
-        got = here;
-        at = i;
-    }
-    if (!got) return;
-    fprintf(stderr, "%s\n%s", scenario, trace); /* cmocka would cut it short */
-    fail_msg(
-        "scenario seed %llu: job %d is %s, %.9f to %.9f in %g on \"%s\"; the second engine says %s, "
-        "%.9f to %.9f in %d on \"%s\"",
-        (unsigned long long)seed, at, got->state, got->start_s, got->end_s, got->attempts,
-        got->cards, job_state_names[j[at].state], simtime_s(j[at].start), simtime_s(j[at].end),
-        j[at].attempts, j[at].where);
+    static const int64_t rare_s[] = { 0, 0, 1, 7, 40 };
+    const int64_t every = rare_s[below(s, 5)];
+    strbuf_addf(&s->more, ", 'restart': '%d s', 'checkpoint_cost': '%d ms', 'checkpoint': '%d",
+                (int)(below(s, 2) * below(s, 20)), (int)(below(s, 2) * below(s, 6) * 250),
+                (int)every);
+    /* A stop that falls on the very end of a pause would hang on the rounding of speeds. */
+    if (every > 0 && s->kind != KIND_WHOLE)
+        strbuf_addf(&s->more, ".%09d", (int)below(s, 1000000000));
+    strbuf_addz(&s->more, " s'");
 }
 
 /* Jobs that take each other's place. */
@@ -341,7 +304,6 @@ static void make_preemption(struct setting *s, const char **order, const char **
     static const char *const orders[] = { "las", "srtf", "srsf",     "fewest",   "fifo",
                                           "sjf", "las",  "priority", "deadline", NULL };
     static const char *const at_once[] = { "none", "greedy", NULL };
-    static const int64_t rare_s[] = { 0, 0, 1, 7, 40 };
     *order = any(s, orders);
     *backfill = any(s, at_once);
     s->preempt = "always";
@@ -353,15 +315,7 @@ static void make_preemption(struct setting *s, const char **order, const char **
         if (chance(s, 3))
             strbuf_addf(&s->more, ", 'migrate_rate': '%d GB/s'", 1 + (int)below(s, 20));
     }
-    if (chance(s, 3)) return;
-    const int64_t every = rare_s[below(s, 5)];
-    strbuf_addf(&s->more, ", 'restart': '%d s', 'checkpoint_cost': '%d ms', 'checkpoint': '%d",
-                (int)(below(s, 2) * below(s, 20)), (int)(below(s, 2) * below(s, 6) * 250),
-                (int)every);
-    /* A stop that falls on the very end of a pause would hang on the rounding of speeds. */
-    if (every > 0 && s->kind != KIND_WHOLE)
-        strbuf_addf(&s->more, ".%09d", (int)below(s, 1000000000));
-    strbuf_addz(&s->more, " s'");
+    if (!chance(s, 3)) make_checkpoints(s);
 }
 
 static int kind_of(struct setting *s)
@@ -478,6 +432,8 @@ static void make_more(struct setting *s, const char **order, const char **backfi
     if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
     if (s->defrag) make_defrag(s, backfill);
     if (s->elastic) make_elastic(s, backfill, place);
+    if (s->faults) second_draw_faults(&s->seed, s->wires, &s->top);
+    if (s->faults && !strstr(s->more.s ? s->more.s : "", "'restart'")) make_checkpoints(s);
 }
 
 static char *make_scenario(struct setting *s, simtime last)
@@ -493,9 +449,10 @@ static char *make_scenario(struct setting *s, simtime last)
     const char *order = any(s, orders), *backfill = any(s, backfills);
     const char *place = any(s, places);
     force(s, &order, &backfill, &place);
+    if (s->faults && strcmp(backfill, "conservative") == 0) backfill = "easy";
     make_more(s, &order, &backfill, &place);
     s->stop = SIM_NEVER;
-    if (mode(s, "horizon", 4)) {
+    if (mode(s, "horizon", 4) || s->faults) { /* work in vain ends there */
         s->stop = SIM_SECOND + some_time(s, (uint64_t)(last / SIM_SECOND) + 100);
         strbuf_addz(&s->top, ", 'horizon': '");
         add_s(&s->top, s->stop);
@@ -527,6 +484,7 @@ static void one(uint64_t seed, struct tally *tally)
     s.elastic = !s.random && !is_only("defrag") && !planned && mode(&s, "elastic", 6);
     s.defrag = !s.random && !s.elastic && !planned &&
                (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
+    s.faults = mode(&s, "faults", 5) && !s.random; /* only the last place would be told */
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT;
     s.limits = !chance(&s, 4);
     make_fleet(&s);
@@ -542,16 +500,10 @@ static void one(uint64_t seed, struct tally *tally)
         j[i].follow = sim_job_of(&sim, "p", id)->cards;
     }
     second_run(&sim.run.plan[0], j, seen, &totals);
-    const bool shared = s.kind != KIND_WHOLE;
     count(tally, j, seen);
-    compare(&sim, j, seen, shared, scenario, trace.s, seed);
-    const struct policy_result *p = sim_policy(&sim, "p");
-    for (int i = 0; i < seen; i++) totals.moves += j[i].moves;
-    assert_int_equal(p->migrations.moves, totals.moves);
-    const double held_s = p->gpu.allocated * simtime_s(totals.end) * (double)sim.run.plan[0].cards;
-    if (s.kind != KIND_INTERCEPT && fabs(held_s - totals.allocated_card_s) > 1e-5 * (1 + held_s))
-        fail_msg("scenario seed %llu: %g card seconds held, the second engine says %g",
-                 (unsigned long long)seed, held_s, totals.allocated_card_s);
+    const struct second_case here = { seed, scenario, trace.s, s.kind != KIND_WHOLE,
+                                      s.kind == KIND_INTERCEPT };
+    second_compare(&here, &sim, j, seen, &totals);
     simulated_fini(&sim);
     free(scenario);
     strbuf_fini(&trace);

@@ -31,9 +31,23 @@ static int64_t units_of(const struct engine *e, int job, int group)
     return (int64_t)d->cards * d->units;
 }
 
+/* Of what a running job has, that which will be of use to others. */
+static int64_t units_back(const struct engine *e, int job)
+{
+    const struct place *at = &e->life[job].at;
+    int64_t units = 0;
+    for (int i = 0; i < at->n; i++)
+        if (second_card_back(e, at->card[i]) < 0)
+            units += second_demand_of(e, job, at->group)->units;
+    return units;
+}
+
 static bool has_room(const struct planned *p, int group, int64_t units, simtime t)
 {
-    int64_t free = p->e->plan->group[group].cards * p->e->plan->group[group].capacity;
+    const struct plan_group *g = &p->e->plan->group[group];
+    int64_t free = 0;
+    for (int64_t c = g->first_card; c < g->first_card + g->cards; c++)
+        if (second_card_back(p->e, (int)c) < 0) free += g->capacity; /* no repair is foreseen */
     for (int i = 0; i < p->n; i++)
         if (p->claim[i].group == group && p->claim[i].from <= t && p->claim[i].until > t)
             free -= p->claim[i].units;
@@ -114,7 +128,7 @@ bool second_admits(struct engine *e, int newcomer)
         const struct life *r = &e->life[j];
         if (!r->on) continue;
         const simtime end = r->allocated + estimate(e, j) - r->held;
-        p.claim[p.n++] = (struct claim){ r->at.group, units_of(e, j, r->at.group), e->clock,
+        p.claim[p.n++] = (struct claim){ r->at.group, units_back(e, j), e->clock,
                                          end > e->clock ? end : e->clock + 1 };
     }
     l->rank = second_rank(e, newcomer);

@@ -22,17 +22,24 @@ static void leave(struct engine *e, int job, enum job_state state)
     second_held(e, job);
 }
 
+void second_take_off(struct engine *e, int job)
+{
+    struct life *l = &e->life[job];
+    l->held += e->clock - l->allocated;
+    second_drop(&e->now, job);
+    second_held(e, job);
+    l->on = l->working = false;
+    l->bytes = 0;
+    if (l->job->start > e->clock) l->job->start = JOB_NO_TIME; /* what it needs was not there yet */
+}
+
 void second_off(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
     simtime left, safe;
     second_progress(e, job, &left, &safe);
     if (left < l->remaining) l->remaining = left;
-    l->held += e->clock - l->allocated;
-    second_drop(&e->now, job);
-    second_held(e, job);
-    l->on = l->working = false;
-    l->bytes = 0;
+    second_take_off(e, job);
 }
 
 void second_stop(struct engine *e, int job)
@@ -41,11 +48,7 @@ void second_stop(struct engine *e, int job)
     simtime left, safe;
     second_progress(e, job, &left, &safe);
     if (l->job->duration - safe < l->remaining) l->remaining = l->job->duration - safe;
-    l->held += e->clock - l->allocated;
-    second_drop(&e->now, job);
-    second_held(e, job);
-    l->on = l->working = false;
-    l->bytes = 0;
+    second_take_off(e, job);
     l->job->state = JOB_QUEUED;
     second_enqueue(e, job);
 }
@@ -124,7 +127,8 @@ void second_start(struct engine *e, int job, const struct place *at)
     l->allocated = e->clock;
     l->ready = e->clock + second_prepare(e, at);
     l->sequence = ++e->starts;
-    if (l->job->attempts++ == 0) l->job->start = l->ready;
+    l->job->attempts++;
+    if (l->job->start == JOB_NO_TIME) l->job->start = l->ready;
     if (share->startup && at->n > 0)
         l->ready += share->startup(g->params, &g->type,
                                    (size_t)second_room_on(e, &e->now, at->card[0]).tenants);
@@ -139,6 +143,7 @@ void second_start(struct engine *e, int job, const struct place *at)
     l->scale = l->wish[at->group].transfer * second_stretch(l);
     if (l->scale != 1.0) l->left = roundl((long double)((double)l->line * l->scale));
     name_cards(e, job);
+    second_fault_started(e, job);
     if (l->ready == e->clock) begin(e, job);
 }
 
@@ -176,7 +181,7 @@ struct reserved {
     struct view then; /* who is there at that time, the head among them */
 };
 
-/* Let those who run end at their limits until the head fits. */
+/* Let those who run end at their limits, and what is repaired come back, until the head fits. */
 static bool reserve(const struct engine *e, int head, struct reserved *out)
 {
     out->head = head;
@@ -184,20 +189,24 @@ static bool reserve(const struct engine *e, int head, struct reserved *out)
     out->then.later = true;
     out->when = -1;
     for (;;) {
-        simtime next = SIM_NEVER;
+        simtime next = second_next_back(e, out->then.by);
         for (int k = 0; k < out->then.n; k++) {
             const simtime end = e->life[out->then.job[k]].promised;
             if (end < next) next = end;
         }
-        if (next == SIM_NEVER) return false;
+        if (next == SIM_NEVER) break;
         out->when = next > e->clock ? next : e->clock; /* who overran ends at any moment */
         for (int j = 0; j < e->n; j++)
             if (e->life[j].on && e->life[j].promised <= out->when) second_drop(&out->then, j);
+        out->then.by = out->when;
         if (!second_find(e, &out->then, NULL, head, e->like, &out->at)) continue;
         second_prefer(e, &out->then, &e->now, false, head, &out->at);
         second_put(&out->then, head, &out->at);
         return true;
     }
+    /* It waits for what nobody knows when it comes back: nobody delays it until then. */
+    out->when = SIM_NEVER;
+    return out->then.n == 0 && second_is_short(e);
 }
 
 /* A job would outlast the reservation: a place beside the head's, or another place for the head. */
@@ -306,7 +315,7 @@ void second_wishes(struct engine *e, int job)
     const struct plan *p = e->plan;
     struct life *l = &e->life[job];
     const struct second_job *j = l->job;
-    const struct view empty = { .bare = true };
+    const struct view empty = { .bare = true, .by = SIM_NEVER };
     const double width = j->gpus_milli == 0 || j->gpus_milli >= 1000 ? 1.0 : j->gpus_milli / 1000.0;
     struct signature sig = j->profile ? *plan_signature(p, j->profile) : signature_default();
     if (isnan(sig.sm_width)) sig.sm_width = width;
@@ -362,6 +371,7 @@ static void arrive(struct engine *e, int job)
     second_fgd_submitted(e, job);
     second_enqueue(e, job);
     e->news = true;
+    second_give_up(e);
 }
 
 /* ---- progress ---- */
@@ -426,6 +436,7 @@ static void pass(struct engine *e, simtime to, struct second_totals *out)
         out->allocated_card_s += simtime_s(to - e->clock) *
                                  (capacity - second_room_on(e, &e->now, card).units) / capacity;
     }
+    second_fault_pass(e, to);
     e->clock = to;
 }
 
@@ -437,7 +448,8 @@ static simtime kill_time(const struct engine *e, const struct life *l)
 
 static simtime next_time(const struct engine *e, int arrived)
 {
-    simtime next = arrived < e->n ? e->life[arrived].job->submit : SIM_NEVER;
+    simtime next = second_fault_next(e, arrived < e->n);
+    if (arrived < e->n && e->life[arrived].job->submit < next) next = e->life[arrived].job->submit;
     for (int j = 0; j < e->n; j++) {
         const struct life *l = &e->life[j];
         if (!l->on) continue;
@@ -462,11 +474,12 @@ static int next_started(const struct engine *e, int past)
     return best;
 }
 
-/* Ends, arrivals, then what the policy brings: start-ups that are over, limits. */
+/* Ends, faults, arrivals, then what the policy brings: start-ups that are over, limits. */
 static void instant(struct engine *e, int *arrived)
 {
     for (int j = 0; j < e->n; j++)
         if (e->life[j].working && e->life[j].finish <= e->clock) leave(e, j, JOB_COMPLETED);
+    second_fault_instant(e);
     for (; *arrived < e->n && e->life[*arrived].job->submit <= e->clock; ++*arrived)
         arrive(e, *arrived);
     if (second_has_made(e)) e->news = true;
@@ -497,6 +510,8 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
     e->any_node = p->gang == GANG_ANY || p->share->pooled;
     second_place_begin(e);
     second_mig_begin(e);
+    second_fault_begin(e);
+    e->out = out;
     *out = (struct second_totals){ 0 };
     for (int i = 0; i < n; i++) {
         e->life[i].job = &j[i];
@@ -515,6 +530,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
             e->failed = e->news = false;
             const int starts = e->starts;
             if (look) schedule(e);
+            if (look && second_give_up(e)) e->failed = true;
             if (e->plan->reclaims && e->starts > starts) /* others are first of their accounts */
                 e->failed = e->news = true;
             speeds(e);
@@ -527,5 +543,6 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
             if (e->life[i].waiting) j[i].where[0] = '\0';
     }
     out->end = e->clock;
+    free(e->faults);
     free(e);
 }

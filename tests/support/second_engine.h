@@ -52,6 +52,9 @@ struct second_totals {
     double allocated_card_s; /* units held x time / units of a card; not for intercept */
     simtime end;
     int moves;
+    /* faults: of what was in the fleet; jobs struck, each time; not started again; work in vain */
+    int card_faults, node_faults, rack_faults, job_faults, struck, given_up;
+    double lost_gpu_s, down_card_s, absent_card_s;
 };
 
 /* Replay jobs (sorted by submit) under a plan. Fails the test when the plan is beyond it. */

@@ -99,7 +99,8 @@ double second_fgd(const struct engine *e, const struct view *v, int job, int gro
     struct free was = { .n = (int)g->per_node, .cores = INFINITY };
     if (g->node_cpus_milli != INT64_MAX)
         was.cores = second_free_cores(e, v, node, g->node_cpus_milli);
-    for (int i = 0; i < was.n; i++) was.units[i] = second_room_on(e, v, first + i).units;
+    for (int i = 0; i < was.n; i++)
+        was.units[i] = second_card_out(e, v, first + i) ? 0 : second_room_on(e, v, first + i).units;
     for (int from = 0; from < was.n;
          from++) { /* one card: each in turn; else the first that hold it */
         struct free is = was;

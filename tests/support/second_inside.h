@@ -77,6 +77,7 @@ struct view {
     bool bare, later; /* MIG: no card has an instance yet; what is being made is there */
     int n, job[SECOND_JOBS];
     struct place at[SECOND_JOBS];
+    simtime by; /* what is expected back by then serves; 0: what serves now; SIM_NEVER: all */
 };
 
 struct room {
@@ -105,8 +106,10 @@ struct carved {
 
 struct engine {
     const struct plan *plan;
-    bool any_node;  /* gangs take cards of any nodes */
-    bool on_demand; /* instances are made so */
+    struct second_totals *out;
+    struct second_faults *faults; /* NULL: nothing ever goes out */
+    bool any_node;                /* gangs take cards of any nodes */
+    bool on_demand;               /* instances are made so */
     struct carved carved[SECOND_CARDS];
     simtime period;              /* layouts are planned so often; 0: never */
     simtime planned_at, plan_at; /* last, and next */
@@ -209,6 +212,7 @@ bool second_find_in(const struct engine *e, const struct ask *a, struct place *o
 double second_wires(const struct engine *e, const struct place *at); /* factor of a gang's speed */
 void second_start(struct engine *e, int job, const struct place *at);
 void second_stop(struct engine *e, int job); /* it leaves its cards and waits again */
+void second_take_off(struct engine *e, int job);
 void second_lift(struct engine *e, int job); /* it moves, with what it has done */
 void second_set_down(struct engine *e, int job, const struct place *at);
 /* second_defrag.c: the head starts where others make room for it by moving. */
@@ -237,6 +241,21 @@ void second_progress(const struct engine *e, int job, simtime *left, simtime *sa
 /* second_order.c: the rank it has now; and when, on its cards, it grows by itself (SIM_NEVER). */
 int64_t second_rank(const struct engine *e, int job);
 simtime second_falls(const struct engine *e, int job);
+
+/* second_faults.c: what is out of service, and who is struck. Of a card, and of a node with its
+ * cores: is it out in that view; when it is expected back: -1: it serves; SIM_NEVER: not known. */
+bool second_card_out(const struct engine *e, const struct view *v, int card);
+bool second_node_out(const struct engine *e, const struct view *v, int node);
+simtime second_card_back(const struct engine *e, int card);
+simtime second_node_back(const struct engine *e, int node);
+simtime second_next_back(const struct engine *e, simtime after); /* something; SIM_NEVER */
+bool second_is_short(const struct engine *e);                    /* cards are out */
+void second_fault_begin(struct engine *e);
+simtime second_fault_next(const struct engine *e, bool more); /* more: jobs are to come */
+void second_fault_instant(struct engine *e);
+void second_fault_pass(struct engine *e, simtime to);
+void second_fault_started(struct engine *e, int job); /* it has come onto its cards */
+bool second_give_up(struct engine *e); /* who waits for what has gone for good; true: some did */
 
 /* Conservative backfill: promises to all who wait, in their order; who is promised "now" starts. */
 void second_conservative(struct engine *e);

@@ -151,7 +151,9 @@ bool second_instance(const struct engine *e, const struct view *v, int job, int 
     int best = -1, off = -1, most = 0;
     mig_mask lowest = 0;
     for (int c = (int)g->first_card; c < g->first_card + g->cards; c++) {
-        if (!second_node_holds(e, v, job, group, second_node_of(e, c), 1)) continue;
+        if (second_card_out(e, v, c) ||
+            !second_node_holds(e, v, job, group, second_node_of(e, c), 1))
+            continue;
         const struct mig_slice *there = idle(e, v, c, profile);
         if (there) {
             out->card[out->n++] = c;

@@ -56,6 +56,7 @@ static void look(const struct engine *e, const struct view *v, int job, int grou
                         .first = (int)(g->first_card + (node - g->first_node) * g->per_node) };
     for (int i = 0; i < g->per_node; i++) {
         s->room[i] = second_room_on(e, v, s->first + i);
+        if (second_card_out(e, v, s->first + i)) s->room[i].units = 0;
         s->holds[i] = second_card_holds(e, v, job, group, s->first + i);
         s->fit += s->holds[i];
         s->left += s->room[i].units;

@@ -28,7 +28,7 @@ static simtime behind(const struct life *l)
 {
     const double scale = l->scale;
     const long double left = ceill(l->left - 1e-3L);
-    if (scale == 1.0 || l->at.n == 0) return l->line - (simtime)left;
+    if (scale == 1.0) return l->line - (simtime)left;
     const simtime recorded = llroundl(left / (long double)scale);
     return recorded < l->line ? l->line - recorded : 0;
 }

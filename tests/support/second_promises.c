@@ -8,6 +8,7 @@
 
 struct claim {
     int job;
+    bool runs; /* what it has of cards that are out is nobody's loss */
     struct place at;
     simtime from, until;
 };
@@ -38,6 +39,22 @@ static int node_of(const struct engine *e, int card)
     return (int)(g->first_node + (card - g->first_card) / g->per_node);
 }
 
+/* What is out serves from then on. What is overdue comes at any moment, but not now. */
+static simtime out_until(const struct book *b, simtime back)
+{
+    return back >= 0 && back <= b->e->clock ? b->e->clock + 1 : back;
+}
+
+static bool card_serves(const struct book *b, int card, simtime t)
+{
+    return out_until(b, second_card_back(b->e, card)) <= t;
+}
+
+static bool node_serves(const struct book *b, int node, simtime t)
+{
+    return out_until(b, second_node_back(b->e, node)) <= t;
+}
+
 static int cards_of(const struct book *b, const struct claim *c, int node)
 {
     int here = 0;
@@ -60,13 +77,20 @@ struct left {
 static struct left left_at(const struct book *b, int node, int card, simtime t)
 {
     const struct plan_group *g = group_of_node(b->e, node);
-    struct left l = { g->per_node, g->node_cpus_milli, g->capacity,
-                      (int64_t)g->type.gpu->usable_bytes };
+    const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);
+    struct left l = { .cores = node_serves(b, node, t) ? g->node_cpus_milli : -1 };
+    for (int c = first; c < first + g->per_node; c++) l.cards += card_serves(b, c, t);
+    if (card >= 0 && card_serves(b, card, t)) {
+        l.units = g->capacity;
+        l.bytes = (int64_t)g->type.gpu->usable_bytes;
+    }
     for (int i = 0; i < b->n; i++) {
         const struct claim *c = &b->claim[i];
         if (c->from > t || c->until <= t) continue;
         const int here = cards_of(b, c, node);
         l.cards -= here;
+        for (int k = 0; k < c->at.n && c->runs; k++)
+            l.cards += node_of(b->e, c->at.card[k]) == node && !card_serves(b, c->at.card[k], t);
         if (g->node_cpus_milli != INT64_MAX && (here > 0 || (c->at.n == 0 && c->at.node == node)))
             l.cores -= cores_of(b, c->job, c->at.n, here);
         if (card < 0 || !second_holds_card(&c->at, card)) continue;
@@ -96,6 +120,7 @@ static struct left least(const struct book *b, int node, int card, simtime from,
 static bool node_does(const struct book *b, int node, int job, int cards, int here, simtime from,
                       simtime until)
 {
+    if (!node_serves(b, node, from)) return false;
     if (group_of_node(b->e, node)->node_cpus_milli == INT64_MAX) return true;
     return least(b, node, -1, from, until).cores >= cores_of(b, job, cards, here);
 }
@@ -164,12 +189,16 @@ static int ascending(const void *a, const void *b)
 static int64_t units_at(const struct book *b, int group, simtime t)
 {
     const struct plan_group *g = &b->e->plan->group[group];
-    int64_t left = g->cards * g->capacity;
+    int64_t left = 0;
+    for (int64_t c = g->first_card; c < g->first_card + g->cards; c++)
+        if (card_serves(b, (int)c, t)) left += g->capacity;
     for (int i = 0; i < b->n; i++) {
         const struct claim *c = &b->claim[i];
         const struct demand *d = second_demand_of(b->e, c->job, group);
-        if (c->at.group == group && c->from <= t && c->until > t)
-            left -= (int64_t)d->cards * d->units;
+        if (c->at.group != group || c->from > t || c->until <= t) continue;
+        left -= (int64_t)d->cards * d->units;
+        for (int k = 0; k < c->at.n && c->runs; k++)
+            if (!card_serves(b, c->at.card[k], t)) left += d->units;
     }
     return left;
 }
@@ -241,7 +270,8 @@ static bool keeps(const struct book *b, int job, const struct place *at, simtime
 
 static simtime next_change(const struct book *b, simtime after)
 {
-    simtime next = SIM_NEVER;
+    simtime next = second_next_back(b->e, after);
+    if (after == b->e->clock && second_next_back(b->e, 0) <= after) next = after + 1; /* overdue */
     for (int i = 0; i < b->n; i++) {
         if (b->claim[i].from > after && b->claim[i].from < next) next = b->claim[i].from;
         if (b->claim[i].until > after && b->claim[i].until < next) next = b->claim[i].until;
@@ -269,7 +299,7 @@ static simtime promise(const struct book *b, int job, simtime from, bool *now, s
 
 static void claim(struct book *b, int job, const struct place *at, simtime from, simtime until)
 {
-    b->claim[b->n++] = (struct claim){ job, *at, from, until };
+    b->claim[b->n++] = (struct claim){ job, b->e->life[job].on, *at, from, until };
 }
 
 /* Where a job that may start now does: where the policy has it if nobody is promised that, else at `at`. */
@@ -320,6 +350,7 @@ void second_conservative(struct engine *e)
                 if (held_until(e, e->now.job[k]) < first) first = held_until(e, e->now.job[k]);
             at = first < SIM_NEVER ? promise(b, job, first, now, &out) : SIM_NEVER;
         }
+        if (at == SIM_NEVER && second_is_short(e)) continue;
         if (at == SIM_NEVER) break;
         claim(b, job, &out, at, end_of(at, length));
     }

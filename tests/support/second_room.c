@@ -77,6 +77,7 @@ static bool eligible(const struct engine *e, const struct view *v, int card)
     const bool slots =
         strcmp(e->plan->share->name, "timeslice") == 0 || strcmp(e->plan->share->name, "mps") == 0;
     struct instance_rules rules;
+    if (second_card_out(e, v, card)) return false;
     if (e->plan->share->instances && (sliced(e, card, &rules) || second_making(e, v, card)))
         return false;
     return second_room_on(e, v, card).units >= (slots ? 1 : g->capacity);
@@ -86,6 +87,7 @@ static bool card_fits(const struct engine *e, const struct view *v, int card,
                       const struct demand *d)
 {
     const struct room r = second_room_on(e, v, card);
+    if (second_card_out(e, v, card)) return false;
     if (r.tenants > 0 && d->owner != 0 && r.owner != d->owner) return false;
     if (d->mig_profile >= 0 && e->on_demand) return second_could_make(e, v, card, d->mig_profile);
     if (d->mig_profile >= 0) return free_instance(e, v, card, d->mig_profile) >= 0;
@@ -106,6 +108,7 @@ static bool node_fits(const struct engine *e, const struct view *v, int node, in
                       int on_node)
 {
     int64_t free = e->plan->group[group].node_cpus_milli;
+    if (second_node_out(e, v, node)) return false;
     if (free == INT64_MAX) return true;
     for (int k = 0; k < v->n; k++) {
         const struct place *at = &v->at[k];

@@ -1,0 +1,59 @@
+#include "support/second_draw.h"
+
+#include "support/support.h"
+
+static int below(uint64_t *seed, uint64_t n)
+{
+    return (int)(test_random(seed) % n);
+}
+
+/* Mean time between faults and until repair; one in `in` never fails. */
+static void add_rates(uint64_t *seed, const char *what, int least_s, int in, struct strbuf *out)
+{
+    const int mtbf_s = below(seed, (uint64_t)in) == 0
+                           ? 0
+                           : least_s + below(seed, 10) * below(seed, 10) * least_s / 2;
+    strbuf_addf(out, "'%s_mtbf': '%d s', '%s_repair': '%d s', ", what, mtbf_s, what,
+                1 + below(seed, 20) * below(seed, 20));
+}
+
+void second_draw_faults(uint64_t *seed, bool racks, struct strbuf *top)
+{
+    strbuf_addz(top, ", 'faults': {");
+    add_rates(seed, "card", 60, 4, top);
+    add_rates(seed, "node", 120, 3, top);
+    if (racks) add_rates(seed, "rack", 200, 3, top);
+    if (below(seed, 2)) strbuf_addf(top, "'job_mtbf': '%d s', ", 10 + below(seed, 1000));
+    if (below(seed, 3) == 0) strbuf_addf(top, "'max_restarts': %d, ", below(seed, 6));
+    strbuf_addf(top, "'repair': '%s'}", below(seed, 2) ? "fixed" : "exponential");
+}
+
+void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet)
+{
+    static const char *const courses[][4] = { { "add" },
+                                              { "drain" },
+                                              { "remove" },
+                                              { "fail" },
+                                              { "drain", "add" },
+                                              { "fail", "add", "remove" },
+                                              { "add", "drain", "remove", "add" },
+                                              { "drain", "remove", "add" } };
+    const char *comma = "";
+    strbuf_addz(fleet, ", 'capacity': [");
+    for (int node = 0; node < nodes; node++) {
+        const int course = below(seed, 2 * sizeof courses / sizeof *courses);
+        const int first = below(seed, (uint64_t)per_node);
+        const bool part = below(seed, 3) == 0;
+        int at = 0;
+        if (course >= (int)(sizeof courses / sizeof *courses)) continue;
+        for (int k = 0; k < 4 && courses[course][k]; k++) {
+            at += below(seed, 300);
+            strbuf_addf(fleet, "%s{'at': '%d s', 'do': '%s', 'nodes': '%d'", comma, at,
+                        courses[course][k], node);
+            if (part) strbuf_addf(fleet, ", 'cards': '%d..%d'", first, per_node - 1);
+            strbuf_addc(fleet, '}');
+            comma = ", ";
+        }
+    }
+    strbuf_addc(fleet, ']');
+}

@@ -1,0 +1,16 @@
+/* tests/support/second_draw.h - what of a random scenario for the second engine is drawn here: faults. */
+#ifndef GPUSIM_TESTS_SECOND_DRAW_H
+#define GPUSIM_TESTS_SECOND_DRAW_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ", 'faults': {..}" of the scenario: cards, nodes, racks (if there are any) and programs fail
+ * every few minutes. */
+void second_draw_faults(uint64_t *seed, bool racks, struct strbuf *top);
+/* ", 'capacity': [..]" of a group: some nodes, or cards of them, come and go at stated times. */
+void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet);
+
+#endif
