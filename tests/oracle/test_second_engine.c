@@ -168,7 +168,7 @@ static void make_share(struct setting *s)
         break;
     case KIND_MIG:
         if (!s->elastic && !s->defrag) {
-            const bool planned = mode(s, "planned", 4);
+            const bool planned = mode(s, "planned", 4) && !s->faults;
             s->dynamic = planned || mode(s, "dynamic", 2);
             if (s->dynamic) make_on_demand(s, planned);
         }

@@ -104,5 +104,5 @@ void second_compare(const struct second_case *c, const struct simulated *s,
     compare_jobs(c, s, j, n);
     compare_count(c, "moves", p->migrations.moves, moves);
     compare_failures(c, &p->failures, t);
-    if (!c->two_sided && all_s > 0) compare_s(c, "held", p->gpu.allocated * all_s, t->allocated_card_s);
+    if (!c->two_sided && all_s > 1e-6) compare_s(c, "held", p->gpu.allocated * all_s, t->allocated_card_s);
 }

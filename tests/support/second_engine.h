@@ -1,24 +1,29 @@
-/* tests/support/second_engine.h - the same jobs on the same fleet once more, by a program that shares no
- * engine code with the product: an event list that is searched from end to end, free room that is counted
- * anew from those who run whenever somebody asks, no index, no memory of an answer, no copy of the fleet
- * that is kept up to date.
+/* tests/support/second_engine.h - the same jobs on the same fleet once more, by a program that
+ * shares no engine code with the product: an event list that is searched from end to end, free room
+ * that is counted anew from those who run whenever somebody asks, no index, no memory of an answer,
+ * no copy of the fleet that is kept up to date.
  *
- * What it takes from the product: the plan (parameters and cards as read), of a sharing policy
- * the pure functions `demand`, `speeds`, `startup` and `instance_rules`, and for planned MIG
- * layouts mig_plan(), which says what serves the most of a given demand. Queue, placement, EASY,
- * limits, memory, MIG layouts and when they change, the demand that they are planned for,
- * progress and time are written down here again from DESIGN.md and the heads of engine/sched.h,
- * engine/cluster.h, engine/sched_easy.c and engine/carve.h.
+ * What it takes from the product: the plan (parameters and cards as read), of a sharing policy the
+ * pure functions `demand`, `speeds`, `startup`, `instance_rules` and `blast`, for planned MIG
+ * layouts mig_plan(), which says what serves the most of a given demand, and the times of random
+ * faults (engine/fault_times.h). Queue, placement, EASY, limits, memory, MIG layouts and when they
+ * change, the demand that they are planned for, what is out of service, who is struck and what
+ * that costs, progress and time are written down here again from DESIGN.md, scenarios/fleets.md
+ * and the heads of engine/sched.h, engine/cluster.h, engine/sched_easy.c, engine/carve.h and
+ * engine/outages.h.
  *
- * It knows: every kind, mig with every kind of layout; every order; preemption with
- * checkpoints, all placed anew or not; quotas, borrowed and taken back; admission by deadline;
- * every backfill; every placement; gangs on nodes, in domains, by racks or on any cards, and the
- * wires that they cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores;
- * several groups of cards. Of placement random, under none and greedy, it draws nothing: it goes
- * where the product went if that is one of the places that hold the job, else to the first;
- * whether all of them are equally likely is not its business. Not: services, faults, moves of
- * instances, elastic jobs under fgd; where instances are made on demand or planned, preemption,
- * quotas and elastic jobs. */
+ * It knows: every kind, mig with every kind of layout; every order; preemption with checkpoints,
+ * all placed anew or not; quotas, borrowed and taken back; admission by deadline; every backfill;
+ * every placement; gangs on nodes, in domains, by racks or on any cards, and the wires that they
+ * cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores; several groups of cards;
+ * faults of cards, nodes, racks and programs, changes of the fleet at stated times, and what
+ * reservations expect of repairs. Of placement random, under none and greedy, it draws nothing: it
+ * goes where the product went if that is one of the places that hold the job, else to the first;
+ * whether all of them are equally likely is not its business.
+ *
+ * Not: services, moves of instances, elastic jobs under fgd; where instances are made on demand or
+ * planned, preemption, quotas and elastic jobs; faults under conservative backfill, planned layouts
+ * and placement random; work that is given up because faults undo it for ever. */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
