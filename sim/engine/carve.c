@@ -32,6 +32,8 @@ struct carver {
     struct mig_state *state;     /* by card */
     struct mig_layout *layout;   /* by card */
     VEC(bool) met;               /* by account: scratch */
+    simtime planned;             /* last */
+    bool open;                   /* then nothing was asked for, and nothing is planned */
 };
 
 /* ---- what one job asks for ---- */
@@ -138,6 +140,7 @@ struct carver *carver_create(const struct plan *plan, uint64_t replication, int 
     struct carver *c = xcalloc(1, sizeof *c);
     c->plan = plan;
     c->rules = rules;
+    c->open = true;
     c->arrived = xcalloc(plan->n_groups, sizeof *c->arrived);
     c->asked = xcalloc(plan->n_groups, sizeof *c->asked);
     c->demand = xcalloc(plan->n_groups, sizeof *c->demand);
@@ -175,18 +178,25 @@ static bool nothing_asked(const struct carver *c)
     return true;
 }
 
-simtime carver_next(const struct carver *c, simtime now, bool anybody, simtime arrival)
+static simtime periods_later(const struct carver *c, simtime n)
 {
     const simtime period = c->rules.period;
-    simtime periods = 1;
-    if (!anybody && nothing_asked(c)) {
-        if (arrival == SIM_NEVER) return SIM_NEVER;
-        /* Known ahead: the plan before it; else the one after it. */
-        const simtime until = arrival - now - (c->ahead != NULL);
-        periods = until / period + (!c->ahead && until % period > 0);
-        if (periods < 1) periods = 1;
-    }
-    return periods < (SIM_NEVER - 1 - now) / period ? now + periods * period : SIM_NEVER;
+    return n < (SIM_NEVER - 1 - c->planned) / period ? c->planned + n * period : SIM_NEVER;
+}
+
+simtime carver_next(const struct carver *c, simtime arrival)
+{
+    if (!c->open) return periods_later(c, 1);
+    if (arrival == SIM_NEVER) return SIM_NEVER;
+    /* Known ahead: the plan before it; else the one after it. */
+    const simtime until = arrival - c->planned - (c->ahead != NULL);
+    const simtime n = until / c->rules.period + (!c->ahead && until % c->rules.period > 0);
+    return periods_later(c, n > 1 ? n : 1);
+}
+
+simtime carver_soon(const struct carver *c, simtime now)
+{
+    return c->open ? periods_later(c, (now - c->planned) / c->rules.period + 1) : SIM_NEVER;
 }
 
 void carver_arrived(struct carver *c, const struct job *j)
@@ -285,6 +295,10 @@ const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct
     memcpy(c->asked, c->arrived, c->plan->n_groups * sizeof *c->asked);
     memset(c->arrived, 0, c->plan->n_groups * sizeof *c->arrived);
     if (c->ahead) look_ahead(c, now, now < SIM_NEVER - period ? now + period : SIM_NEVER);
+    const bool was_open = c->open;
+    c->planned = now;
+    c->open = sched_waiting(sched) == 0 && nothing_asked(c);
+    if (c->open && was_open) return NULL;
     note_cards(c, cluster);
     note_jobs(c, now, jobs);
     memset(c->demand, 0, c->plan->n_groups * sizeof *c->demand);

@@ -9,7 +9,9 @@
  * forecast. Cards that are out of service are left alone.
  * Under `last` the first period has no past: all is open, and instances are made on demand.
  *
- * Complexity: a period costs O(jobs present + cards x layouts). Memory: O(cards).
+ * Complexity: a plan costs O(jobs present + cards x layouts). While nobody waits or comes, none is
+ * made.
+ * Memory: O(cards).
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_CARVE_H
 #define GPUSIM_ENGINE_CARVE_H
@@ -23,12 +25,15 @@ struct carver;
 struct carver *carver_create(const struct plan *plan, uint64_t replication, int *rc, struct err *e);
 void carver_destroy(struct carver *c); /* accepts NULL */
 
-/* When the first plan is made, and the next after one at `now`: a period later, or, when nobody is here
- * and nothing was asked for, when the next arrival (SIM_NEVER: none) matters. SIM_NEVER: never. */
+/* When the first plan is made, and the next: a period later, or, when nothing was asked for, a whole
+ * number of periods later, when the next arrival (SIM_NEVER: none) matters. Then carver_soon(), for
+ * any time after it, says when it is made if somebody waits until then. SIM_NEVER: never. */
 simtime carver_first(const struct carver *c);
-simtime carver_next(const struct carver *c, simtime now, bool anybody, simtime arrival);
+simtime carver_next(const struct carver *c, simtime arrival);
+simtime carver_soon(const struct carver *c, simtime now);
 void carver_arrived(struct carver *c, const struct job *j);
-/* The instances that every card is to have from `now` on, by card; lent. `jobs`: all that are present. */
+/* The instances that every card is to have from `now` on, by card; lent. NULL: nothing is asked for,
+ * as before: all stays as it is. `jobs`: all that are present. */
 const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct cluster *cluster,
                                      struct sched *sched, const struct job_pool *jobs);
 

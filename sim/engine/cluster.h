@@ -134,6 +134,8 @@ int64_t cluster_units_free(const struct cluster *c, size_t group);
  * else may take any empty card and with it the planned instances. Not for fixed layouts. */
 simtime cluster_carve(struct cluster *c, uint32_t card, const struct mig_layout *layout);
 void cluster_carved(struct cluster *c, uint32_t card);
+/* Has the card these instances, and keeps no others? Then cluster_carve() changes nothing. */
+bool cluster_is_carved(const struct cluster *c, uint32_t card, const struct mig_layout *layout);
 /* A card gets the instances that it has in another cluster of the same plan. Who runs on it must
  * be the same. */
 void cluster_copy_instances(struct cluster *to, const struct cluster *from, uint32_t card);

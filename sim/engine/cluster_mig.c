@@ -286,6 +286,18 @@ static bool set_instances(struct card_instances *m, const struct mig_geometry *g
     return make;
 }
 
+bool cluster_is_carved(const struct cluster *c, uint32_t index, const struct mig_layout *layout)
+{
+    const struct card_instances *m = c->card[index].mig;
+    int planned = 0;
+    for (int i = 0; i < m->n; i++) {
+        const struct instance *x = &m->instance[i];
+        if (x->planned != in_layout(layout, x->slice)) return false;
+        planned += x->planned;
+    }
+    return planned == layout->n;
+}
+
 simtime cluster_carve(struct cluster *c, uint32_t index, const struct mig_layout *layout)
 {
     struct card *card = &c->card[index];

@@ -10,8 +10,7 @@ enum { SERIES_ROWS = 100000 }; /* the series' interval doubles whenever this man
 
 static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
 {
-    const struct card_instances *m = cluster_card(r->cluster, card)->mig;
-    if (!m->on && layout->n == 0) return; /* off it is, and off it stays */
+    if (cluster_is_carved(r->cluster, card, layout)) return;
     const simtime delay = sched_carve(r->sched, card, layout);
     if (delay > 0) evq_at(r->q, sim_later(r->now, delay), EV_POLICY, KIND_CARVED, card);
     residents_look(r->residents, card, r->now);
@@ -20,11 +19,18 @@ static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
 static void plan_layouts(struct run *r)
 {
     const struct mig_layout *layout = carver_plan(r->carver, r->now, r->cluster, r->sched, r->pool);
-    for (int64_t i = 0; i < r->plan->cards; i++) carve(r, (uint32_t)i, &layout[i]);
-    sched_wake(r->sched);
-    const simtime next =
-        carver_next(r->carver, r->now, r->present > 0, r->more ? r->next.submit : SIM_NEVER);
-    if (next != SIM_NEVER) evq_at(r->q, next, EV_POLICY, KIND_PLAN, 0);
+    for (int64_t i = 0; layout && i < r->plan->cards; i++) carve(r, (uint32_t)i, &layout[i]);
+    if (layout) sched_wake(r->sched);
+    const simtime next = carver_next(r->carver, r->more ? r->next.submit : SIM_NEVER);
+    r->planning = evq_at(r->q, next, EV_POLICY, KIND_PLAN, 0);
+}
+
+/* Nothing was asked for last, but now somebody waits until the next instant. */
+static void plan_soon(struct run *r)
+{
+    if (!r->carver || sched_waiting(r->sched) == 0 || evq_peek(r->q) == r->now) return;
+    const simtime soon = carver_soon(r->carver, r->now);
+    if (soon < evq_when(r->q, r->planning)) evq_move(r->q, r->planning, soon);
 }
 
 static void carved(struct run *r, uint32_t card)
@@ -157,6 +163,7 @@ static void loop(struct run *r)
                 look_ahead(r);
             }
         while (r->services && !r->stopped && evq_peek(r->q) > r->now && sim_services_make_way(r));
+        plan_soon(r);
     }
     if (r->services && r->rc == 0 && sim_horizon(r) == SIM_NEVER && !r->out->interrupted)
         services_stop(r->services, r->now);
@@ -200,7 +207,7 @@ static void set_up(struct run *r)
     r->warm = s->warmup == 0;
     if (!r->warm) evq_at(r->q, s->warmup, EV_SAMPLE, KIND_WARM, 0);
     if (r->opt->sample) evq_at(r->q, r->opt->sample, EV_SAMPLE, KIND_SAMPLE, 0);
-    if (r->carver) evq_at(r->q, carver_first(r->carver), EV_POLICY, KIND_PLAN, 0);
+    if (r->carver) r->planning = evq_at(r->q, carver_first(r->carver), EV_POLICY, KIND_PLAN, 0);
     if (sim_horizon(r) == SIM_NEVER) return;
     evq_at(r->q, sim_horizon(r), EV_STOP, KIND_STOP, 0);
     evq_at(r->q, sim_mark_time(r, 0), EV_SAMPLE, KIND_MARK, 0);

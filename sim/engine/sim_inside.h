@@ -50,6 +50,7 @@ struct run {
     struct outages *outages; /* NULL: nothing goes out */
     struct services *services;
     struct carver *carver; /* planned layouts; NULL: none */
+    ev_id planning;        /* the next plan */
     struct evq *q;
     ev_id look;
     struct pick pick;            /* scratch */

@@ -535,6 +535,7 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
                 e->failed = e->news = true;
             speeds(e);
         } while (e->failed && next_time(e, arrived) > e->clock);
+        if (next_time(e, arrived) > e->clock) second_plan_soon(e);
     }
     if (stop != SIM_NEVER) { /* what is due then happens, but nobody starts */
         pass(e, stop, out);

@@ -114,6 +114,7 @@ struct engine {
     simtime period;              /* layouts are planned so often; 0: never */
     simtime planned_at, plan_at; /* last, and next */
     bool oracle;                 /* for the jobs to come */
+    bool idle_plan;              /* the last was asked for nothing */
     int before_plan;             /* so many starts were before its time was set */
     enum second_like like;
     bool by_node;              /* the placement weighs nodes: second_place.c */
@@ -184,6 +185,7 @@ bool second_making(const struct engine *e, const struct view *v, int card);
  * one ends now. `arrived`: so many jobs have. */
 void second_planned_begin(struct engine *e);
 void second_plan(struct engine *e, int arrived);
+void second_plan_soon(struct engine *e); /* somebody may wait until the next instant */
 simtime second_next_plan(const struct engine *e, int arrived);
 bool second_has_made(const struct engine *e);
 /* By when a job that starts there now is taken to end. */

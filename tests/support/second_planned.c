@@ -189,21 +189,24 @@ static void plan_group(struct engine *e, size_t group, const struct asked *asked
 
 /* ---- when ---- */
 
-static bool anybody(const struct engine *e)
+static bool somebody_waits(const struct engine *e)
 {
-    for (int j = 0; j < e->n; j++)
-        if (e->life[j].waiting || e->life[j].on) return true;
-    return false;
+    return second_next(e, -1) >= 0;
 }
 
-/* While nobody is here and nothing was asked for, plans are left out: until the last before the
- * next one comes, or where that is not known ahead until the first then or after. */
-static void set_next(struct engine *e, int arrived, bool idle)
+static bool anybody(const struct engine *e)
+{
+    return e->now.n > 0 || somebody_waits(e);
+}
+
+/* When nothing was asked for, plans are left out: until the last before the next one comes, or
+ * where that is not known ahead until the first then or after. */
+static void set_next(struct engine *e, int arrived)
 {
     const simtime submit = arrived < e->n ? e->life[arrived].job->submit : SIM_NEVER;
     e->before_plan = e->starts;
     e->plan_at = e->clock + e->period;
-    if (!idle) return;
+    if (!e->idle_plan) return;
     if (submit == SIM_NEVER)
         e->plan_at = SIM_NEVER;
     else
@@ -214,15 +217,25 @@ static void set_next(struct engine *e, int arrived, bool idle)
 void second_plan(struct engine *e, int arrived)
 {
     struct asked asked[GROUPS] = { 0 };
-    bool nothing = true;
+    e->idle_plan = !somebody_waits(e);
     ask_all(e, asked);
     for (size_t g = 0; g < e->plan->n_groups; g++) {
-        for (int k = 0; k < MIG_KINDS; k++) nothing &= asked[g].time_s[k] == 0;
+        for (int k = 0; k < MIG_KINDS; k++) e->idle_plan &= asked[g].time_s[k] == 0;
         plan_group(e, g, &asked[g]);
     }
     e->planned_at = e->clock;
     e->news = true;
-    set_next(e, arrived, nothing && !anybody(e));
+    set_next(e, arrived);
+}
+
+void second_plan_soon(struct engine *e)
+{
+    if (!e->idle_plan || !somebody_waits(e)) return;
+    simtime soon = e->planned_at;
+    while (soon <= e->clock) soon += e->period;
+    if (soon >= e->plan_at) return;
+    e->plan_at = soon;
+    e->before_plan = e->starts;
 }
 
 simtime second_next_plan(const struct engine *e, int arrived)

@@ -61,6 +61,27 @@ static void jobs(void **state)
     }
 }
 
+/* A hundred years with a plan a minute, had each been made: nobody waits, so none is. */
+static void planned_layouts(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'work': [ " JOBS " ],"
+             "  'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-40gb', 'gpus_per_node': 8 } ],"
+             "  'faults': { 'card_mtbf': '5 d', 'card_repair': '1 d',"
+             "              'max_restarts': 1000000000 },"
+             "  'output': { 'sample': '100000 d' },"
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'mig', 'layout': 'planned',"
+             "                  'period': '1 min' } } ] }",
+             HEAD "a,0,50000000,0.1\nb,5,100,0.1\n");
+    const struct sim_job *a = sim_job_of(&s, "p", "a");
+    assert_string_equal(a->reason, "faults undid every attempt, and the run has no horizon");
+    assert_true(a->end_s > 100 * 365.25 * 86400);
+    assert_string_equal(sim_job_of(&s, "p", "b")->state, "completed");
+    simulated_fini(&s);
+}
+
 static void services(void **state)
 {
     static const struct {
@@ -155,7 +176,9 @@ static void beyond_quota(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(jobs), cmocka_unit_test(services),
-                                        cmocka_unit_test(scaled), cmocka_unit_test(beyond_quota) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs),   cmocka_unit_test(planned_layouts), cmocka_unit_test(services),
+        cmocka_unit_test(scaled), cmocka_unit_test(beyond_quota),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
