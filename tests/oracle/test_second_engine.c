@@ -33,7 +33,7 @@ struct setting {
     uint64_t seed;
     int kind, order;
     bool ties; /* times in whole seconds, so that much happens at once */
-    bool limits, dynamic, random, wires, elastic, defrag, faults;
+    bool limits, dynamic, planned, random, wires, elastic, defrag, faults;
     int groups, nodes[2], per[2];
     simtime stop; /* the horizon */
     const char *preempt;
@@ -74,7 +74,7 @@ static bool is_only(const char *name)
 static bool blends(void)
 {
     return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag") ||
-           is_only("planned");
+           is_only("planned") || is_only("dynamic");
 }
 
 /* This one is of the mode: one in so many. */
@@ -119,7 +119,7 @@ static void make_fleet(struct setting *s)
 }
 
 /* Instances made when they are needed; perhaps those that a plan leaves open. */
-static void make_on_demand(struct setting *s, bool planned)
+static void make_on_demand(struct setting *s)
 {
     static const char *const starts[] = { "lowest", "highest", "best_remaining", NULL };
     static const char *const forecasts[] = { "", ", 'forecast': 'last'", ", 'forecast': 'oracle'",
@@ -128,9 +128,9 @@ static void make_on_demand(struct setting *s, bool planned)
     strbuf_addf(&s->share,
                 "'kind': 'mig', 'layout': '%s', 'start': '%s', 'repartition': '%d s', "
                 "'mode_change': '%d ms'",
-                planned ? "planned" : "dynamic", any(s, starts), repartition_s,
+                s->planned ? "planned" : "dynamic", any(s, starts), repartition_s,
                 change_ms + (s->ties ? 0 : (int)below(s, 1000)));
-    if (!planned) return;
+    if (!s->planned) return;
     const int least_s = repartition_s + change_ms / 1000 + 2;
     strbuf_addf(&s->share, ", 'period': '%d s'%s", least_s + (int)below(s, chance(s, 2) ? 30 : 300),
                 any(s, forecasts));
@@ -168,9 +168,9 @@ static void make_share(struct setting *s)
         break;
     case KIND_MIG:
         if (!s->elastic && !s->defrag) {
-            const bool planned = mode(s, "planned", 4) && !s->faults;
-            s->dynamic = planned || mode(s, "dynamic", 2);
-            if (s->dynamic) make_on_demand(s, planned);
+            s->planned = mode(s, "planned", 4) && !s->faults;
+            s->dynamic = s->planned || chance(s, 2) || is_only("dynamic");
+            if (s->dynamic) make_on_demand(s);
         }
         if (s->dynamic) break;
         strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
@@ -343,7 +343,8 @@ static void make_quotas(struct setting *s, const char *order)
     if (*lend && other > 0 && chance(s, 2)) /* not all that the other can lend */
         strbuf_addf(&s->more, ", 'borrow': %d", (int)below(s, (uint64_t)other));
     strbuf_addf(&s->more, "}, 'u1': {'gpus': %d%s}}", other, lend);
-    if (*lend && !ranks && strcmp(s->preempt, "never") == 0 && (takes_back || chance(s, 2)))
+    if (*lend && !ranks && !s->planned && strcmp(s->preempt, "never") == 0 &&
+        (takes_back || chance(s, 2)))
         strbuf_addz(&s->more, ", 'reclaim': 'always', 'restart': '3 s', 'checkpoint': '7.31 s'");
 }
 
@@ -417,9 +418,9 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         "'racks': 'pack'", "'racks': 'spread'", NULL
     };
     static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
-    if (!s->dynamic && !s->random && !s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
+    if (!s->random && !s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
         make_preemption(s, order, backfill);
-    if (!s->dynamic && !s->random &&
+    if (!s->random &&
         ((is_only("admission") ? chance(s, 2) : mode(s, "quotas", 5)) || is_only("reclaim")))
         make_quotas(s, *order);
     if (strcmp(*order, "fair") == 0 && chance(s, 2))

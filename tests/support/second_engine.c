@@ -9,28 +9,30 @@
 
 /* ---- jobs begin and end ---- */
 
-static void leave(struct engine *e, int job, enum job_state state)
+/* It gives back all that it has. */
+static void give_back(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
     second_drop(&e->now, job);
-    e->news = true;
+    second_held(e, job);
     l->on = l->working = false;
     l->bytes = 0;
+    if (l->job->start > e->clock) l->job->start = JOB_NO_TIME; /* what it needs was not there yet */
+}
+
+static void leave(struct engine *e, int job, enum job_state state)
+{
+    struct life *l = &e->life[job];
+    give_back(e, job);
+    e->news = true;
     l->job->state = state;
     l->job->end = e->clock;
-    if (l->job->start > e->clock) l->job->start = JOB_NO_TIME; /* what it needs was not there yet */
-    second_held(e, job);
 }
 
 void second_take_off(struct engine *e, int job)
 {
-    struct life *l = &e->life[job];
-    l->held += e->clock - l->allocated;
-    second_drop(&e->now, job);
-    second_held(e, job);
-    l->on = l->working = false;
-    l->bytes = 0;
-    if (l->job->start > e->clock) l->job->start = JOB_NO_TIME; /* what it needs was not there yet */
+    e->life[job].held += e->clock - e->life[job].allocated;
+    give_back(e, job);
 }
 
 void second_off(struct engine *e, int job)

@@ -127,7 +127,7 @@ int64_t second_rank(const struct engine *e, int job)
     if (is(e, "priority")) return -(int64_t)j->priority;
     if (is(e, "las")) /* by the first start; who never started goes behind */
         return (has_fallen(e, job) ? INT64_MAX / 2 : 0) +
-               (j->attempts > 0 ? j->start : INT64_MAX / 4);
+               (j->start != JOB_NO_TIME ? j->start : INT64_MAX / 4);
     return j->submit;
 }
 

@@ -3,6 +3,7 @@
 #include "support/second_inside.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- checkpoints ---- */
 
@@ -153,8 +154,10 @@ void second_preempt(struct engine *e)
         int job, size;
         struct place at;
     } start[SECOND_JOBS];
+    struct carved was[SECOND_CARDS];
     bool won[SECOND_JOBS] = { false };
     int n = 0;
+    memcpy(was, e->carved, sizeof was);
     second_walk(e);
     for (int k = 0; k < e->now.n; k++) e->life[e->now.job[k]].rank = second_rank(e, e->now.job[k]);
     for (int job = -1; (job = second_next(e, job)) >= 0;) {
@@ -166,6 +169,7 @@ void second_preempt(struct engine *e)
             l->n_sizes ? second_find_size(e, &then, job, false, &at) : fits_in(e, &then, job, &at);
         if (fits || make_room(e, &then, won, job, &at, &may)) {
             second_put(&then, job, &at);
+            second_carve(e, &at); /* those who come behind find the instances so */
             won[job] = true;
             start[n].job = job;
             start[n].size = l->at_size;
@@ -178,6 +182,7 @@ void second_preempt(struct engine *e)
     }
     for (int job = -1; (job = second_next(e, job)) >= 0;)
         if (!won[job]) stays(e, &then, job);
+    memcpy(e->carved, was, sizeof was);
     int off[SECOND_JOBS], gone = 0;
     for (int job = -1; (job = second_next(e, job)) >= 0;)
         if (e->life[job].evicted) off[gone++] = job;
