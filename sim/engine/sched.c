@@ -347,9 +347,10 @@ void sched_untry(struct sched *s, const struct pick *p)
         copy_instances(s, p->card.v[i]);
 }
 
-simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout)
+simtime sched_carve(struct sched *s, simtime now, uint32_t card, const struct mig_layout *layout)
 {
     const simtime delay = cluster_carve(s->cluster, card, layout);
+    if (delay > 0 && delay < SIM_NEVER - now && now + delay > s->made) s->made = now + delay;
     if (s->then) copy_instances(s, card);
     return delay;
 }

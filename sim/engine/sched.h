@@ -106,7 +106,7 @@ bool sched_could_place(const struct sched *s, const struct cluster *c, const str
 simtime sched_look(const struct sched *s);
 
 /* cluster_carve() and cluster_carved() on the fleet and on what the scheduler expects of it. */
-simtime sched_carve(struct sched *s, uint32_t card, const struct mig_layout *layout);
+simtime sched_carve(struct sched *s, simtime now, uint32_t card, const struct mig_layout *layout);
 void sched_carved(struct sched *s, uint32_t card);
 
 /* The placement request of a job on a group, and its pick as it was made. */

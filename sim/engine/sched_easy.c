@@ -1,6 +1,7 @@
 /* EASY backfill (Lifka 1995): the head of the queue has a reservation, at the earliest promised
- * end, or expected end of a repair (engine/sched_repair.c), that makes room for it, and a job
- * behind it may start unless that would delay the head.
+ * end, or expected end of a repair (engine/sched_repair.c), that makes room for it, or when the
+ * planned instances that it waits for are made; and a job behind it may start unless that would
+ * delay the head.
  *
  * The reservation is for a time, and a place only in so far as there must be one then: a job
  * that would outlast it, on a place that the head was to have, may start all the same if the
@@ -27,15 +28,29 @@ static simtime promised(const struct job *j, simtime now)
                               : now; /* who overran is expected to end at any moment */
 }
 
+/* Place the head on the copy of the fleet, as that is then. */
+static bool place_head(struct sched *s, const struct job *head, struct reservation *out)
+{
+    if (!sched_place(s, s->then, head, NULL, &out->group, &out->pick)) return false;
+    const struct place_request r = sched_request(s->plan, head, out->group);
+    cluster_prefer_taken(s->then, s->cluster, &r, &out->pick);
+    cluster_take(s->then, &r, &out->pick);
+    return true;
+}
+
 /* Play the promised ends, and what is expected back from repair, on the copy of the fleet until
- * the head fits, and place it. False: nothing is promised that makes room. `back`: so many of
- * s->comeback are there. */
+ * the head fits, and place it. What is being made is there from the start: it may be all that the
+ * head waits for. False: nothing is promised that makes room. `back`: so many of s->comeback are
+ * there. */
 static bool reserve(struct sched *s, const struct job *head, simtime now, struct reservation *out,
                     size_t *back)
 {
     struct job *j = RB_MIN(releases, &s->running);
+    *back = 0;
+    out->when = s->made;
+    if (s->made > now && place_head(s, head, out)) return true;
     sched_comebacks(s, now);
-    for (*back = 0;;) {
+    for (;;) {
         out->when = promised(j, now);
         if (*back < s->comeback.n && s->comeback.v[*back].at < out->when)
             out->when = s->comeback.v[*back].at;
@@ -46,11 +61,7 @@ static bool reserve(struct sched *s, const struct job *head, simtime now, struct
         }
         for (; *back < s->comeback.n && s->comeback.v[*back].at == out->when; ++*back)
             sched_come_back(s, &s->comeback.v[*back], true);
-        if (!sched_place(s, s->then, head, NULL, &out->group, &out->pick)) continue;
-        const struct place_request r = sched_request(s->plan, head, out->group);
-        cluster_prefer_taken(s->then, s->cluster, &r, &out->pick);
-        cluster_take(s->then, &r, &out->pick);
-        return true;
+        if (place_head(s, head, out)) return true;
     }
 }
 

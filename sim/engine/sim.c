@@ -11,7 +11,7 @@ enum { SERIES_ROWS = 100000 }; /* the series' interval doubles whenever this man
 static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
 {
     if (cluster_is_carved(r->cluster, card, layout)) return;
-    const simtime delay = sched_carve(r->sched, card, layout);
+    const simtime delay = sched_carve(r->sched, r->now, card, layout);
     if (delay > 0) evq_at(r->q, sim_later(r->now, delay), EV_POLICY, KIND_CARVED, card);
     residents_look(r->residents, card, r->now);
 }

@@ -164,6 +164,22 @@ static void what_a_reservation_destroys_is_still_there(void **state)
     simulated_fini(&s);
 }
 
+/* `both` waits for nothing but the instance that is made on card 0 until 1030, and nobody may delay
+ * it until an end that is promised later. */
+static void what_is_being_made_will_be_there(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s, SCHEDULED(2, PLANNED("p", ", 'period': '1000 s'"), "'backfill': 'easy'"),
+             "job_id,submit_s,duration_s,gpus,profile,walltime_s\n"
+             "past,100,100,0.5,host,900\nturns_mig_off,300,100,2,host,900\n"
+             "cpu,900,1000,0,host,1000\n"
+             "both,1002,100,2,host,900\nslice,1003,500,0.25,host,500\n");
+    at(&s, "p", "both", 1030 + 20, 1150, "f.0.0 f.0.1");
+    at(&s, "p", "slice", 1150 + 30, 1680, NULL);
+    simulated_fini(&s);
+}
+
 /* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
  * that run. */
 static void mode_change_needs_an_empty_card(void **state)
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(running_jobs_stay_and_the_head_is_served),
         cmocka_unit_test(a_plan_never_shuts_out_the_head),
         cmocka_unit_test(what_a_reservation_destroys_is_still_there),
+        cmocka_unit_test(what_is_being_made_will_be_there),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),

@@ -183,13 +183,23 @@ struct reserved {
     struct view then; /* who is there at that time, the head among them */
 };
 
-/* Let those who run end at their limits, and what is repaired come back, until the head fits. */
+static bool place_head(const struct engine *e, struct reserved *r)
+{
+    if (!second_find(e, &r->then, NULL, r->head, e->like, &r->at)) return false;
+    second_prefer(e, &r->then, &e->now, false, r->head, &r->at);
+    second_put(&r->then, r->head, &r->at);
+    return true;
+}
+
+/* Let what is being made be there, those who run end at their limits, and what is repaired come
+ * back, until the head fits. */
 static bool reserve(const struct engine *e, int head, struct reserved *out)
 {
     out->head = head;
     out->then = e->now;
     out->then.later = true;
-    out->when = -1;
+    out->when = second_made(e);
+    if (out->when > e->clock && place_head(e, out)) return true;
     for (;;) {
         simtime next = second_next_back(e, out->then.by);
         for (int k = 0; k < out->then.n; k++) {
@@ -201,10 +211,7 @@ static bool reserve(const struct engine *e, int head, struct reserved *out)
         for (int j = 0; j < e->n; j++)
             if (e->life[j].on && e->life[j].promised <= out->when) second_drop(&out->then, j);
         out->then.by = out->when;
-        if (!second_find(e, &out->then, NULL, head, e->like, &out->at)) continue;
-        second_prefer(e, &out->then, &e->now, false, head, &out->at);
-        second_put(&out->then, head, &out->at);
-        return true;
+        if (place_head(e, out)) return true;
     }
     /* It waits for what nobody knows when it comes back: nobody delays it until then. */
     out->when = SIM_NEVER;

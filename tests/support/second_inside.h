@@ -188,6 +188,7 @@ void second_plan(struct engine *e, int arrived);
 void second_plan_soon(struct engine *e); /* somebody may wait until the next instant */
 simtime second_next_plan(const struct engine *e, int arrived);
 bool second_has_made(const struct engine *e);
+simtime second_made(const struct engine *e); /* when all are there */
 /* By when a job that starts there now is taken to end. */
 simtime second_end(const struct engine *e, int job, const struct place *at);
 /* second_fgd.c: the score of a node, and for one card which one (its place on the node). */

@@ -256,3 +256,12 @@ bool second_has_made(const struct engine *e)
             if (e->carved[card].made[i].from == e->clock) return true;
     return false;
 }
+
+simtime second_made(const struct engine *e)
+{
+    simtime latest = -1;
+    for (int card = 0; card < e->plan->cards; card++)
+        for (int i = 0; i < e->carved[card].n; i++)
+            if (e->carved[card].made[i].from > latest) latest = e->carved[card].made[i].from;
+    return latest;
+}
