@@ -275,6 +275,7 @@ void sched_submit(struct sched *s, struct job *j)
     if (s->accounts) j->account = accounts_number(s->accounts, &j->row);
     j->rank = sched_rank(s, j);
     if (s->plan->place->submitted) {
+        if (j->n_sizes) j->shape = j->asked; /* the mix is of what was asked for */
         const struct place_request *r = requests_of(s, j, NULL);
         s->plan->place->submitted(cluster_place_state(s->cluster), r);
         if (s->then) s->plan->place->submitted(cluster_place_state(s->then), r);

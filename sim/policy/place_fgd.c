@@ -3,7 +3,8 @@
  * expected fragmentation grows least, for a job drawn from the mix of those submitted so far.
  *
  * Mix: the most frequent classes (CPU cores, number of cards, units on each) that cover 95 % of the
- * jobs, learned anew whenever the number of jobs has doubled. A node's fragment for a class is all its
+ * jobs, learned anew whenever the number of jobs has doubled. An elastic job counts as what it asks
+ * for. A node's fragment for a class is all its
  * idle capacity when the class needs no cards or does not fit on the node (cards or CPU cores), else
  * what is idle on cards with less left than the class needs; F = the mean over the mix. Score of a
  * card: trunc(100 sigmoid((F before - F after) / one card)); the best card first, then the best node.

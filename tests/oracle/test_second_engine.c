@@ -74,7 +74,7 @@ static bool is_only(const char *name)
 static bool blends(void)
 {
     return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag") ||
-           is_only("planned") || is_only("dynamic");
+           is_only("planned") || is_only("dynamic") || is_only("fgd");
 }
 
 /* This one is of the mode: one in so many. */
@@ -399,10 +399,9 @@ static void make_defrag(struct setting *s, const char **backfill)
 }
 
 /* Jobs that work on fewer or more cards. */
-static void make_elastic(struct setting *s, const char **backfill, const char **place)
+static void make_elastic(struct setting *s, const char **backfill)
 {
     if (strcmp(*backfill, "conservative") == 0) *backfill = "easy";
-    if (strcmp(*place, "fgd") == 0) *place = "pack"; /* the classes of its mix change with sizes */
     strbuf_addf(&s->more, ", 'elastic': '%s'", chance(s, 4) ? "start" : "resize");
     if (chance(s, 2)) strbuf_addz(&s->more, ", 'scaling': {'1': 1, '2': 1.9, '4': 3.5, '7': 5}");
     if (!strstr(s->more.s, "'restart'") && chance(s, 2))
@@ -410,8 +409,7 @@ static void make_elastic(struct setting *s, const char **backfill, const char **
 }
 
 /* The keys of an order, and those of modes. */
-static void make_more(struct setting *s, const char **order, const char **backfill,
-                      const char **place)
+static void make_more(struct setting *s, const char **order, const char **backfill)
 {
     static const char *const gangs[] = {
         "'gang': 'any'",   "'gang': 'domain'",  "'gang': 'domain', 'racks': 'pack'",
@@ -432,7 +430,7 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         strbuf_addf(&s->more, ", 'admission': '%s'", s->elastic ? "alone" : any(s, admissions));
     if (s->wires) strbuf_addf(&s->more, ", %s", any(s, gangs));
     if (s->defrag) make_defrag(s, backfill);
-    if (s->elastic) make_elastic(s, backfill, place);
+    if (s->elastic) make_elastic(s, backfill);
     if (s->faults) second_draw_faults(&s->seed, s->wires, &s->top);
     if (s->faults && !strstr(s->more.s ? s->more.s : "", "'restart'")) make_checkpoints(s);
 }
@@ -451,7 +449,7 @@ static char *make_scenario(struct setting *s, simtime last)
     const char *place = any(s, places);
     force(s, &order, &backfill, &place);
     if (s->faults && strcmp(backfill, "conservative") == 0) backfill = "easy";
-    make_more(s, &order, &backfill, &place);
+    make_more(s, &order, &backfill);
     s->stop = SIM_NEVER;
     if (mode(s, "horizon", 4) || s->faults) { /* work in vain ends there */
         s->stop = SIM_SECOND + some_time(s, (uint64_t)(last / SIM_SECOND) + 100);

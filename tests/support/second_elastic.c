@@ -7,6 +7,7 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- sizes ---- */
 
@@ -33,10 +34,11 @@ void second_sizes(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
     struct second_job *j = l->job;
-    const struct life rigid = *l;
     const int gpus = j->gpus_milli / 1000, cpus = j->cpus_milli;
     int min = gpus, max = gpus;
     l->asked_milli = j->gpus_milli;
+    l->asked_cpus = j->cpus_milli;
+    memcpy(l->asked, l->wish, sizeof l->asked);
     if (e->plan->elastic.how == ELASTIC_NONE || gpus == 0) return;
     if (j->min_gpus != JOB_NO_INT && j->min_gpus < gpus) min = j->min_gpus > 1 ? j->min_gpus : 1;
     if (j->max_gpus != JOB_NO_INT && j->max_gpus > gpus) max = j->max_gpus;
@@ -57,7 +59,7 @@ void second_sizes(struct engine *e, int job)
         for (size_t g = 0; g < e->plan->n_groups; g++) s->wish[g] = l->wish[g];
     }
     if (l->n_sizes == 0) {
-        *l = rigid;
+        memcpy(l->wish, l->asked, sizeof l->wish);
         j->gpus_milli = gpus * 1000;
         j->cpus_milli = cpus;
     }

@@ -20,17 +20,23 @@ static double cores_of(const struct engine *e, int job)
     return milli == JOB_NO_INT ? 0 : milli;
 }
 
+static double asked_cores(const struct engine *e, int job)
+{
+    const int32_t milli = e->life[job].asked_cpus;
+    return milli == JOB_NO_INT ? 0 : milli;
+}
+
 /* CPU cores, number of cards, units on each. */
 static bool alike(const struct engine *e, int a, int b)
 {
     for (size_t g = 0; g < e->plan->n_groups; g++) {
-        const struct wish *x = &e->life[a].wish[g], *y = &e->life[b].wish[g];
+        const struct wish *x = &e->life[a].asked[g], *y = &e->life[b].asked[g];
         if (x->possible != y->possible) return false;
         if (x->possible && (x->demand.cards != y->demand.cards ||
                             (x->demand.cards > 0 && x->demand.units != y->demand.units)))
             return false;
     }
-    return cores_of(e, a) == cores_of(e, b);
+    return asked_cores(e, a) == asked_cores(e, b);
 }
 
 /* The most frequent classes that cover 95 % of the jobs that were learned; of equal ones the first seen. */
@@ -69,7 +75,7 @@ static int64_t fragments(const struct engine *e, const struct alike *k, int n, i
 {
     int64_t sum = 0;
     for (int i = 0; i < n; i++) {
-        const struct wish *w = &e->life[k[i].job].wish[group];
+        const struct wish *w = &e->life[k[i].job].asked[group];
         const int need = w->possible && w->demand.cards > 0 ? w->demand.units : 0;
         int64_t idle = 0, small = 0;
         int fit = 0;
@@ -80,7 +86,8 @@ static int64_t fragments(const struct engine *e, const struct alike *k, int n, i
             else
                 fit++;
         }
-        const bool fits = need > 0 && fit >= w->demand.cards && cores_of(e, k[i].job) <= f->cores;
+        const bool fits =
+            need > 0 && fit >= w->demand.cards && asked_cores(e, k[i].job) <= f->cores;
         sum += (fits ? small : idle) * k[i].jobs;
     }
     return sum;

@@ -42,8 +42,9 @@ struct life {
     struct size size[SECOND_SIZES];
     /* 0: rigid; job and wish are as at_size says; on its cards held_size */
     int n_sizes, at_size, held_size;
-    int32_t asked_milli;
-    double scale; /* line of its work there / recorded */
+    int32_t asked_milli, asked_cpus;
+    struct wish asked[GROUPS]; /* as what it asks for */
+    double scale;              /* line of its work there / recorded */
     int64_t rank;
     /* on: holds its cards; working: past its start-up, memory allocated */
     bool waiting, on, working;

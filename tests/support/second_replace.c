@@ -70,6 +70,14 @@ static bool same_cards(const struct place *x, const struct place *y)
     return true;
 }
 
+/* It works, and no card of it is out of service. */
+static bool can_move(const struct engine *e, const struct life *l)
+{
+    bool in_service = true;
+    for (int i = 0; i < l->at.n; i++) in_service &= !second_card_out(e, &e->now, l->at.card[i]);
+    return l->working && l->at.n > 0 && in_service;
+}
+
 /* Those who can move are asked like those who wait: `evicted` while nobody has a place for them. */
 static void settle(struct engine *e, struct anew *a)
 {
@@ -78,7 +86,7 @@ static void settle(struct engine *e, struct anew *a)
     second_walk(e);
     for (int k = 0; k < e->now.n; k++) {
         struct life *l = &e->life[e->now.job[k]];
-        l->evicted = l->working && l->at.n > 0;
+        l->evicted = can_move(e, l);
         a->lifted += l->evicted;
         if (l->evicted)
             l->rank = second_rank(e, e->now.job[k]);

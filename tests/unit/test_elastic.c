@@ -197,6 +197,21 @@ static void preempted_and_smaller(void **state)
         { "h", 10, 20, 1 });
 }
 
+/* fgd learns that half of the jobs want two cards of a node, for which y should leave the empty
+ * node whole: that x would do with one card is not what it asks for. */
+static void fgd_weighs_what_was_asked_for(void **state)
+{
+    char text[1500];
+    struct simulated s;
+    (void)state;
+    snprintf(text, sizeof text, frame, "'nodes': 2, 'gpus_per_node': 2",
+             "'elastic': 'start', 'place': 'fgd'");
+    simulate(&s, text, HEAD "x,0,10,2,1,,,,\nlong,5,100,1,,,,,\ny,20,10,1,,,,,\n");
+    const char *beside = sim_job_of(&s, "p", "long")->cards, *y = sim_job_of(&s, "p", "y")->cards;
+    assert_memory_equal(y, beside, strlen("a.0."));
+    simulated_fini(&s);
+}
+
 static void mistakes(void **state)
 {
     static const struct {
@@ -291,6 +306,7 @@ int main(void)
         cmocka_unit_test(limits_cores_and_quotas),
         cmocka_unit_test(easy_knows_the_stretched_limit),
         cmocka_unit_test(preempted_and_smaller),
+        cmocka_unit_test(fgd_weighs_what_was_asked_for),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(no_work_is_lost),
     };
