@@ -65,9 +65,11 @@ void sim_arrive(struct run *r)
         sim_end_job(r, j, JOB_REJECTED);
     } else {
         if (shape->submitted == 1) warn_of_memory(r, shape);
-        if (r->carver) carver_arrived(r->carver, j);
         sched_submit(r->sched, j);
-        if (r->outages && !outages_serve(r->outages, j)) sim_gone(r, j);
+        if (r->outages && !outages_serve(r->outages, j))
+            sim_gone(r, j);
+        else if (r->carver)
+            carver_arrived(r->carver, j);
     }
     sim_fetch(r);
 }

@@ -168,7 +168,7 @@ static void make_share(struct setting *s)
         break;
     case KIND_MIG:
         if (!s->elastic && !s->defrag) {
-            s->planned = mode(s, "planned", 4) && !s->faults;
+            s->planned = mode(s, "planned", 4);
             s->dynamic = s->planned || chance(s, 2) || is_only("dynamic");
             if (s->dynamic) make_on_demand(s);
         }

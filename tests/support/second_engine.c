@@ -381,6 +381,7 @@ static void arrive(struct engine *e, int job)
     second_enqueue(e, job);
     e->news = true;
     second_give_up(e);
+    l->came = l->waiting;
 }
 
 /* ---- progress ---- */

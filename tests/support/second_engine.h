@@ -23,7 +23,7 @@
  *
  * Not: services, moves of instances; where instances are made on demand or
  * planned, elastic jobs; where they are planned, lent quotas taken back; faults under conservative
- * backfill, planned layouts and placement random; work that is given up because faults undo it for
+ * backfill and placement random; work that is given up because faults undo it for
  * ever. (The product refuses to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H

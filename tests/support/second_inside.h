@@ -46,6 +46,7 @@ struct life {
     struct wish asked[GROUPS]; /* as what it asks for */
     double scale;              /* line of its work there / recorded */
     int64_t rank;
+    bool came; /* and there were cards to wait for */
     /* on: holds its cards; working: past its start-up, memory allocated */
     bool waiting, on, working;
     struct place at;

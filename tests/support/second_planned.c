@@ -68,9 +68,7 @@ static void ask_all(struct engine *e, struct asked *of_group)
         const bool to_come = submit > e->clock && submit - e->clock <= e->period;
         if (l->job->gpus_milli == 0) continue;
         if (e->oracle && to_come) second_wishes(e, j);
-        if (e->oracle
-                ? to_come
-                : submit > e->planned_at && submit <= e->clock && l->job->state != JOB_REJECTED)
+        if (e->oracle ? to_come : l->came && submit > e->planned_at && submit <= e->clock)
             ask(e, of_group, j, l->job->duration);
         if (l->waiting) ask(e, of_group, j, l->remaining);
     }
@@ -110,6 +108,8 @@ static struct mig_state state_of(const struct engine *e, int card)
 {
     const struct carved *c = &e->carved[card];
     struct mig_state s = { .on = !c->off, .n = c->n };
+    if (second_card_out(e, &e->now, card))
+        return (struct mig_state){ .whole = true, .whole_s = INFINITY };
     for (int i = 0; i < c->n; i++) {
         s.slice[i] = c->made[i].slice;
         s.busy_s[i] = -1;
