@@ -62,6 +62,7 @@ void sched_destroy(struct sched *s)
     vec_fini(&s->then_place.card);
     vec_fini(&s->released);
     vec_fini(&s->brief);
+    vec_fini(&s->making);
     vec_fini(&s->repair);
     vec_fini(&s->comeback);
     free(s);
@@ -333,26 +334,20 @@ void sched_suppose(struct sched *s, struct job *j, bool there)
     sched_count(s, j, there ? 1 : -1);
 }
 
-/* A copy that only reserves is about later: there the plan takes no time. Preemption and migration
- * start jobs where their copy says. */
-static void copy_instances(struct sched *s, uint32_t card)
-{
-    cluster_copy_instances(s->then, s->cluster, card);
-    if (!s->plan->preempts && !s->plan->migrates && !s->plan->reclaims)
-        cluster_carved(s->then, card);
-}
-
 void sched_untry(struct sched *s, const struct pick *p)
 {
     for (size_t i = 0; s->plan->share->instances && i < p->card.n; i++)
-        copy_instances(s, p->card.v[i]);
+        cluster_copy_instances(s->then, s->cluster, p->card.v[i]);
 }
 
 simtime sched_carve(struct sched *s, simtime now, uint32_t card, const struct mig_layout *layout)
 {
     const simtime delay = cluster_carve(s->cluster, card, layout);
-    if (delay > 0 && delay < SIM_NEVER - now && now + delay > s->made) s->made = now + delay;
-    if (s->then) copy_instances(s, card);
+    if (s->then) cluster_copy_instances(s->then, s->cluster, card);
+    if (delay == 0 || delay >= SIM_NEVER - now) return delay;
+    if (s->made <= now) s->making.n = 0;
+    vec_push(&s->making, card);
+    if (now + delay > s->made) s->made = now + delay;
     return delay;
 }
 

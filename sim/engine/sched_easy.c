@@ -38,6 +38,14 @@ static bool place_head(struct sched *s, const struct job *head, struct reservati
     return true;
 }
 
+/* On the copy of the fleet planned instances that are being made are there, or as on the fleet. */
+static void suppose_made(struct sched *s, simtime now, bool there)
+{
+    for (size_t i = 0; s->made > now && i < s->making.n; i++)
+        there ? cluster_carved(s->then, s->making.v[i])
+              : cluster_copy_instances(s->then, s->cluster, s->making.v[i]);
+}
+
 /* Play the promised ends, and what is expected back from repair, on the copy of the fleet until
  * the head fits, and place it. What is being made is there from the start: it may be all that the
  * head waits for. False: nothing is promised that makes room. `back`: so many of s->comeback are
@@ -189,6 +197,7 @@ void sched_easy(struct sched *s, simtime now)
         return; /* nobody behind could prove it */
     size_t back = 0;
     s->walking = true;
+    suppose_made(s, now, true);
     if (reserve(s, head, now, &r, &back)) {
         walk_queue(s, head, now, r.when, &r);
         const struct place_request request = sched_request(s->plan, head, r.group);
@@ -204,5 +213,6 @@ void sched_easy(struct sched *s, simtime now)
     s->released.n = s->brief.n = 0;
     s->walking = false;
     sched_untry(s, &r.pick);
+    suppose_made(s, now, false);
     vec_fini(&r.pick.card);
 }

@@ -54,7 +54,8 @@ struct sched {
     struct pick then_pick, then_place; /* scratch */
     VEC(struct job *) released;        /* running, but taken off the copy for now */
     VEC(struct job *) brief; /* started, not on the copy yet: they end before the reservation */
-    simtime made;            /* all planned instances are there by then */
+    VEC(uint32_t) making;    /* cards whose planned instances are there by `made` */
+    simtime made;
     bool walking;
     uint64_t walk;             /* number of the walk through the queue */
     size_t full;               /* greedy: shapes that met a lack of room in this walk */

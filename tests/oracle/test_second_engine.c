@@ -343,7 +343,7 @@ static void make_quotas(struct setting *s, const char *order)
     if (*lend && other > 0 && chance(s, 2)) /* not all that the other can lend */
         strbuf_addf(&s->more, ", 'borrow': %d", (int)below(s, (uint64_t)other));
     strbuf_addf(&s->more, "}, 'u1': {'gpus': %d%s}}", other, lend);
-    if (*lend && !ranks && !s->planned && strcmp(s->preempt, "never") == 0 &&
+    if (*lend && !ranks && strcmp(s->preempt, "never") == 0 &&
         (takes_back || chance(s, 2)))
         strbuf_addz(&s->more, ", 'reclaim': 'always', 'restart': '3 s', 'checkpoint': '7.31 s'");
 }
