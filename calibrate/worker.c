@@ -163,13 +163,14 @@ void workers_stop(struct worker *w[], size_t n)
 
 /* ---- loops and logs, the parent's side ------------------------------------------------------------ */
 
-int loop_tell(struct worker *w, const struct loop *l, double seconds, double start_s, struct err *e)
+static int loop_tell(struct worker *w, const struct loop *l, double seconds, double start_s,
+                     struct err *e)
 {
     return worker_say(w, e, "loop %d %u %" PRIu64 " %.9g %u %.9g %.9f", (int)l->kind, l->grid,
                       l->size, l->gap_us, l->depth, seconds, start_s);
 }
 
-int loop_answer(struct worker *w, struct loop_result *out, struct err *e)
+static int loop_answer(struct worker *w, struct loop_result *out, struct err *e)
 {
     const char *line;
     int rc = worker_hear(w, &line, e);

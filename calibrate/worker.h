@@ -57,9 +57,6 @@ struct loop_result {
     double rate;           /* kernels per second completed inside the window */
     double p50_us, p99_us; /* launch to completion; of depth 1 */
 };
-int loop_tell(struct worker *w, const struct loop *l, double seconds, double start_s,
-              struct err *e);
-int loop_answer(struct worker *w, struct loop_result *out, struct err *e);
 /* All at once. */
 int loops_run(struct worker *w[], const struct loop l[], size_t n, double seconds,
               struct loop_result out[], struct err *e);

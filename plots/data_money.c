@@ -12,7 +12,7 @@
 
 enum { BARS = 12, STEPS = 60 };
 
-const char *data_recommended(const struct result *r)
+static const char *recommended(const struct result *r)
 {
     if (r->n_decisions && r->decision[0].policy) return r->decision[0].policy;
     return r->n_policies ? r->policy[0].name : "";
@@ -63,7 +63,7 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
     double eac = NAN;
     size_t rows = 0, i;
     int place = 0;
-    const int option = option_of(s->risk, data_recommended(s->r), &eac, &place);
+    const int option = option_of(s->risk, recommended(s->r), &eac, &place);
     if (option < 0) return 0;
     struct arena *a = arena_create();
     strbuf_addf(&out, "%s\teac\tlow\thigh\tlow_usd\thigh_usd\tplace\n", word(s->lang, W_INPUT));

@@ -40,7 +40,6 @@ void page_note(struct page *p, enum word w);
 const char *html_of(struct page *p, const char *s);
 const char *html_of_count(struct page *p, uint64_t n);
 const char *html_of_policy(struct page *p, size_t i); /* its colour and its name */
-void page_policy(struct page *p, size_t i);
 
 /* ---- tables ----
  *

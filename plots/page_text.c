@@ -82,11 +82,6 @@ const char *html_of_policy(struct page *p, size_t i)
     return keep(p, &b);
 }
 
-void page_policy(struct page *p, size_t i)
-{
-    strbuf_addz(p->out, html_of_policy(p, i));
-}
-
 bool page_unnamed(const char *name)
 {
     return *name == '\0' || strcmp(name, "(none)") == 0;

@@ -110,8 +110,6 @@ int data_months(const struct source *s, const char *path, struct err *e);
 size_t data_place(const struct result *r, size_t i);
 /* DIR/style.gp with these. 0 or ERR_IO. */
 int data_style(const struct result *r, const char *dir, enum lang lang, struct err *e);
-/* The policy recommended for all work; the first one where there is no recommendation. */
-const char *data_recommended(const struct result *r);
 int data_power(const struct source *s, const char *path, struct err *e);
 int data_precision(const struct source *s, const char *path, struct err *e);
 

@@ -232,7 +232,7 @@ static int64_t rule_day(const struct zone_rule *r, int64_t year)
     return first + day - 1;
 }
 
-int64_t clock_to_utc(int64_t local_s, const struct zone *z, unsigned *flags)
+static int64_t to_utc(int64_t local_s, const struct zone *z, unsigned *flags)
 {
     int64_t year;
     int month, day;
@@ -344,7 +344,7 @@ enum clock_status clock_parse(const char *s, size_t len, const struct zone *assu
         if (flags) *flags |= CLOCK_ZONED;
         utc -= offset;
     } else {
-        utc = clock_to_utc(utc, assumed, flags);
+        utc = to_utc(utc, assumed, flags);
     }
     *out = utc * SIM_SECOND + ns;
     return CLOCK_OK;

@@ -56,9 +56,6 @@ enum {
 enum clock_status clock_parse(const char *s, size_t len, const struct zone *assumed, simtime *out,
                               unsigned *flags);
 
-/* Whole seconds of a local clock to UTC seconds, in that zone. */
-int64_t clock_to_utc(int64_t local_s, const struct zone *z, unsigned *flags);
-
 /* Days since 1970-01-01 and back; month 1..12, day 1..31, not checked. */
 int64_t civil_to_days(int64_t year, int month, int day);
 void civil_from_days(int64_t days, int64_t *year, int *month, int *day);

@@ -81,11 +81,6 @@ void rowstore_destroy(struct rowstore *s)
     free(s);
 }
 
-uint64_t rowstore_count(const struct rowstore *s)
-{
-    return s->count;
-}
-
 /* ---- packing ---------------------------------------------------------------------------------- */
 
 /* All but the id; returns the length. */

@@ -24,7 +24,6 @@ void rowstore_destroy(struct rowstore *s); /* accepts NULL */
 /* Keeps what row->kind says: `job` with a copy of its id, or `request`. All rows are of one kind. A
  * failure to write is told by rowstore_sort(). Not after that. */
 void rowstore_add(struct rowstore *s, const struct import_row *row);
-uint64_t rowstore_count(const struct rowstore *s);
 /* After the last row: 0, or ERR_IO. */
 int rowstore_sort(struct rowstore *s, struct err *e);
 /* 1: row->kind and row->job or row->request are filled, the id lent until the next call; the rest

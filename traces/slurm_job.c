@@ -146,11 +146,6 @@ void slurm_file_close(struct slurm_file *f)
     free(f);
 }
 
-const struct zone *slurm_file_zone(const struct slurm_file *f)
-{
-    return &f->zone;
-}
-
 void slurm_file_set_as_of(struct slurm_file *f, simtime when)
 {
     if (f->as_of == JOB_NO_TIME) f->as_of = when;

@@ -102,8 +102,7 @@ struct slurm_record {
 struct slurm_file; /* options, what was seen */
 int slurm_file_open(struct slurm_file **out, const struct slurm_options *o, struct symtab *names,
                     const struct import_info *info, struct err *e);
-void slurm_file_close(struct slurm_file *f); /* accepts NULL */
-const struct zone *slurm_file_zone(const struct slurm_file *f);
+void slurm_file_close(struct slurm_file *f);                   /* accepts NULL */
 void slurm_file_set_as_of(struct slurm_file *f, simtime when); /* unless the options say */
 void slurm_convert(struct slurm_file *f, const struct slurm_record *r, struct import_row *row);
 void slurm_settle(struct slurm_file *f, struct import_row *row); /* as trace_format.settle */

@@ -38,7 +38,6 @@ int csv_open(struct csv **out, const char *path, const struct csv_format *fmt, s
     *out = NULL;
     int rc = instream_open(&in, path, e);
     if (rc < 0) return rc;
-    if (fmt->hash) instream_hash(in);
     struct csv *c = xcalloc(1, sizeof *c);
     c->in = in;
     c->file = xstrdup(strcmp(path, "-") == 0 ? "standard input" : path);
@@ -76,11 +75,6 @@ bool csv_failed(const struct csv *c)
 const char *csv_file(const struct csv *c)
 {
     return c->file;
-}
-
-const struct instream *csv_stream(const struct csv *c)
-{
-    return c->in;
 }
 
 uint64_t csv_bytes(const struct csv *c)

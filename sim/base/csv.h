@@ -35,7 +35,6 @@ struct csv_format {
     bool quotes;    /* whether " quotes */
     char comment;   /* lines starting with it are handed to on_comment and skipped; 0: none */
     bool comment_head_only; /* only before the first row: later ones are data */
-    bool hash;              /* hash the stream (base/instream.h) */
     void (*on_comment)(void *ctx, const char *line, size_t len, int line_no); /* may be NULL */
     void *ctx;
 };
@@ -47,7 +46,6 @@ void csv_close(struct csv *c); /* accepts NULL */
 int csv_next(struct csv *c, struct csv_row *row, struct err *e);
 bool csv_failed(const struct csv *c); /* csv_next returned an error */
 const char *csv_file(const struct csv *c);
-const struct instream *csv_stream(const struct csv *c);
 uint64_t
 csv_bytes(const struct csv *c); /* decompressed bytes consumed: the next row starts there */
 

@@ -293,11 +293,6 @@ void instream_hash(struct instream *s)
     SHA256Init(&s->sha);
 }
 
-bool instream_hashing(const struct instream *s)
-{
-    return s->hash;
-}
-
 static void hex_of(const uint8_t *digest, char hex[65])
 {
     for (size_t i = 0; i < SHA256_DIGEST_LENGTH; i++) {

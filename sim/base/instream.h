@@ -33,7 +33,6 @@ const char *instream_kind(const struct instream *s); /* "plain", "gzip", "xz", "
 
 /* Hash what is delivered from now on. Call it before the first read. */
 void instream_hash(struct instream *s);
-bool instream_hashing(const struct instream *s);
 /* SHA-256 (libmd) of the decompressed bytes delivered so far, in lower-case hex. Requires
  * instream_hash(). */
 void instream_sha256(const struct instream *s, char hex[65]);

@@ -12,11 +12,6 @@ double cashflow_annuity(double rate, double periods)
     return rate == 0 ? periods : -expm1(-periods * log1p(rate)) / rate;
 }
 
-double cashflow_payment(double present_usd, double rate, double periods)
-{
-    return present_usd / cashflow_annuity(rate, periods);
-}
-
 double cashflow_monthly_rate(double yearly_rate)
 {
     return expm1(log1p(yearly_rate) / 12);
@@ -69,11 +64,4 @@ void cashflow_by_month(const struct cash_plan *p, double *flow, size_t n)
             flow[p->timing == CASH_YEAR_START ? begin : end] += p->yearly_usd * part;
     }
     flow[last] -= p->residual_usd;
-}
-
-double cashflow_npv_of(const double *flow, size_t n, double rate_per_period)
-{
-    double npv = 0;
-    for (size_t m = n; m-- > 0;) npv = npv / (1 + rate_per_period) + flow[m];
-    return npv;
 }

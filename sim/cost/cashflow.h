@@ -24,8 +24,6 @@ struct cash_plan {
 };
 
 double cashflow_annuity(double rate, double periods);
-/* Level payment at the end of each period that is worth `present_usd` now. */
-double cashflow_payment(double present_usd, double rate, double periods);
 double cashflow_monthly_rate(double yearly_rate);
 
 double cashflow_npv(const struct cash_plan *p);
@@ -36,6 +34,5 @@ double cashflow_eac(const struct cash_plan *p);
  * the monthly rate equals cashflow_npv() when the term is a whole number of months. O(n). */
 size_t cashflow_months(const struct cash_plan *p); /* entries, flow[0] included */
 void cashflow_by_month(const struct cash_plan *p, double *flow, size_t n);
-double cashflow_npv_of(const double *flow, size_t n, double rate_per_period);
 
 #endif

@@ -34,8 +34,3 @@ int64_t spares_whole_nodes(int64_t cards, int64_t cards_per_node)
 {
     return (cards + cards_per_node - 1) / cards_per_node * cards_per_node;
 }
-
-double spares_failure_rate(double failures, double cards, double days)
-{
-    return failures / cards / (days / 365);
-}

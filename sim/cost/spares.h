@@ -17,7 +17,5 @@ double spares_up(int64_t n, int64_t k, double unavailability);
 int64_t spares_needed(int64_t n, double unavailability, double target);
 /* Cards of whole nodes that hold at least `cards`. */
 int64_t spares_whole_nodes(int64_t cards, int64_t cards_per_node);
-/* Observed failures per card-year. */
-double spares_failure_rate(double failures, double cards, double days);
 
 #endif

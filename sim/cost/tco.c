@@ -281,8 +281,8 @@ static bool known_before(const struct price_item *it)
 
 /* One hour in which every card is held and no energy is drawn, per card: what is paid for the cards, and
  * what for holding them. */
-static struct tco_rates hour_rates(const struct price_book *book, const char *share_kind,
-                                   const struct usage *fleet, bool constants)
+struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
+                           const struct usage *fleet)
 {
     struct usage_group *g = xcalloc(fleet->n_groups, sizeof *g);
     struct base *base = xcalloc(fleet->n_groups + 1, sizeof *base);
@@ -299,7 +299,7 @@ static struct tco_rates hour_rates(const struct price_book *book, const char *sh
         cards += (double)from->cards;
     }
     for (size_t i = 0; i < book->n_items; i++) {
-        const struct scope s = { &hour, share_kind, book, &book->item[i], base, constants };
+        const struct scope s = { &hour, share_kind, book, &book->item[i], base, true };
         if (!known_before(s.item)) {
             if (tco_concerns(fleet, share_kind, s.item)) r.known = false;
             continue;
@@ -313,28 +313,6 @@ static struct tco_rates hour_rates(const struct price_book *book, const char *sh
     r.held_usd = cards > 0 ? r.held_usd / cards : 0;
     r.kwh_usd = tco_kwh_usd(book);
     return r;
-}
-
-struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
-                           const struct usage *fleet)
-{
-    return hour_rates(book, share_kind, fleet, true);
-}
-
-double tco_fleet_hour_usd(const struct price_book *book, const char *share_kind,
-                          const struct usage *fleet)
-{
-    const struct tco_rates r = hour_rates(book, share_kind, fleet, true);
-    return r.card_usd + r.held_usd;
-}
-
-double tco_card_hour_usd(const struct price_book *book, const struct gpu_spec *gpu,
-                         const char *share_kind, int64_t cards_per_node)
-{
-    const struct usage_group node = { .gpu = gpu, .nodes = 1, .cards = cards_per_node };
-    const struct tco_rates r =
-        hour_rates(book, share_kind, &(struct usage){ .group = &node, .n_groups = 1 }, false);
-    return r.card_usd + r.held_usd;
 }
 
 double tco_kwh_usd(const struct price_book *book)

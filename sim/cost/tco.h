@@ -65,14 +65,6 @@ struct tco_rates tco_rates(const struct price_book *book, const char *share_kind
 struct tco_rates tco_rates_after(const struct usage *u, const char *share_kind,
                                  const struct price_book *book);
 
-/* Cost of one card-hour held, without energy, averaged over a fleet (only gpu, nodes, cards and
- * n_groups of `fleet` are read): the rate tco_price() charges tenants at. */
-double tco_fleet_hour_usd(const struct price_book *book, const char *share_kind,
-                          const struct usage *fleet);
-/* The same for cards of one kind on nodes of `cards_per_node`; items of driver "constant" are left
- * out, since they need the size of the fleet. */
-double tco_card_hour_usd(const struct price_book *book, const struct gpu_spec *gpu,
-                         const char *share_kind, int64_t cards_per_node);
 /* Price of one kWh at the board, PUE included: items of driver "kwh" that are paid for all cards. */
 double tco_kwh_usd(const struct price_book *book);
 

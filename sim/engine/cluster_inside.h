@@ -107,7 +107,6 @@ void cluster_zones_move(struct zones *z, size_t card, int delta);
 /* A gang that cluster_in_domain(): cards of one domain. */
 bool cluster_domain_cards(const struct cluster *c, enum prefer prefer,
                           const struct place_request *r, struct pick *out);
-int64_t cluster_rack_of(const struct plan_group *pg, int32_t node);
 /* `whole` of these n wholly free nodes, as the plan wants racks. */
 bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *r, int64_t whole,
                            struct node *const *node, size_t n, struct pick *out);

@@ -166,7 +166,7 @@ static void spread(const int64_t *free_nodes, int64_t *quota, size_t n, int64_t 
     }
 }
 
-int64_t cluster_rack_of(const struct plan_group *pg, int32_t node)
+static int64_t rack_of(const struct plan_group *pg, int32_t node)
 {
     return (node - pg->first_node) / pg->spec->nodes_per_rack;
 }
@@ -175,12 +175,11 @@ bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *
                            struct node *const *node, size_t n, struct pick *out)
 {
     const struct plan_group *pg = &c->plan->group[r->group];
-    const size_t racks =
-        (size_t)(cluster_rack_of(pg, (int32_t)(pg->first_node + pg->nodes - 1)) + 1);
+    const size_t racks = (size_t)(rack_of(pg, (int32_t)(pg->first_node + pg->nodes - 1)) + 1);
     int64_t *free_nodes = xcalloc(2 * racks, sizeof *free_nodes), *quota = free_nodes + racks;
     for (size_t i = 0; i < n; i++) {
         const size_t before = out->card.n;
-        free_nodes[cluster_rack_of(pg, node[i]->index)] +=
+        free_nodes[rack_of(pg, node[i]->index)] +=
             cluster_cards_of_node(c, node[i], r, pg->per_node, out);
         out->card.n = before;
     }
@@ -189,7 +188,7 @@ bool cluster_nodes_by_rack(const struct cluster *c, const struct place_request *
     if (all >= whole)
         (c->plan->racks == RACKS_PACK ? pack : spread)(free_nodes, quota, racks, whole);
     for (size_t i = 0; all >= whole && i < n && whole > 0; i++) {
-        int64_t *left = &quota[cluster_rack_of(pg, node[i]->index)];
+        int64_t *left = &quota[rack_of(pg, node[i]->index)];
         if (*left > 0 && cluster_cards_of_node(c, node[i], r, pg->per_node, out)) {
             (*left)--;
             whole--;

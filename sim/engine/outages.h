@@ -37,7 +37,7 @@ struct outage_env {
     struct residents *residents;
     struct sched *sched;
     struct job_pool *pool;
-    uint16_t unit_kind, change_kind, crash_kind; /* event kinds; args: unit, change, job */
+    uint16_t unit_kind, change_kind; /* event kinds; args: unit, change */
     /* The job (on cards or a node) is struck: it leaves them. */
     void (*strike)(void *ctx, struct job *j);
     /* The job waits, and no card that could serve it will ever be in service again. */

@@ -79,9 +79,9 @@ struct service {
     sym tenant;
     /* counts and integrals */
     uint64_t requests, fate[REQUEST_FATES], waiting, in_service, busy, up_most;
-    uint64_t lost, launched, came_up; /* replicas: gone without having been retired; and in all */
-    uint64_t lost_in_row;             /* since one came up */
-    struct scaler *scaler;            /* NULL: their number stays */
+    uint64_t lost, came_up; /* replicas: gone without having been retired; that came up */
+    uint64_t lost_in_row;   /* since one came up */
+    struct scaler *scaler;  /* NULL: their number stays */
     wide scale_up_ns, scale_busy_ns, scale_present_ns; /* at the last look */
     simtime scaled;
     simtime settled;

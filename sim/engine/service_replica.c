@@ -35,7 +35,6 @@ void service_launch(struct services *s, struct service *v, uint32_t number)
         service_queue_init(s, &x->queue, v, x);
     }
     x->phase = REPLICA_STARTING;
-    v->launched++;
     v->n_starting++;
     s->standing++;
     x->job = s->call.launch(s->ctx, v->index, number);

@@ -197,7 +197,6 @@ static void set_up(struct run *r)
                                                       .pool = r->pool,
                                                       .unit_kind = KIND_UNIT,
                                                       .change_kind = KIND_CHANGE,
-                                                      .crash_kind = KIND_CRASH,
                                                       .strike = sim_strike,
                                                       .give_up = sim_gone,
                                                       .ctx = r });

@@ -66,7 +66,6 @@ struct sim_totals {
     double fragmentation;          /* time average over the samples; NAN: none */
     uint64_t unknown_flops;        /* jobs that ran without flops_per_s */
     double useful_ops[PREC_COUNT]; /* operations done by completed jobs */
-    uint64_t never_started;        /* jobs still queued at the end */
     struct outage_totals outages;
     /* of running jobs, and the card-seconds they stood still for it; after the warm-up */
     uint64_t moves;

@@ -17,8 +17,6 @@ void sim_tell_unfinished(struct run *r)
     if (rest.n > 1) qsort(rest.v, rest.n, sizeof *rest.v, sim_by_order);
     for (size_t i = 0; i < rest.n; i++) {
         r->stay_ns += r->now - rest.v[i]->row.submit;
-        r->out->never_started += !rest.v[i]->replica && rest.v[i]->state == JOB_QUEUED &&
-                                 rest.v[i]->start == JOB_NO_TIME;
         if (rest.v[i]->state != JOB_QUEUED) sim_tell_stay(r, rest.v[i]);
         sim_tell_job(r, rest.v[i]);
     }

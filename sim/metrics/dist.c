@@ -164,11 +164,6 @@ void dist_add(struct dist *d, double x)
     d->n++;
 }
 
-void dist_add_ns(struct dist *d, int64_t ns)
-{
-    dist_add(d, (double)ns / 1e9);
-}
-
 bool dist_is_exact(const struct dist *d)
 {
     return d->bin == NULL;

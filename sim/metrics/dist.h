@@ -51,8 +51,6 @@ struct dist {
 
 /* x must be finite and >= 0 (asserted). */
 void dist_add(struct dist *d, double x);
-/* A duration in nanoseconds, as seconds. */
-void dist_add_ns(struct dist *d, int64_t ns);
 
 bool dist_is_exact(const struct dist *d);
 double dist_mean(const struct dist *d); /* NAN when empty */

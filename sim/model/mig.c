@@ -286,12 +286,6 @@ size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running 
     return o.count;
 }
 
-size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
-                           enum mig_start_rule rule, int **orders)
-{
-    return mig_orders_beside(g, &(struct mig_running){ 0 }, want, n, rule, orders);
-}
-
 /* ---- census ---- */
 
 struct census {

@@ -78,15 +78,12 @@ typedef VEC(struct mig_layout) mig_layouts; /* vec_fini() */
  * n <= MIG_MAX_UNITS, else there are none. */
 void mig_layouts_of(const struct mig_geometry *g, const int *want, int n, mig_layouts *out);
 
-/* Distinct creation orders (sequences of profiles) of the multiset that succeed on an empty card
- * under `rule`, in lexicographic order of profile name. *orders (freed by the caller) holds order k
- * in [k*n, k*n+n). Returns their number. */
-size_t mig_creation_orders(const struct mig_geometry *g, const int *want, int n,
-                           enum mig_start_rule rule, int **orders);
-
-/* The same two beside running instances; the answers hold the new instances only. */
+/* The same beside running instances; the answers hold the new instances only. */
 void mig_layouts_beside(const struct mig_geometry *g, const struct mig_running *on, const int *want,
                         int n, mig_layouts *out);
+/* Distinct creation orders (sequences of profiles) of the multiset that succeed beside running
+ * instances under `rule`, in lexicographic order of profile name. *orders (freed by the caller)
+ * holds order k in [k*n, k*n+n). Returns their number. */
 size_t mig_orders_beside(const struct mig_geometry *g, const struct mig_running *on,
                          const int *want, int n, enum mig_start_rule rule, int **orders);
 

@@ -175,7 +175,7 @@ static int read_header(struct native_file *f, struct err *e)
     return f->required & ~f->columns ? missing_columns(f, e) : 0;
 }
 
-int native_open(struct native_file *f, const struct native_kind *kind, const char *path, bool hash,
+int native_open(struct native_file *f, const struct native_kind *kind, const char *path,
                 struct symtab *names, struct err *e)
 {
     const struct csv_format fmt = {
@@ -183,7 +183,6 @@ int native_open(struct native_file *f, const struct native_kind *kind, const cha
         .quotes = true,
         .comment = '#',
         .comment_head_only = true,
-        .hash = hash,
         .on_comment = keep_comment,
         .ctx = f,
     };

@@ -56,7 +56,7 @@ struct native_file {
 
 /* Opens, reads the header and refuses what is no such trace. `f` stays where it is; it must be closed
  * after a failure too. */
-int native_open(struct native_file *f, const struct native_kind *kind, const char *path, bool hash,
+int native_open(struct native_file *f, const struct native_kind *kind, const char *path,
                 struct symtab *names, struct err *e);
 void native_close(struct native_file *f); /* accepts {0} */
 

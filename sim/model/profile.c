@@ -38,49 +38,6 @@ void profile_defaults(struct gpu_profile *out)
     for (int p = 0; p < PROFILE_COUNT; p++) out->param[p] = profile_fields[p].dflt;
 }
 
-void profile_none(struct gpu_profile *out)
-{
-    static const enum profile_param free_of_cost[] = {
-        PROFILE_base_launch_us,
-        PROFILE_base_launch_sync_us,
-        PROFILE_base_alloc_us,
-        PROFILE_base_context_ms,
-        PROFILE_base_context_bytes,
-        PROFILE_timeslice_switch_us,
-        PROFILE_mps_overhead,
-        PROFILE_mps_interference,
-        PROFILE_mig_repartition_s,
-        PROFILE_mig_operator_s,
-        PROFILE_mig_mode_change_s,
-        PROFILE_mig_power_loss,
-        PROFILE_intercept_launch_ns,
-        PROFILE_intercept_alloc_us,
-        PROFILE_intercept_startup_ms,
-        PROFILE_intercept_startup_per_process_ms,
-        PROFILE_intercept_quota_bytes_error,
-        PROFILE_intercept_core_burst_s,
-        PROFILE_remote_sync_us,
-        PROFILE_remote_async_us,
-    };
-    static const char source[] = "the generic card has no overhead";
-    profile_defaults(out);
-    out->name = "none";
-    for (size_t i = 0; i < COUNTOF(free_of_cost); i++)
-        out->param[free_of_cost[i]] = (struct param){ 0, 0, 0, PROV_ASSUMED, source };
-    out->param[PROFILE_intercept_core_gain] = (struct param){ 1, 1, 1, PROV_ASSUMED, source };
-    out->param[PROFILE_remote_Bps] = (struct param){ 1e15, 1e15, 1e15, PROV_ASSUMED, source };
-}
-
-const char *profile_param_group(enum profile_param p)
-{
-    return profile_fields[p].group;
-}
-
-const char *profile_param_key(enum profile_param p)
-{
-    return profile_fields[p].key;
-}
-
 int profile_param_find(const char *group, const char *key)
 {
     for (int p = 0; p < PROFILE_COUNT; p++)

@@ -184,14 +184,10 @@ struct gpu_profile {
 
 /* The table's defaults: published or assumed values with their source, for any card. */
 void profile_defaults(struct gpu_profile *out);
-/* No overhead of any kind: what the flat card "generic" runs with. */
-void profile_none(struct gpu_profile *out);
 /* One file over the defaults. Values outside physical bounds are problems that name the bound. */
 void profile_read(struct gpu_profile *out, struct arena *a, const struct json_doc *doc,
                   struct diag *d);
 
-const char *profile_param_group(enum profile_param p);
-const char *profile_param_key(enum profile_param p);
 /* -1 when there is no such parameter. */
 int profile_param_find(const char *group, const char *key);
 

@@ -24,9 +24,14 @@ double mmc_wait_s(double lambda, double service_s, int servers)
     return mmc_wait_chance(lambda, service_s, servers) * service_s / (servers * (1 - rho));
 }
 
+/* Those who wait, wait exponentially long. */
 double mmc_wait_quantile_s(double lambda, double service_s, int servers, double p)
 {
-    return mgc_wait_quantile_s(lambda, service_s, 1.0, servers, p);
+    const double rho = load(lambda, service_s, servers),
+                 waits = mmc_wait_chance(lambda, service_s, servers);
+    if (rho >= 1) return INFINITY;
+    if (waits <= 1 - p) return 0;
+    return log(waits / (1 - p)) * service_s / (servers * (1 - rho));
 }
 
 double mg1_wait_s(double lambda, double service_s, double cv2)
@@ -44,29 +49,6 @@ double mg1_ps_response_s(double lambda, double service_s)
 double mgc_wait_s(double lambda, double service_s, double cv2, int servers)
 {
     return mmc_wait_s(lambda, service_s, servers) * (1 + cv2) / 2;
-}
-
-/* Those who wait, wait exponentially long. */
-double mgc_wait_quantile_s(double lambda, double service_s, double cv2, int servers, double p)
-{
-    const double rho = load(lambda, service_s, servers),
-                 waits = mmc_wait_chance(lambda, service_s, servers);
-    if (rho >= 1) return INFINITY;
-    if (waits <= 1 - p) return 0;
-    return log(waits / (1 - p)) * (1 + cv2) / 2 * service_s / (servers * (1 - rho));
-}
-
-double ggc_wait_s(double lambda, double arrival_cv2, double service_s, double cv2, int servers)
-{
-    const double rho = load(lambda, service_s, servers);
-    if (rho >= 1) return INFINITY;
-    return pow(rho, sqrt(2.0 * (servers + 1)) - 1) / (servers * (1 - rho)) * (arrival_cv2 + cv2) /
-           2 * service_s;
-}
-
-double random_split_wait_s(double lambda, double service_s, int servers)
-{
-    return mmc_wait_s(lambda / servers, service_s, 1);
 }
 
 struct closed_bounds closed_bounds_of(double users, double think_s, double service_s, int servers)

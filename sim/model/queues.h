@@ -6,8 +6,8 @@
  * says otherwise.
  *
  * Sources: Erlang (1917); Pollaczek-Khinchine; Kleinrock, Queueing Systems I, II; Kimura (1994),
- * Allen-Cunneen (1978) for M/G/c; Kingman (1961) and Sakasegawa (1977) for G/G/c; Lazowska et al.,
- * Quantitative System Performance (1984), chapter 5 for closed systems.
+ * Allen-Cunneen (1978) for M/G/c; Lazowska et al., Quantitative System Performance (1984), chapter
+ * 5 for closed systems.
  * Threads: pure functions. */
 #ifndef GPUSIM_MODEL_QUEUES_H
 #define GPUSIM_MODEL_QUEUES_H
@@ -25,16 +25,8 @@ double mg1_wait_s(double lambda, double service_s, double cv2);
 /* M/G/1 under processor sharing: mean response, whatever the distribution of service. */
 double mg1_ps_response_s(double lambda, double service_s);
 
-/* M/G/c (Kimura, Allen-Cunneen): approximations, exact for c = 1 and for cv2 = 1. */
+/* M/G/c (Kimura, Allen-Cunneen): mean wait, an approximation, exact for c = 1 and for cv2 = 1. */
 double mgc_wait_s(double lambda, double service_s, double cv2, int servers);
-double mgc_wait_quantile_s(double lambda, double service_s, double cv2, int servers, double p);
-
-/* G/G/c (Kingman; Sakasegawa's exponent for more than one server): an approximation, exact for
- * M/M/1. arrival_cv2: of the gaps between arrivals. */
-double ggc_wait_s(double lambda, double arrival_cv2, double service_s, double cv2, int servers);
-
-/* M/M/c in discipline "join the queue of a server drawn at random": c separate M/M/1. Mean wait. */
-double random_split_wait_s(double lambda, double service_s, int servers);
 
 /* Closed system: `users` who each think for think_s and then ask `servers` for service_s. */
 struct closed_bounds {

@@ -94,12 +94,12 @@ static int read_block_tokens(struct requests_reader *t, struct err *e)
     return 0;
 }
 
-static int open_reader(struct requests_reader **out, const char *path, bool hash,
-                       struct symtab *names, struct err *e)
+int requests_open(struct requests_reader **out, const char *path, struct symtab *names,
+                  struct err *e)
 {
     struct requests_reader *t = xcalloc(1, sizeof *t);
     *out = NULL;
-    int rc = native_open(&t->f, &requests, path, hash, names, e);
+    int rc = native_open(&t->f, &requests, path, names, e);
     if (rc == 0) rc = read_block_tokens(t, e);
     if (rc < 0) {
         requests_close(t);
@@ -107,18 +107,6 @@ static int open_reader(struct requests_reader **out, const char *path, bool hash
     }
     *out = t;
     return 0;
-}
-
-int requests_open(struct requests_reader **out, const char *path, struct symtab *names,
-                  struct err *e)
-{
-    return open_reader(out, path, false, names, e);
-}
-
-int requests_open_hashed(struct requests_reader **out, const char *path, struct symtab *names,
-                         struct err *e)
-{
-    return open_reader(out, path, true, names, e);
 }
 
 void requests_close(struct requests_reader *t)
@@ -221,11 +209,6 @@ int requests_line(const struct requests_reader *t)
     return t->f.row.line;
 }
 
-uint64_t requests_bytes(const struct requests_reader *t)
-{
-    return csv_bytes(t->f.csv);
-}
-
 const char *requests_text(const struct requests_reader *t, size_t *len)
 {
     *len = t->f.row.len;
@@ -245,11 +228,6 @@ int64_t requests_block_tokens(const struct requests_reader *t)
 const char *requests_comment(const struct requests_reader *t)
 {
     return t->f.comment;
-}
-
-const struct instream *requests_stream(const struct requests_reader *t)
-{
-    return csv_stream(t->f.csv);
 }
 
 int requests_sniff(const char *head, size_t len)

@@ -42,9 +42,6 @@ struct requests_reader;
  * columns with the nearest valid name, an empty or header-less file, and headers of both kinds. */
 int requests_open(struct requests_reader **out, const char *path, struct symtab *names,
                   struct err *e);
-/* The same, hashing as it reads (base/instream.h): for standard input. */
-int requests_open_hashed(struct requests_reader **out, const char *path, struct symtab *names,
-                         struct err *e);
 void requests_close(struct requests_reader *t); /* accepts NULL */
 
 /* 1: *row is filled; 0: end; negative: error. Rows must be sorted by arrival_s (ERR_INPUT names the
@@ -53,16 +50,14 @@ void requests_close(struct requests_reader *t); /* accepts NULL */
  * next call goes on with the following row. */
 int requests_next(struct requests_reader *t, struct request_row *row, struct err *e);
 void requests_allow_unsorted(struct requests_reader *t);
-bool requests_failed(const struct requests_reader *t);    /* the file cannot be read further */
-int requests_line(const struct requests_reader *t);       /* of the row last returned or refused */
-uint64_t requests_bytes(const struct requests_reader *t); /* decompressed bytes consumed so far */
+bool requests_failed(const struct requests_reader *t); /* the file cannot be read further */
+int requests_line(const struct requests_reader *t);    /* of the row last returned or refused */
 /* Text of the row last returned or refused, as it stands in the file; lent until the next call. */
 const char *requests_text(const struct requests_reader *t, size_t *len);
 unsigned requests_columns(const struct requests_reader *t);     /* REQUESTS_COL_ bits */
 int64_t requests_block_tokens(const struct requests_reader *t); /* of a block of "hash_ids" */
 const char *
 requests_comment(const struct requests_reader *t); /* after "# gpusim-trace/1", or NULL */
-const struct instream *requests_stream(const struct requests_reader *t); /* for its SHA-256 */
 
 /* How sure the header (the file's first bytes) is a native request trace: 0 or 100. */
 int requests_sniff(const char *head, size_t len);

@@ -126,7 +126,7 @@ static const char *at(const struct reader *r, const char *key)
 
 /* ---- targets ---- */
 
-bool service_target_parse(const char *key, struct service_target *out)
+static bool target_parse(const char *key, struct service_target *out)
 {
     const char *under = strchr(key, '_');
     int m = 0;
@@ -173,7 +173,7 @@ static void read_targets(struct reader *r)
     json_object_foreach(obj, key, v)
     {
         json_pointer_key(p, sizeof p, pointer, key);
-        if (!service_target_parse(key, &t[n])) {
+        if (!target_parse(key, &t[n])) {
             err_hint(json_problem(r->d, r->doc, p, "no such target: \"%s\"", key),
                      "wait, latency, ttft or tpot, then _p50, _p90, _p95, _p99, _p999 or _mean");
             continue;

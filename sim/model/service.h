@@ -88,8 +88,6 @@ void service_read(struct service_spec *out, struct arena *a, const struct json_d
                   json_t *obj, const char *pointer, struct diag *d);
 /* As given, with every default filled in; a new reference. */
 json_t *service_resolved(const struct service_spec *s, const json_t *as_given);
-/* "wait_p99": metric and percentile. False: no such target. */
-bool service_target_parse(const char *key, struct service_target *out);
 /* Do its arrivals or sizes draw random numbers? */
 bool service_is_random(const struct service_spec *s);
 

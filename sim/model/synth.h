@@ -71,8 +71,6 @@ double synth_class_rate(const struct synth_spec *s, size_t i);
 /* Names of target quantities, NULL-terminated: "jobs_per_day", "duration.p50", ... */
 extern const char *const synth_quantities[];
 extern const char *const synth_request_quantities[];
-/* The unit a target's value is written in. */
-enum synth_unit synth_quantity_unit(const char *quantity);
 
 struct synth;
 

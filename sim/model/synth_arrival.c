@@ -280,7 +280,7 @@ double synth_arrival_rate(const struct synth_arrival_spec *s)
     }
 }
 
-double synth_arrival_profile(const struct synth_arrival_spec *s, double t_s)
+static double profile_at(const struct synth_arrival_spec *s, double t_s)
 {
     double t = fmod(t_s, WEEK_S);
     size_t hour = (size_t)(t / 3600);
@@ -400,7 +400,7 @@ static double thinned(struct synth_arrival *p, double until_s)
             poisson_step(p);
         if (p->t >= until_s) break;
         if (!s->has_profile) return p->t;
-        double accept = synth_arrival_profile(s, p->origin_s + p->t) / p->profile_max;
+        double accept = profile_at(s, p->origin_s + p->t) / p->profile_max;
         if (gsl_rng_uniform(p->thin) < accept) return p->t;
     }
     p->t = INFINITY;

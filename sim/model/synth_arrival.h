@@ -81,8 +81,6 @@ void synth_arrival_read(struct synth_arrival_spec *out, struct arena *a, const s
                         json_t *obj, const char *pointer, double shared_gap_s, struct diag *d);
 /* Jobs per second in the long run; 0 for once, and for recordings, whose trace has not been read. */
 double synth_arrival_rate(const struct synth_arrival_spec *s);
-/* Instantaneous factor of the weekly profile at `t_s` seconds after Monday 00:00. */
-double synth_arrival_profile(const struct synth_arrival_spec *s, double t_s);
 
 struct synth_arrival;
 

@@ -153,7 +153,7 @@ const char *const synth_request_quantities[] = { "requests",
                                                  NULL };
 #undef TOKENS
 
-enum synth_unit synth_quantity_unit(const char *q)
+static enum synth_unit quantity_unit(const char *q)
 {
     if (!strcmp(q, "duration.cv") || !strcmp(q, "gap.cv")) return SYNTH_NUMBER;
     if (!strncmp(q, "duration.", 9) || !strncmp(q, "gap.", 4)) return SYNTH_SECONDS;
@@ -444,7 +444,7 @@ static void read_target(const struct ctx *c, const struct synth_spec *s, struct 
                      "expected the name of a %s, found \"%s\"", s->n_svc ? "service" : "class",
                      r.klass);
     synth_value(&t->value, c->doc, r.value, json_pointer_key(p, sizeof p, pointer, "value"),
-                synth_quantity_unit(r.quantity), c->d);
+                quantity_unit(r.quantity), c->d);
 }
 
 static void read_targets(const struct ctx *c, struct synth_spec *out, json_t *list)

@@ -82,29 +82,17 @@ static const struct native_kind jobs = {
     .refuse = refuse_requests,
 };
 
-static int open_reader(struct trace_reader **out, const char *path, bool hash, struct symtab *names,
-                       struct err *e)
+int trace_open(struct trace_reader **out, const char *path, struct symtab *names, struct err *e)
 {
     struct trace_reader *t = xcalloc(1, sizeof *t);
     *out = NULL;
-    int rc = native_open(&t->f, &jobs, path, hash, names, e);
+    int rc = native_open(&t->f, &jobs, path, names, e);
     if (rc < 0) {
         trace_close(t);
         return rc;
     }
     *out = t;
     return 0;
-}
-
-int trace_open(struct trace_reader **out, const char *path, struct symtab *names, struct err *e)
-{
-    return open_reader(out, path, false, names, e);
-}
-
-int trace_open_hashed(struct trace_reader **out, const char *path, struct symtab *names,
-                      struct err *e)
-{
-    return open_reader(out, path, true, names, e);
 }
 
 void trace_close(struct trace_reader *t)
@@ -289,11 +277,6 @@ int trace_line(const struct trace_reader *t)
     return t->f.row.line;
 }
 
-uint64_t trace_bytes(const struct trace_reader *t)
-{
-    return csv_bytes(t->f.csv);
-}
-
 const char *trace_text(const struct trace_reader *t, size_t *len)
 {
     *len = t->f.row.len;
@@ -308,11 +291,6 @@ unsigned trace_columns(const struct trace_reader *t)
 const char *trace_comment(const struct trace_reader *t)
 {
     return t->f.comment;
-}
-
-const struct instream *trace_stream(const struct trace_reader *t)
-{
-    return csv_stream(t->f.csv);
 }
 
 int trace_row_error(const struct trace_reader *t, const char *name, struct err *e, const char *fmt,

@@ -23,10 +23,6 @@ struct trace_reader;
  * duplicate columns with the nearest valid name, an empty or header-less file, and files that look
  * like something else (JSON, binary, another known trace format). */
 int trace_open(struct trace_reader **out, const char *path, struct symtab *names, struct err *e);
-/* The same, hashing as it reads: for standard input, which cannot be read twice. For files prefer
- * one instream_file_sha256(): hashing costs more than reading. */
-int trace_open_hashed(struct trace_reader **out, const char *path, struct symtab *names,
-                      struct err *e);
 void trace_close(struct trace_reader *t); /* accepts NULL */
 
 /* 1: *row is filled (row->id lent until the next call); 0: end; negative: error.
@@ -36,15 +32,13 @@ void trace_close(struct trace_reader *t); /* accepts NULL */
  * a checker can list them all. */
 int trace_next(struct trace_reader *t, struct job_row *row, struct err *e);
 void trace_allow_unsorted(struct trace_reader *t);
-bool trace_failed(const struct trace_reader *t);    /* the file cannot be read further */
-int trace_line(const struct trace_reader *t);       /* of the row last returned or refused */
-uint64_t trace_bytes(const struct trace_reader *t); /* decompressed bytes consumed so far */
+bool trace_failed(const struct trace_reader *t); /* the file cannot be read further */
+int trace_line(const struct trace_reader *t);    /* of the row last returned or refused */
 /* Text of the row last returned or refused, as it stands in the file; lent until the next call. */
 const char *trace_text(const struct trace_reader *t, size_t *len);
 unsigned trace_columns(const struct trace_reader *t); /* TRACE_COL_ bits of the header */
 const char *
 trace_comment(const struct trace_reader *t); /* text after "# gpusim-trace/1", or NULL */
-const struct instream *trace_stream(const struct trace_reader *t); /* for its SHA-256 */
 /* Error at the row last returned, in column `name` (NULL: the row). Returns ERR_INPUT. */
 int trace_row_error(const struct trace_reader *t, const char *name, struct err *e, const char *fmt,
                     ...) __attribute__((format(printf, 4, 5)));
@@ -57,9 +51,10 @@ int trace_sniff(const char *head, size_t len);
     X(job_id)                                                                                      \
     X(submit_s)                                                                                    \
     X(duration_s)                                                                                  \
-    X(gpus) X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus) X(mem_bytes) X(user) X(group)     \
-        X(class) X(profile) X(priority) X(walltime_s) X(status) X(deadline_s) X(min_gpus)          \
-            X(max_gpus) X(slots)
+    X(gpus)                                                                                        \
+    X(gpu_mem_bytes) X(gpu_model) X(gpu_allowed) X(cpus) X(mem_bytes) X(user) X(group) X(class)    \
+        X(profile) X(priority) X(walltime_s) X(status) X(deadline_s) X(min_gpus) X(max_gpus)       \
+            X(slots)
 enum trace_column {
 #define X(name) TRACE_##name,
     TRACE_COLUMN_MAP(X)

@@ -124,7 +124,6 @@ struct engine {
     int64_t free_blocks;        /* or held by blocks of prompts that nobody uses */
     struct prefix_cache *cache; /* NULL: none */
     uint32_t phase[MAX_BLOCK];  /* decoding sequences by (cached - step) modulo the block */
-    uint64_t never_begun;       /* in the waiting list */
     double tokens;              /* in and out, of all requests here */
     /* the stretch under way */
     int64_t m;
@@ -391,7 +390,6 @@ static void join(void *state, struct serve_call *q)
     q->emitted = 0;
     q->decoding = false;
     e->tokens += (double)(q->input + q->output);
-    e->never_begun++;
     wait_in_turn(e, q);
 }
 
@@ -410,7 +408,6 @@ static simtime expire(void *state, simtime now, struct serve_news *news)
             return e->timeout < SIM_NEVER - 1 - q->arrival ? q->arrival + e->timeout : SIM_NEVER;
         if (q == e->waiting.head) e->new_head = true;
         call_list_remove(&e->waiting, q);
-        e->never_begun--;
         q->timed_out = true;
         take_leave(e, q, news);
     }
@@ -426,7 +423,6 @@ static void admit(struct engine *e, struct serve_call *q, simtime now, struct se
     if (q->began != JOB_NO_TIME) return;
     q->began = now;
     q->hit = q->done;
-    e->never_begun--;
     news->begun++;
 }
 
@@ -544,7 +540,6 @@ static struct serve_call *drain(void *state)
     e->fill = NULL;
     e->heap.n = 0;
     e->kv = e->tokens = 0;
-    e->never_begun = 0;
     e->step = 0;
     for (int i = 0; i < MAX_BLOCK; i++) e->phase[i] = 0;
     e->free_blocks = (int64_t)e->part.kv_tokens / e->p->block;

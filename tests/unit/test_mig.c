@@ -89,6 +89,8 @@ static void which_sets_fit(void **state)
     }
 }
 
+static const struct mig_running empty;
+
 static bool order_succeeds(const char *want_names, const char *order_names,
                            enum mig_start_rule rule)
 {
@@ -96,7 +98,7 @@ static bool order_succeeds(const char *want_names, const char *order_names,
     int n = parse(want_names, want);
     bool found = false;
     parse(order_names, order);
-    size_t count = mig_creation_orders(g, want, n, rule, &orders);
+    size_t count = mig_orders_beside(g, &empty, want, n, rule, &orders);
     for (size_t i = 0; i < count; i++)
         found |= memcmp(orders + i * (size_t)n, order, (size_t)n * sizeof *order) == 0;
     free(orders);
@@ -115,16 +117,16 @@ static void order_matters(void **state)
     assert_true(order_succeeds("3g.20gb 4g.20gb", "3g.20gb 4g.20gb", MIG_BEST_REMAINING));
     /* lexicographic by name, equal profiles interchangeable */
     int n = parse("3g.20gb 2g.10gb 2g.10gb", want);
-    assert_int_equal(mig_creation_orders(g, want, n, MIG_LOWEST, &orders), 2);
+    assert_int_equal(mig_orders_beside(g, &empty, want, n, MIG_LOWEST, &orders), 2);
     assert_string_equal(g->profile[orders[0]].name, "2g.10gb");
     assert_string_equal(g->profile[orders[1]].name, "2g.10gb");
     assert_string_equal(g->profile[orders[2]].name, "3g.20gb");
     assert_string_equal(g->profile[orders[4]].name, "3g.20gb");
     free(orders);
     n = parse("2g.10gb 2g.10gb 2g.10gb 2g.10gb", want);
-    assert_int_equal(mig_creation_orders(g, want, n, MIG_LOWEST, &orders), 0);
+    assert_int_equal(mig_orders_beside(g, &empty, want, n, MIG_LOWEST, &orders), 0);
     assert_null(orders);
-    assert_int_equal(mig_creation_orders(g, want, 0, MIG_LOWEST, &orders), 0);
+    assert_int_equal(mig_orders_beside(g, &empty, want, 0, MIG_LOWEST, &orders), 0);
 }
 
 static void start_rules(void **state)

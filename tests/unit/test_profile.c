@@ -60,8 +60,6 @@ static void the_table(void **state)
             fail_msg("%s.%s is not described", f->group, f->key);
         assert_true(f->min < f->max);
         assert_int_equal(profile_param_find(f->group, f->key), p);
-        assert_string_equal(profile_param_key((enum profile_param)p), f->key);
-        assert_string_equal(profile_param_group((enum profile_param)p), f->group);
         assert_true(v->provenance != PROV_MEASURED); /* nothing was measured on any card */
         if (isnan(v->value)) {
             assert_true(isnan(v->low) && isnan(v->high));
@@ -90,15 +88,6 @@ static void defaults(void **state)
     assert_close(p.param[PROFILE_base_context_bytes].value, 0.4 * 1073741824, 1e-9);
     assert_close(p.param[PROFILE_mig_repartition_s].value, 12, 0);
     assert_true(isnan(p.param[PROFILE_power_idle_W].value)); /* then the catalogue says */
-
-    profile_none(&p);
-    assert_string_equal(p.name, "none");
-    assert_close(p.param[PROFILE_timeslice_switch_us].value, 0, 0);
-    assert_close(p.param[PROFILE_base_context_bytes].value, 0, 0);
-    assert_close(p.param[PROFILE_mig_repartition_s].value, 0, 0);
-    assert_close(p.param[PROFILE_intercept_launch_ns].value, 0, 0);
-    assert_close(p.param[PROFILE_intercept_core_gain].value, 1, 0);
-    assert_true(p.param[PROFILE_timeslice_quantum_us].value > 0); /* divided by */
 }
 
 static void one_file(void **state)

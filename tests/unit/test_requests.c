@@ -241,25 +241,6 @@ static void sniffs(void **state)
     for (size_t i = 0; i < 5; i++) assert_int_equal(requests_sniff(no[i], strlen(no[i])), 0);
 }
 
-static void hashes(void **state)
-{
-    (void)state;
-    static const char text[] = HEAD "1,2,3\n";
-    struct textfile f = textfile_of(text);
-    struct requests_reader *t;
-    struct request_row r;
-    struct err e = { 0 };
-    char got[65], want[65];
-    assert_int_equal(requests_open_hashed(&t, f.path, names, &e), 0);
-    while (requests_next(t, &r, &e) > 0) continue;
-    assert_int_equal(requests_bytes(t), sizeof text - 1);
-    instream_sha256(requests_stream(t), got);
-    sha256_hex(text, sizeof text - 1, want);
-    assert_string_equal(got, want);
-    requests_close(t);
-    textfile_close(&f);
-}
-
 /* ---- in memory ---- */
 
 static const char tagged[] = "# gpusim-trace/1 block_tokens=16\n"
@@ -320,11 +301,11 @@ static void not_in_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_columns),    cmocka_unit_test(sizes_are_exact),
-        cmocka_unit_test(errors),         cmocka_unit_test(goes_on_after_a_bad_row),
-        cmocka_unit_test(round_trip),     cmocka_unit_test(problems),
-        cmocka_unit_test(sniffs),         cmocka_unit_test(hashes),
-        cmocka_unit_test(rows_in_memory), cmocka_unit_test(not_in_memory),
+        cmocka_unit_test(all_columns),   cmocka_unit_test(sizes_are_exact),
+        cmocka_unit_test(errors),        cmocka_unit_test(goes_on_after_a_bad_row),
+        cmocka_unit_test(round_trip),    cmocka_unit_test(problems),
+        cmocka_unit_test(sniffs),        cmocka_unit_test(rows_in_memory),
+        cmocka_unit_test(not_in_memory),
     };
     return cmocka_run_group_tests_name("requests", tests, setup, teardown);
 }

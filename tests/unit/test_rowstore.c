@@ -79,7 +79,6 @@ static void sorts_jobs(size_t n, size_t bytes, int range)
         make_job(&row, id, want[i].when, i);
         rowstore_add(s, &row);
     }
-    assert_int_equal(rowstore_count(s), n);
     qsort(want, n, sizeof *want, by_when);
     assert_int_equal(rowstore_sort(s, &e), 0);
     for (size_t i = 0; i < n; i++) {

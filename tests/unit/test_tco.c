@@ -269,8 +269,9 @@ static void every_driver_and_charge(void **state)
     assert_close(charges(&t), t.total_usd, 1e-9);
     assert_close(t.usd_per_job, sum / 50, 1e-12);
     assert_close(t.usd_per_gpu_hour, sum / 1600, 1e-12);
-    double rate = tco_fleet_hour_usd(&book, "intercept", &u);
-    assert_close(t.charge[1].usd, 200.25 * rate + 149.5 * tco_kwh_usd(&book), 1e-12);
+    const struct tco_rates hour = tco_rates(&book, "intercept", &u);
+    assert_close(t.charge[1].usd,
+                 200.25 * (hour.card_usd + hour.held_usd) + 149.5 * tco_kwh_usd(&book), 1e-12);
     assert_close(tco_kwh_usd(&book), 0.25, 1e-15);
     /* another sharing kind does not pay for the layer */
     struct tco_result mig = tco_price(&u, "mig", &book, a);
@@ -291,14 +292,13 @@ static void card_hour_rate(void **state)
     const struct price_book book = {
         .name = "r", .pue = 1.5, .rate = 0, .term_y = 4, .item = items, .n_items = 6
     };
-    /* 1 + 17520/2/8760/8 + 0.05 x (35040 + 17520/8) / 8760 + 0.25; the site is left out */
-    assert_close(tco_card_hour_usd(&book, &l40s, "mps", 8), 1 + 0.125 + 0.05 * 37230 / 8760 + 0.25,
-                 1e-12);
     assert_close(tco_kwh_usd(&book), 0.15, 1e-15);
     const struct usage_group g = { .gpu = &l40s, .nodes = 2, .cards = 16 };
     const struct usage u = { .group = &g, .n_groups = 1 };
-    assert_close(tco_fleet_hour_usd(&book, "mps", &u),
-                 tco_card_hour_usd(&book, &l40s, "mps", 8) + 1e6 / 8760 / 16, 1e-12);
+    const struct tco_rates hour = tco_rates(&book, "mps", &u);
+    /* 1 + 17520/2/8760/8 + 0.05 x (35040 + 17520/8) / 8760, and a part of the site */
+    assert_close(hour.card_usd, 1 + 0.125 + 0.05 * 37230 / 8760 + 1e6 / 8760 / 16, 1e-12);
+    assert_close(hour.held_usd, 0.25, 1e-15);
 }
 
 static void finance_identities(void **state)

@@ -315,25 +315,6 @@ static void writer_and_reader_agree_on_what_is_valid(void **state)
     assert_non_null(job_row_problem(&b));
 }
 
-static void hashing_is_for_the_whole_file(void **state)
-{
-    (void)state;
-    const char *text = HEAD "a,0,1,1\n";
-    struct textfile f = textfile_of(text);
-    struct trace_reader *t;
-    struct job_row r;
-    char got[65], want[65];
-    assert_int_equal(trace_open_hashed(&t, f.path, names, NULL), 0);
-    assert_int_equal(trace_next(t, &r, NULL), 1);
-    assert_int_equal(trace_next(t, &r, NULL), 0);
-    instream_sha256(trace_stream(t), got);
-    sha256_hex(text, strlen(text), want);
-    assert_string_equal(got, want);
-    trace_close(t);
-    textfile_close(&f);
-    trace_close(NULL);
-}
-
 static void sniffing(void **state)
 {
     (void)state;
@@ -353,7 +334,6 @@ int main(void)
         cmocka_unit_test(goes_on_after_a_bad_row),
         cmocka_unit_test(write_then_read),
         cmocka_unit_test(writer_and_reader_agree_on_what_is_valid),
-        cmocka_unit_test(hashing_is_for_the_whole_file),
         cmocka_unit_test(sniffing),
     };
     return cmocka_run_group_tests_name("trace", tests, setup, teardown);
