@@ -245,8 +245,8 @@ void places_hold(struct places *p, const struct place_request *r, const struct p
         int64_t out = 0;
         for (k = i; k < pick->card.n && node_of(p, r, pick->card.v[k]) == node; k++) {
             const uint32_t c = pick->card.v[k];
-            if (cluster_card(p->cluster, c)->out)
-                out++; /* not among the free ones either */
+            if (from <= p->now && cluster_card(p->cluster, c)->out)
+                out++; /* who runs there: it is not among the free ones either */
             else if (p->card)
                 hold(&p->card[c], from, until, card);
         }

@@ -448,7 +448,6 @@ static char *make_scenario(struct setting *s, simtime last)
     const char *order = any(s, orders), *backfill = any(s, backfills);
     const char *place = any(s, places);
     force(s, &order, &backfill, &place);
-    if (s->faults && strcmp(backfill, "conservative") == 0) backfill = "easy";
     make_more(s, &order, &backfill);
     s->stop = SIM_NEVER;
     if (mode(s, "horizon", 4) || s->faults) { /* work in vain ends there */

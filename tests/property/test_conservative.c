@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { JOBS = 50, CARDS = 8, RUNS = 20, HORIZON = 1 << 15 };
@@ -96,8 +97,46 @@ static void starts_as_the_textbook_says(void **state)
     }
 }
 
+/* When the first of two nodes of four cards fails, on which jobs a and b are. */
+static int first_fault(const char *scenario)
+{
+    struct simulated s;
+    simulate(&s, scenario, "job_id,submit_s,duration_s,gpus\na,0,1e6,4\nb,0,1e6,4\n");
+    const double a = sim_job_of(&s, "p", "a")->end_s, b = sim_job_of(&s, "p", "b")->end_s;
+    simulated_fini(&s);
+    return (int)(a < b ? a : b);
+}
+
+/* Nobody has a limit. One node is under repair, r has two cards of the other one. h is promised
+ * three cards of the node that comes back, where the one that is left is too few for i. So nothing
+ * can be promised to i, and k gets the two cards that are free. */
+static void promises_on_what_comes_back_are_kept_free(void **state)
+{
+    static const char scenario[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'faults': { 'card_mtbf': '0 s',"
+        "  'node_mtbf': '2 d', 'node_repair': '1000 s', 'repair': 'fixed', 'max_restarts': 0 },"
+        "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4 } ],"
+        "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+        "  'schedule': { 'backfill': 'conservative' },"
+        "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+    const int at = first_fault(scenario) + 1;
+    struct simulated s;
+    char rows[300];
+    (void)state;
+    snprintf(rows, sizeof rows,
+             "job_id,submit_s,duration_s,gpus\nr,%d,100,2\nh,%d,10,3\ni,%d,10,3\nk,%d,10,2\n", at,
+             at + 1, at + 2, at + 3);
+    simulate(&s, scenario, rows);
+    assert_float_equal(sim_job_of(&s, "p", "r")->start_s, at, 1e-9);
+    assert_float_equal(sim_job_of(&s, "p", "k")->start_s, at + 3, 1e-9);
+    simulated_fini(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(starts_as_the_textbook_says) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(starts_as_the_textbook_says),
+        cmocka_unit_test(promises_on_what_comes_back_are_kept_free),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

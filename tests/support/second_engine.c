@@ -535,6 +535,8 @@ void second_run(const struct plan *p, struct second_job *j, int n, struct second
     for (simtime t = next_time(e, 0); t < stop; t = next_time(e, arrived)) {
         pass(e, t, out);
         instant(e, &arrived);
+        speeds(e);
+        if (next_time(e, arrived) <= e->clock) continue; /* who had nothing to do ends first */
         do { /* who ran out of memory at once has made room again */
             const bool look = e->news;
             e->failed = e->news = false;

@@ -22,9 +22,8 @@
  * whether all of them are equally likely is not its business.
  *
  * Not: services, moves of instances, elastic jobs under fgd; where instances are made on demand or
- * planned, elastic jobs; faults under conservative backfill and placement random; work that is
- * given up because faults undo it for ever. (The product refuses to place instances anew all at
- * once.) */
+ * planned, elastic jobs; faults under placement random; work that is given up because faults undo
+ * it for ever. (The product refuses to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
