@@ -93,7 +93,7 @@ mutant mig-share-is-slices-over-seven oracle/test_scenarios sim/policy/share_mig
 mutant plan-forgets-the-repartition unit/test_mig_plan sim/model/mig_plan.c \
     's/at < 0 +\? t->repartition_s/at < 0 ? 0 * t->repartition_s/'
 mutant first-turn-like-the-others unit/test_mig_plan sim/model/mig_plan.c 's/all \* \(p\.n_asked \+ 1\)/all/'
-mutant reservation-forgets-instances oracle/test_mig_runs sim/engine/sched_easy.c 's/    sched_untry\(s, &r\.pick\);\n//'
+mutant reservation-forgets-instances oracle/test_mig_runs sim/engine/sched_easy.c 's/    sched_untry\(s\);\n//'
 mutant planned-instances-at-once oracle/test_mig_runs sim/engine/cluster_mig.c \
     's/\.planned = true, \.making = true/.planned = true/'
 mutant planned-units-given-away unit/test_cluster sim/engine/cluster_mig.c \

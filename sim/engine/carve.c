@@ -80,6 +80,12 @@ static void ask(const struct carver *c, struct tally *tally, const struct shape 
     }
 }
 
+/* An elastic job counts as what it asks for. */
+static const struct shape *shape_asked(const struct job *j)
+{
+    return j->n_sizes ? j->asked : j->shape;
+}
+
 /* ---- reading ahead ---- */
 
 /* What cannot be read is the run's to report, when it comes to that row. */
@@ -201,7 +207,7 @@ simtime carver_soon(const struct carver *c, simtime now)
 
 void carver_arrived(struct carver *c, const struct job *j)
 {
-    if (!c->ahead) ask(c, c->arrived, j->shape, j->row.duration);
+    if (!c->ahead) ask(c, c->arrived, shape_asked(j), j->row.duration);
 }
 
 /* ---- the plan ---- */
@@ -237,7 +243,7 @@ static void note_jobs(struct carver *c, simtime now, const struct job_pool *jobs
         const struct job *j = job_at(jobs, i);
         /* A replica of a service stays. */
         if (j->state == JOB_QUEUED)
-            ask(c, c->asked, j->shape, j->replica ? c->rules.period : j->remaining);
+            ask(c, c->asked, shape_asked(j), j->replica ? c->rules.period : j->remaining);
         if (j->state != JOB_STARTING && j->state != JOB_RUNNING) continue;
         const double left_s = j->n_holdings ? holds_s(c, j, now) : 0;
         for (int32_t k = 0; k < j->n_holdings; k++) {

@@ -2,16 +2,15 @@
  * each group of cards, and the instances that serve the most of it (model/mig_plan.h).
  *
  * Asked for: what waits now, and a forecast of arrivals: those of the period that has just ended
- * (`last`), or those of the coming one, read ahead from the work (`oracle`). Durations are the ones in
- * the trace; a job counts with the time it needs on its slice, at most the period. A job that several
- * groups could serve counts in each by its share of their cards. The first job in the queue comes
- * before all else, then the first of each account, so that nobody waits for ever behind a
- * forecast. Cards that are out of service are left alone.
+ * (`last`), or those of the coming one, read ahead from the work (`oracle`). Durations are those in
+ * the trace; a job counts with the time it needs on its slice, at most the period, an elastic one on
+ * the cards it asks for. A job that several groups could serve counts in each by its share of their
+ * cards. The first job in the queue comes before all else, then the first of each account, so that
+ * nobody waits for ever behind a forecast. Cards that are out of service are left alone.
  * Under `last` the first period has no past: all is open, and instances are made on demand.
  *
  * Complexity: a plan costs O(jobs present + cards x layouts). While nobody waits or comes, none is
- * made.
- * Memory: O(cards).
+ * made. Memory: O(cards).
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_CARVE_H
 #define GPUSIM_ENGINE_CARVE_H

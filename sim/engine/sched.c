@@ -63,6 +63,7 @@ void sched_destroy(struct sched *s)
     vec_fini(&s->released);
     vec_fini(&s->brief);
     vec_fini(&s->making);
+    vec_fini(&s->tried);
     vec_fini(&s->repair);
     vec_fini(&s->comeback);
     free(s);
@@ -334,10 +335,18 @@ void sched_suppose(struct sched *s, struct job *j, bool there)
     sched_count(s, j, there ? 1 : -1);
 }
 
-void sched_untry(struct sched *s, const struct pick *p)
+void sched_try(struct sched *s, const struct place_request *r, const struct pick *p)
 {
+    cluster_take(s->then, r, p);
     for (size_t i = 0; s->plan->share->instances && i < p->card.n; i++)
-        cluster_copy_instances(s->then, s->cluster, p->card.v[i]);
+        vec_push(&s->tried, p->card.v[i]);
+}
+
+void sched_untry(struct sched *s)
+{
+    for (size_t i = 0; i < s->tried.n; i++)
+        cluster_copy_instances(s->then, s->cluster, s->tried.v[i]);
+    s->tried.n = 0;
 }
 
 simtime sched_carve(struct sched *s, simtime now, uint32_t card, const struct mig_layout *layout)

@@ -34,7 +34,7 @@ static bool place_head(struct sched *s, const struct job *head, struct reservati
     if (!sched_place(s, s->then, head, NULL, &out->group, &out->pick)) return false;
     const struct place_request r = sched_request(s->plan, head, out->group);
     cluster_prefer_taken(s->then, s->cluster, &r, &out->pick);
-    cluster_take(s->then, &r, &out->pick);
+    sched_try(s, &r, &out->pick);
     return true;
 }
 
@@ -212,7 +212,7 @@ void sched_easy(struct sched *s, simtime now)
         if (s->brief.v[i]->state < JOB_COMPLETED) sched_expect(s, s->brief.v[i], true);
     s->released.n = s->brief.n = 0;
     s->walking = false;
-    sched_untry(s, &r.pick);
+    sched_untry(s);
     suppose_made(s, now, false);
     vec_fini(&r.pick.card);
 }

@@ -115,6 +115,7 @@ static void undo(struct sched *s, struct resize *list, size_t n, const int *was)
         cluster_take(s->then, &r, &s->then_pick);
         quota_hold(s, j, gpus_of(&list[i], was[i]) - gpus_of(&list[i], list[i].size));
     }
+    sched_untry(s);
 }
 
 /* Stop those that change, then start them as planned. */
@@ -130,6 +131,7 @@ static void carry_out(struct sched *s, struct resize *list, size_t n, const int 
         j->resizes++;
         j->group = list[i].group;
         const struct place_request r = sched_request(s->plan, j, j->group);
+        list[i].pick.prepare = cluster_prepare(s->cluster, j->group, &list[i].pick);
         cluster_take(s->cluster, &r, &list[i].pick);
         s->call.start(s->ctx, j, &list[i].pick);
     }
@@ -146,7 +148,7 @@ static void shrink(struct sched *s, struct resize *r)
     r->size--;
     request = request_of(s, r, r->size);
     r->pick.card.n = (size_t)request.demand->cards;
-    cluster_take(s->then, &request, &r->pick);
+    sched_try(s, &request, &r->pick);
 }
 
 /* Make room for `j`, which has none. True: some jobs gave up cards, and it fits. */
@@ -209,7 +211,7 @@ static bool grow(struct sched *s, struct resize *r)
         vec_fini(&place.card);
     }
     request = request_of(s, r, r->size);
-    cluster_take(s->then, &request, &r->pick);
+    sched_try(s, &request, &r->pick);
     return fits;
 }
 

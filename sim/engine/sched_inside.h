@@ -56,6 +56,7 @@ struct sched {
     VEC(struct job *) brief; /* started, not on the copy yet: they end before the reservation */
     VEC(uint32_t) making;    /* cards whose planned instances are there by `made` */
     simtime made;
+    VEC(uint32_t) tried; /* cards of the copy on which somebody was tried */
     bool walking;
     uint64_t walk;             /* number of the walk through the queue */
     size_t full;               /* greedy: shapes that met a lack of room in this walk */
@@ -101,9 +102,11 @@ void sched_expect(struct sched *s, struct job *j, bool there);
 
 /* The same, and for the quotas. */
 void sched_suppose(struct sched *s, struct job *j, bool there);
-/* Somebody was tried on these cards of the copy, and all are back where they are: it gets the
- * fleet's free instances again, of which his may have taken the place. */
-void sched_untry(struct sched *s, const struct pick *p);
+/* Somebody is tried on the copy. Once all have been given back and everybody is where he is, or
+ * all are there on the fleet too, it gets the fleet's free instances again, of which the tried
+ * may have taken the place. */
+void sched_try(struct sched *s, const struct place_request *r, const struct pick *p);
+void sched_untry(struct sched *s);
 /* For the quotas alone: its GPUs are in use (1), or not any more (-1). */
 static inline void sched_count(struct sched *s, const struct job *j, int sign)
 {

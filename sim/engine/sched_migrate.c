@@ -100,6 +100,7 @@ static bool lift(struct mover *m, struct job *j)
 static void put_back(struct mover *m)
 {
     while (m->n > 0) sched_expect(m->s, m->victim[--m->n], true);
+    sched_untry(m->s);
 }
 
 static bool same_place(const struct job *j, const struct pick *p)
@@ -116,7 +117,7 @@ static bool resettle(struct mover *m)
     struct sched *s = m->s;
     const struct place_request head = sched_request(s->plan, m->head, m->group);
     if (!s->plan->place->pick(s->then, &head, &m->head_place)) return false;
-    cluster_take(s->then, &head, &m->head_place);
+    sched_try(s, &head, &m->head_place);
     size_t placed = 0;
     while (placed < m->n) {
         const struct job *j = m->victim[placed];
@@ -125,7 +126,7 @@ static bool resettle(struct mover *m)
         if (!s->plan->place->pick(s->then, &r, p) ||
             cluster_gang_speed(s->plan, m->group, p) < j->wires)
             break;
-        cluster_take(s->then, &r, p);
+        sched_try(s, &r, p);
         placed++;
     }
     if (placed == m->n) return true;
@@ -270,6 +271,7 @@ bool sched_migrate(struct sched *s, struct job *head)
         done = fit->demand.mig_profile >= 0 ? for_instance(m) : for_gang(m);
     }
     if (done) carry_out(m);
+    sched_untry(s);
     for (size_t i = 0; i < MOST_MOVED; i++) vec_fini(&m->place[i].card);
     vec_fini(&m->head_place.card);
     vec_fini(&m->seat);

@@ -180,6 +180,28 @@ static void what_is_being_made_will_be_there(void **state)
     simulated_fini(&s);
 }
 
+/* An elastic job that grows pays for MIG going off on card 0, though its next size was tried there
+ * before the one it gets. */
+static void growing_waits_for_mig_to_go_off(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "
+             "'a100-sxm4-40gb', 'nodes': 2, 'gpus_per_node': 2}],"
+             " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+             " 'schedule': {'elastic': 'resize'}, 'profiles': {'host': {'host': 1, 'compute': 0}},"
+             " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'repartition': '10 s',"
+             " 'mode_change': '20 s'}}]}",
+             "job_id,submit_s,duration_s,gpus,profile,min_gpus,max_gpus\n"
+             "slice,0,90,0.9,host,,\nwhole,0,80,1,host,,\ngrows,0,1000,2,host,2,4\n");
+    at(&s, "p", "slice", 10, 100, "f.0.0:7g.40gb@0");
+    at(&s, "p", "whole", 20, 100, "f.0.1");
+    /* on two cards until 100; the rest on four */
+    at(&s, "p", "grows", 20, 100 + 20 + (1000 - 80) / 2.0, "f.0.0 f.0.1 f.1.0 f.1.1");
+    simulated_fini(&s);
+}
+
 /* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
  * that run. */
 static void mode_change_needs_an_empty_card(void **state)
@@ -277,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_plan_never_shuts_out_the_head),
         cmocka_unit_test(what_a_reservation_destroys_is_still_there),
         cmocka_unit_test(what_is_being_made_will_be_there),
+        cmocka_unit_test(growing_waits_for_mig_to_go_off),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),

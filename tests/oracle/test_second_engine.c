@@ -167,7 +167,7 @@ static void make_share(struct setting *s)
                     any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
         break;
     case KIND_MIG:
-        if (!s->elastic && !s->defrag) {
+        if (!s->defrag) {
             s->planned = mode(s, "planned", 4);
             s->dynamic = s->planned || chance(s, 2) || is_only("dynamic");
             if (s->dynamic) make_on_demand(s);
@@ -343,8 +343,7 @@ static void make_quotas(struct setting *s, const char *order)
     if (*lend && other > 0 && chance(s, 2)) /* not all that the other can lend */
         strbuf_addf(&s->more, ", 'borrow': %d", (int)below(s, (uint64_t)other));
     strbuf_addf(&s->more, "}, 'u1': {'gpus': %d%s}}", other, lend);
-    if (*lend && !ranks && strcmp(s->preempt, "never") == 0 &&
-        (takes_back || chance(s, 2)))
+    if (*lend && !ranks && strcmp(s->preempt, "never") == 0 && (takes_back || chance(s, 2)))
         strbuf_addz(&s->more, ", 'reclaim': 'always', 'restart': '3 s', 'checkpoint': '7.31 s'");
 }
 
@@ -479,7 +478,7 @@ static void one(uint64_t seed, struct tally *tally)
     s.kind = kind_of(&s);
     const bool planned = is_only("planned");
     s.random = mode(&s, "random", 8) && !is_only("elastic") && !is_only("defrag");
-    s.elastic = !s.random && !is_only("defrag") && !planned && mode(&s, "elastic", 6);
+    s.elastic = !s.random && !is_only("defrag") && mode(&s, "elastic", 6);
     s.defrag = !s.random && !s.elastic && !planned &&
                (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
     s.faults = mode(&s, "faults", 5) && !s.random; /* only the last place would be told */

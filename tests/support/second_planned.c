@@ -7,6 +7,7 @@
 #include "model/mig_plan.h"
 
 #include <math.h>
+#include <string.h>
 
 void second_planned_begin(struct engine *e)
 {
@@ -24,10 +25,9 @@ struct asked {
     double time_s[MIG_KINDS], work_s[MIG_KINDS];
 };
 
-static double speed_alone(const struct engine *e, int job, int group)
+static double speed_alone(const struct engine *e, const struct wish *w, int group)
 {
     const struct plan_group *g = &e->plan->group[group];
-    const struct wish *w = &e->life[job].wish[group];
     const int profile = w->demand.mig_profile;
     const struct resident_view r = { &w->sig, &w->demand,
                                      profile < 0 ? NULL : &g->type.gpu->mig->profile[profile] };
@@ -37,26 +37,36 @@ static double speed_alone(const struct engine *e, int job, int group)
     return speed;
 }
 
-/* So much of the job's work: in each group that could serve it by its share of their cards, at
- * most a period. */
+/* So much of the job's work, as what it asks for: in each group that could serve it by its share of
+ * their cards, at most a period. */
 static void ask(const struct engine *e, struct asked *of_group, int job, simtime work)
 {
     const struct life *l = &e->life[job];
     const double work_s = fmax(1, simtime_s(work)), period_s = simtime_s(e->period);
     double cards = 0;
     for (size_t g = 0; g < e->plan->n_groups; g++)
-        if (l->wish[g].possible) cards += (double)e->plan->group[g].cards;
+        if (l->asked[g].possible) cards += (double)e->plan->group[g].cards;
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct plan_group *group = &e->plan->group[g];
-        const struct demand *d = &l->wish[g].demand;
-        if (!l->wish[g].possible) continue;
-        const int kind = d->mig_profile < 0 ? group->type.gpu->mig->n_profiles : d->mig_profile;
+        const struct wish *w = &l->asked[g];
+        const int profile = w->demand.mig_profile;
+        if (!w->possible) continue;
+        const int kind = profile < 0 ? group->type.gpu->mig->n_profiles : profile;
         const double share = (double)group->cards / cards;
-        const double takes_s = work_s * l->wish[g].transfer / speed_alone(e, job, (int)g);
+        const double takes_s = work_s * w->transfer / speed_alone(e, w, (int)g);
         const double time_s = fmin(takes_s, period_s);
-        of_group[g].time_s[kind] += share * time_s * d->cards;
-        of_group[g].work_s[kind] += share * work_s * time_s / takes_s * l->job->gpus_milli / 1000;
+        of_group[g].time_s[kind] += share * time_s * w->demand.cards;
+        of_group[g].work_s[kind] += share * work_s * time_s / takes_s * l->asked_milli / 1000;
     }
+}
+
+/* It has not come yet: what will it ask for? */
+static void foresee(struct engine *e, int job)
+{
+    struct life *l = &e->life[job];
+    second_wishes(e, job);
+    memcpy(l->asked, l->wish, sizeof l->asked);
+    l->asked_milli = l->job->gpus_milli;
 }
 
 /* Who came since the last plan, or will by the next; and who waits. */
@@ -67,7 +77,7 @@ static void ask_all(struct engine *e, struct asked *of_group)
         const simtime submit = l->job->submit;
         const bool to_come = submit > e->clock && submit - e->clock <= e->period;
         if (l->job->gpus_milli == 0) continue;
-        if (e->oracle && to_come) second_wishes(e, j);
+        if (e->oracle && to_come) foresee(e, j);
         if (e->oracle ? to_come : l->came && submit > e->planned_at && submit <= e->clock)
             ask(e, of_group, j, l->job->duration);
         if (l->waiting) ask(e, of_group, j, l->remaining);
@@ -101,7 +111,7 @@ static double holds_s(const struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
     if (l->working) return simtime_s(l->finish - e->clock);
-    return (double)l->left / 1e9 / speed_alone(e, job, l->at.group);
+    return (double)l->left / 1e9 / speed_alone(e, &l->wish[l->at.group], l->at.group);
 }
 
 static struct mig_state state_of(const struct engine *e, int card)
