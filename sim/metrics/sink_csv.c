@@ -30,20 +30,6 @@ static void add_time(struct strbuf *b, simtime t)
     strbuf_addc(b, ',');
 }
 
-static void add_text(struct strbuf *b, const char *s)
-{
-    if (!strpbrk(s, ",\"\r\n")) {
-        strbuf_addz(b, s);
-        return;
-    }
-    strbuf_addc(b, '"');
-    for (; *s; s++) {
-        if (*s == '"') strbuf_addc(b, '"');
-        strbuf_addc(b, *s);
-    }
-    strbuf_addc(b, '"');
-}
-
 static void add_cards(struct strbuf *b, const struct plan *plan, const struct job *j)
 {
     char name[256];
@@ -79,7 +65,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     strbuf_clear(b);
     strbuf_addz(b, plan->spec->name);
     strbuf_addc(b, ',');
-    add_text(b, j->row.id);
+    strbuf_addcsv(b, j->row.id);
     strbuf_addf(b, ",%s,", state_of(j));
     add_time(b, j->row.submit);
     add_time(b, started ? j->start : JOB_NO_TIME);
@@ -107,7 +93,7 @@ static int on_job(void *self, const struct plan *plan, const struct symtab *name
     strbuf_addc(b, ',');
     if (held) strbuf_addf(b, "%.6f", kwh);
     strbuf_addc(b, ',');
-    if (j->reason) add_text(b, j->reason);
+    if (j->reason) strbuf_addcsv(b, j->reason);
     strbuf_addf(b, ",%s\n", job_class_names[j->row.klass]);
     c->written += b->len;
     if (fwrite(b->s, 1, b->len, c->to) == b->len) return 0;
