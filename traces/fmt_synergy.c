@@ -100,15 +100,6 @@ static int synergy_open(void **state, const char *path, const void *options, str
     return 0;
 }
 
-static bool number(const struct csv_field *f, const char *what, int digits, int64_t *out,
-                   struct import_row *row)
-{
-    enum dec_status st = dec_fixed_exact(f->s, f->len, digits, out);
-    if (st == DEC_OK) return true;
-    import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
-    return false;
-}
-
 static void set_duration(struct synergy *s, const struct csv_field *f, int64_t iterations,
                          int64_t gpus, struct import_row *row)
 {
@@ -145,7 +136,7 @@ static int synergy_next(void *state, struct import_row *row, struct err *e)
     }
     row->job.id = r.f[F_id].s;
     row->job.id_len = r.f[F_id].len;
-    bool good = number(&r.f[F_gpus], "GPUs", 0, &gpus, row);
+    bool good = cell_exact(&r.f[F_gpus], "GPUs", 0, &gpus, row);
     if (good && (gpus < 0 || gpus > INT32_MAX / 1000)) {
         import_quarantine(row, &import_bad_value, "GPUs: out of range");
         good = false;
@@ -154,8 +145,8 @@ static int synergy_next(void *state, struct import_row *row, struct err *e)
         row->job.gpus_milli = (int32_t)(gpus * 1000);
         row->asked = true;
     }
-    number(&r.f[F_arrival], "arrival", 9, &row->job.submit, row);
-    if (number(&r.f[F_iterations], "iterations", 0, &iterations, row) && iterations < 0)
+    cell_exact(&r.f[F_arrival], "arrival", 9, &row->job.submit, row);
+    if (cell_exact(&r.f[F_iterations], "iterations", 0, &iterations, row) && iterations < 0)
         import_quarantine(row, &import_bad_value, "iterations: negative");
     if (row->quarantined) return 1;
     set_duration(s, r.f, iterations, gpus, row);

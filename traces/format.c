@@ -396,6 +396,15 @@ bool table_whole(const struct table *t, int name, const char *what, int64_t max,
     return false;
 }
 
+bool cell_exact(const struct csv_field *f, const char *what, int digits, int64_t *out,
+                struct import_row *row)
+{
+    const enum dec_status st = dec_fixed_exact(f->s, f->len, digits, out);
+    if (st == DEC_OK) return true;
+    import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
+    return false;
+}
+
 bool cell_missing(const struct csv_field *f)
 {
     static const char *const words[] = { "", "nan", "NaN", "None", "NULL", "N/A", "NA" };

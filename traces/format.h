@@ -187,6 +187,9 @@ bool table_number(const struct table *t, int name, const char *what, int digits,
 /* Cell to a whole number 0..max; else the same. */
 bool table_whole(const struct table *t, int name, const char *what, int64_t max, int64_t *out,
                  struct import_row *row);
+/* Decimal of at most `digits` decimals to integer x 10^digits, exactly; else quarantines the row. */
+bool cell_exact(const struct csv_field *f, const char *what, int digits, int64_t *out,
+                struct import_row *row);
 bool cell_missing(const struct csv_field *f); /* empty, nan, NaN, None, NULL, N/A */
 /* Does the first line hold all the names, separated by `delimiter`? */
 bool header_has(const char *head, size_t len, char delimiter, const char *const *names, int n);

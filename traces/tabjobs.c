@@ -61,16 +61,6 @@ void tabjobs_close(struct tabjobs *t)
     t->csv = NULL;
 }
 
-/* Decimal with `digits` decimals to an integer; a failure quarantines the row. */
-static bool number(const struct csv_field *f, const char *what, int digits, int64_t *out,
-                   struct import_row *row)
-{
-    enum dec_status st = dec_fixed_exact(f->s, f->len, digits, out);
-    if (st == DEC_OK) return true;
-    import_quarantine(row, &import_bad_value, "%s: %s", what, dec_why(st));
-    return false;
-}
-
 static void read_row(const struct tabjobs *t, const struct layout *l, struct tabjob *out,
                      struct import_row *row)
 {
@@ -78,7 +68,7 @@ static void read_row(const struct tabjobs *t, const struct layout *l, struct tab
     int64_t priority;
     BUG_ON(!l); /* it was there for the first row */
     *out = (struct tabjob){ .type = f[0], .mode = { .s = "" }, .duration = JOB_NO_TIME };
-    if (number(&f[l->gpus], "scale factor", 0, &out->gpus, row)) {
+    if (cell_exact(&f[l->gpus], "scale factor", 0, &out->gpus, row)) {
         if (out->gpus >= 1 && out->gpus <= INT32_MAX / 1000) {
             row->job.gpus_milli = (int32_t)(out->gpus * 1000);
             row->asked = true;
@@ -86,11 +76,11 @@ static void read_row(const struct tabjobs *t, const struct layout *l, struct tab
             import_quarantine(row, &import_bad_value, "scale factor: expected 1 or more GPUs");
         }
     }
-    if (number(&f[l->steps], "total steps", 0, &out->steps, row) && out->steps < 0)
+    if (cell_exact(&f[l->steps], "total steps", 0, &out->steps, row) && out->steps < 0)
         import_quarantine(row, &import_bad_value, "total steps: negative");
-    number(&f[l->arrival], "arrival", 9, &row->job.submit, row);
+    cell_exact(&f[l->arrival], "arrival", 9, &row->job.submit, row);
     if (l->mode >= 0) out->mode = f[l->mode];
-    if (l->duration >= 0) number(&f[l->duration], "duration", 9, &out->duration, row);
+    if (l->duration >= 0) cell_exact(&f[l->duration], "duration", 9, &out->duration, row);
     /* the priority is a weight; only a whole one has a place in the native trace */
     if (l->priority >= 0 &&
         dec_fixed_exact(f[l->priority].s, f[l->priority].len, 0, &priority) == DEC_OK &&

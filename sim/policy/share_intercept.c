@@ -183,9 +183,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
     p->startup = or_profile(p->startup, &known[PROFILE_intercept_startup_ms], 1e6);
     p->startup_per_process =
         or_profile(p->startup_per_process, &known[PROFILE_intercept_startup_per_process_ms], 1e6);
-    p->quantum = or_profile(p->quantum, &known[PROFILE_timeslice_quantum_us], 1e3);
-    p->switch_ = or_profile(p->switch_, &known[PROFILE_timeslice_switch_us], 1e3);
-    p->switch_ratio = (double)p->switch_ / (double)p->quantum;
+    p->switch_ratio = timeshare_turns(type->profile, &p->quantum, &p->switch_);
     if (isnan(p->gain)) p->gain = default_gain(type);
     return sizes_read(p, a);
 }

@@ -71,12 +71,7 @@ static const char *bind(void *params, struct arena *a, const struct card_type *t
         return "\"memory\": \"swap\" needs the speed of its PCIe link, which is unknown";
     if (p->vgpu != VGPU_NONE && p->memory != MEMORY_UNCHECKED)
         return "\"vgpu\" divides the memory: leave \"memory\" out";
-    const struct param *param = type->profile->param;
-    if (p->quantum == CFG_NO_TIME)
-        p->quantum = (simtime)llround(param[PROFILE_timeslice_quantum_us].value * 1e3);
-    if (p->switch_ == CFG_NO_TIME)
-        p->switch_ = (simtime)llround(param[PROFILE_timeslice_switch_us].value * 1e3);
-    p->switch_ratio = (double)p->switch_ / (double)p->quantum;
+    p->switch_ratio = timeshare_turns(type->profile, &p->quantum, &p->switch_);
     return NULL;
 }
 

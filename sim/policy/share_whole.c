@@ -7,8 +7,6 @@
 #include "policy/bytes.h"
 #include "policy/timeshare.h"
 
-#include <math.h>
-
 enum { MOST_JOBS = 64 };
 
 struct whole {
@@ -43,18 +41,13 @@ static bool uses_profile(const void *params)
 static const char *bind(void *params, struct arena *a, const struct card_type *type)
 {
     struct whole *p = params;
-    const struct param *param = type->profile->param;
     (void)a;
     if (p->overcommit == 1) {
         if (p->quantum != CFG_NO_TIME) return "\"quantum\" goes with \"overcommit\" above 1";
         if (p->switch_ != CFG_NO_TIME) return "\"switch\" goes with \"overcommit\" above 1";
         return NULL;
     }
-    if (p->quantum == CFG_NO_TIME)
-        p->quantum = (simtime)llround(param[PROFILE_timeslice_quantum_us].value * 1e3);
-    if (p->switch_ == CFG_NO_TIME)
-        p->switch_ = (simtime)llround(param[PROFILE_timeslice_switch_us].value * 1e3);
-    p->switch_ratio = (double)p->switch_ / (double)p->quantum;
+    p->switch_ratio = timeshare_turns(type->profile, &p->quantum, &p->switch_);
     return NULL;
 }
 

@@ -1,11 +1,24 @@
 #include "policy/timeshare.h"
 
+#include "base/cfg.h"
 #include "base/err.h"
 #include "policy/presence.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+static simtime or_profile(simtime given, const struct param *us)
+{
+    return given == CFG_NO_TIME ? (simtime)llround(us->value * 1e3) : given;
+}
+
+double timeshare_turns(const struct gpu_profile *profile, simtime *quantum, simtime *switch_)
+{
+    *quantum = or_profile(*quantum, &profile->param[PROFILE_timeslice_quantum_us]);
+    *switch_ = or_profile(*switch_, &profile->param[PROFILE_timeslice_switch_us]);
+    return (double)*switch_ / (double)*quantum;
+}
 
 enum {
     CHAIN = 5,    /* residents up to which different switch costs are worth a chain */

@@ -20,9 +20,15 @@
 #ifndef GPUSIM_POLICY_TIMESHARE_H
 #define GPUSIM_POLICY_TIMESHARE_H
 
+#include "base/simtime.h"
 #include "model/gpu.h"
+#include "model/profile.h"
 
 #include <stddef.h>
+
+/* A turn and the change to the next one: what the scenario left open (CFG_NO_TIME) becomes the
+ * profile's. Returns switch / quantum. */
+double timeshare_turns(const struct gpu_profile *profile, simtime *quantum, simtime *switch_);
 
 enum { TIMESHARE_MAX = 1000 }; /* residents of one card: a thousandth each */
 

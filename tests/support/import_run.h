@@ -4,14 +4,12 @@
 #define TESTS_SUPPORT_IMPORT_RUN_H
 
 #include "base/json.h"
-#include "cli/command.h"
+#include "tests/support/run_command.h"
 #include "tests/support/support.h"
 #include "traces/format.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 extern const struct command cmd_import, cmd_trace;
 
@@ -22,31 +20,11 @@ static struct import_run {
     int n;
 } last_run;
 
-/* Runs a command with its words; stdout goes to `to` or away, stderr away. */
+/* Runs a command with its words; what it says goes to `to`, or away. */
 static int run_words(const struct command *c, const char *to, const char *const *words)
 {
-    char copy[24][400], *argv[25];
-    int argc = 1;
-    argv[0] = (char *)(uintptr_t)c->name;
-    for (; words[argc - 1]; argc++) {
-        snprintf(copy[argc], sizeof copy[argc], "%s", words[argc - 1]);
-        argv[argc] = copy[argc];
-    }
-    argv[argc] = NULL;
-    fflush(stdout);
-    fflush(stderr);
     last_run.e = (struct err){ 0 };
-    int out = dup(1), err = dup(2),
-        fd = open(to ? to : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(fd, 1);
-    dup2(fd, 2);
-    int rc = c->run(c, argc, argv, &last_run.e);
-    fflush(stdout);
-    fflush(stderr);
-    dup2(out, 1);
-    dup2(err, 2);
-    close(out), close(err), close(fd);
-    return rc;
+    return run_command(c, words, to, to, &last_run.e);
 }
 
 /* import FORMAT FILE [words] into a new file of the test's folder; loads the account if there is one. */

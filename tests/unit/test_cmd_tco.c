@@ -1,6 +1,7 @@
 /* test_cmd_tco.c - `gpusim tco` in its three forms: plain fleets against reference case D and the
  * buy-or-rent question A12, a stored result priced again, a scenario at a stated use; and everything
  * that it must refuse. */
+#include "support/run_command.h"
 #include "support/simulate.h"
 #include "support/support.h"
 
@@ -12,11 +13,9 @@
 #include "cost/tco.h"
 #include "model/price_date.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 extern const struct command cmd_tco, cmd_run;
 
@@ -36,33 +35,14 @@ static void forget(void)
 /* Runs a command with its words. */
 static int run_cmd(const struct command *c, const char *const *words)
 {
-    char copy[16][600], *argv[17];
     const char *dir = temp_dir();
-    char out_path[600], err_path[600];
-    int argc = 1;
+    char out[600], err[600];
     forget();
-    argv[0] = (char *)(uintptr_t)c->name;
-    for (; words[argc - 1]; argc++) {
-        snprintf(copy[argc], sizeof copy[argc], "%s", words[argc - 1]);
-        argv[argc] = copy[argc];
-    }
-    argv[argc] = NULL;
-    snprintf(out_path, sizeof out_path, "%s/stdout", dir);
-    snprintf(err_path, sizeof err_path, "%s/stderr", dir);
-    fflush(stdout);
-    fflush(stderr);
-    const int out = dup(1), err = dup(2), to = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0600),
-              to_err = open(err_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(to, 1);
-    dup2(to_err, 2);
-    last.rc = c->run(c, argc, argv, &last.e);
-    fflush(stdout);
-    fflush(stderr);
-    dup2(out, 1);
-    dup2(err, 2);
-    close(out), close(err), close(to), close(to_err);
-    last.out = read_file(out_path);
-    last.err = read_file(err_path);
+    snprintf(out, sizeof out, "%s/stdout", dir);
+    snprintf(err, sizeof err, "%s/stderr", dir);
+    last.rc = run_command(c, words, out, err, &last.e);
+    last.out = read_file(out);
+    last.err = read_file(err);
     return last.rc;
 }
 

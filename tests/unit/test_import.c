@@ -1,10 +1,10 @@
 #include "base/json.h"
 #include "cli/command.h"
+#include "tests/support/run_command.h"
 #include "tests/support/textfile.h"
 #include "traces/account.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,30 +59,10 @@ static const char *shared(const char *name)
     return path;
 }
 
-/* Runs a command with its words, stdout and stderr away (or stdout into a file). */
+/* Runs a command with its words; what it says goes to `to`, or away. */
 static int command(const struct command *c, const char *to, struct err *e, const char *const *words)
 {
-    char copy[24][400], *argv[25];
-    int argc = 1;
-    argv[0] = (char *)(uintptr_t)c->name;
-    for (; words[argc - 1]; argc++) {
-        snprintf(copy[argc], sizeof copy[argc], "%s", words[argc - 1]);
-        argv[argc] = copy[argc];
-    }
-    argv[argc] = NULL;
-    fflush(stdout);
-    fflush(stderr);
-    int out = dup(1), err = dup(2),
-        fd = open(to ? to : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(fd, 1);
-    dup2(fd, 2);
-    int rc = c->run(c, argc, argv, e);
-    fflush(stdout);
-    fflush(stderr);
-    dup2(out, 1);
-    dup2(err, 2);
-    close(out), close(err), close(fd);
-    return rc;
+    return run_command(c, words, to, to, e);
 }
 
 #define import(e, ...) command(&cmd_import, NULL, e, (const char *const[]){ __VA_ARGS__, NULL })
