@@ -6,6 +6,8 @@
 #include "tests/support/support.h"
 
 #include "tests/support/import_run.h"
+
+#include <unistd.h>
 #include "tests/support/textfile.h"
 
 /* A real trace; four are alive at a time. Skips the test where it is not found. */

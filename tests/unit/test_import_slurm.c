@@ -1,6 +1,9 @@
 /* What Slurm recorded: sacct's text, its JSON, and the public traces made from it. */
 #include "tests/support/import_checks.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #define SACCT "traces/samples/sacct/"
 #define PHILLIPS                                                                                   \
     "jobid,jobidraw,cluster,partition,qos,account,group,gid,user,uid,submit,eligible,start,end,"   \
