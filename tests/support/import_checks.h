@@ -6,9 +6,9 @@
 #include "tests/support/support.h"
 
 #include "tests/support/import_run.h"
+#include "tests/support/textfile.h"
 
 #include <unistd.h>
-#include "tests/support/textfile.h"
 
 /* A real trace; four are alive at a time. Skips the test where it is not found. */
 static inline const char *real(const char *name)
