@@ -58,6 +58,7 @@ struct sched {
     simtime made;
     VEC(uint32_t) tried; /* cards of the copy on which somebody was tried */
     bool walking;
+    bool starting; /* moves: who was asked last to go had not begun to work */
     uint64_t walk;             /* number of the walk through the queue */
     size_t full;               /* greedy: shapes that met a lack of room in this walk */
     size_t shapes;             /* request shapes of the candidates */

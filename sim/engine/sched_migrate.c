@@ -91,6 +91,7 @@ static bool lift(struct mover *m, struct job *j)
 {
     for (size_t i = 0; i < m->n; i++)
         if (m->victim[i] == j) return true;
+    if (j->state == JOB_STARTING) m->s->starting = true;
     if (m->n == MOST_MOVED || !can_move(m, j)) return false;
     sched_expect(m->s, j, false);
     m->victim[m->n++] = j;
@@ -264,6 +265,7 @@ bool sched_migrate(struct sched *s, struct job *head)
     bool done = false;
     m->s = s;
     m->head = head;
+    s->starting = false;
     for (size_t g = 0; g < s->plan->n_groups && !done; g++) {
         const struct fit *fit = &head->shape->fit[g];
         if (!fit->feasible || fit->demand.cards == 0) continue;

@@ -73,8 +73,8 @@ static bool is_only(const char *name)
 /* Modes that are drawn together with the others. */
 static bool blends(void)
 {
-    return is_only("quotas") || is_only("admission") || is_only("elastic") || is_only("defrag") ||
-           is_only("planned") || is_only("dynamic") || is_only("fgd");
+    return is_only("faults") || is_only("quotas") || is_only("admission") || is_only("elastic") ||
+           is_only("defrag") || is_only("planned") || is_only("dynamic") || is_only("fgd");
 }
 
 /* This one is of the mode: one in so many. */
@@ -112,6 +112,7 @@ static void make_fleet(struct setting *s)
                     s->nodes[g], s->per[g]);
         if (cores) strbuf_addf(&s->fleet, ", 'cpu_cores': %d", 1 + (int)below(s, 32));
         if (s->wires) add_wires(s, g);
+        if (s->faults) second_draw_group_faults(&s->seed, &s->fleet);
         if (s->faults && chance(s, 3))
             second_draw_capacity(&s->seed, s->nodes[g], s->per[g], &s->fleet);
         strbuf_addc(&s->fleet, '}');
@@ -263,7 +264,7 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
 
 /* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
 struct tally {
-    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again, moves;
+    int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again, moves, struck;
 };
 
 static void count(struct tally *t, const struct second_job *j, int n)
@@ -477,7 +478,8 @@ static void one(uint64_t seed, struct tally *tally)
     struct simulated sim;
     s.kind = kind_of(&s);
     const bool planned = is_only("planned");
-    s.random = mode(&s, "random", 8) && !is_only("elastic") && !is_only("defrag");
+    s.random =
+        mode(&s, "random", 8) && !is_only("faults") && !is_only("elastic") && !is_only("defrag");
     s.elastic = !s.random && !is_only("defrag") && mode(&s, "elastic", 6);
     s.defrag = !s.random && !s.elastic && !planned &&
                (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
@@ -486,6 +488,8 @@ static void one(uint64_t seed, struct tally *tally)
     s.limits = !chance(&s, 4);
     make_fleet(&s);
     make_share(&s);
+    const bool many = s.kind == KIND_TIMESLICE || s.kind == KIND_MPS || s.kind == KIND_INTERCEPT;
+    if (s.faults && many) second_draw_blast(&s.seed, &s.share);
     const int n = 5 + (int)below(&s, SECOND_JOBS - 5);
     int seen = n; /* who comes before the horizon */
     char *scenario = make_scenario(&s, make_jobs(&s, j, n, &trace));
@@ -498,6 +502,7 @@ static void one(uint64_t seed, struct tally *tally)
     }
     second_run(&sim.run.plan[0], j, seen, &totals);
     count(tally, j, seen);
+    tally->struck += totals.struck;
     const struct second_case here = { seed, scenario, trace.s, s.kind != KIND_WHOLE,
                                       s.kind == KIND_INTERCEPT };
     second_compare(&here, &sim, j, seen, &totals);
@@ -523,12 +528,12 @@ static void agrees(void **state)
     for (int i = 0; i < scenarios; i++) one(seed + (uint64_t)i, &t);
     print_message(
         "%d scenarios agree: %d jobs, %d completed, %d out of memory, %d killed, %d rejected; %d waited, "
-        "%d started before one that came earlier, %d on several cards, %d slowed, %d started again, %d moves\n",
+        "%d started before one that came earlier, %d on several cards, %d slowed, %d started again, %d moves, %d struck\n",
         scenarios, t.jobs, t.state[JOB_COMPLETED], t.oom, t.state[JOB_KILLED],
-        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared, t.again, t.moves);
+        t.state[JOB_REJECTED], t.waited, t.overtook, t.gangs, t.shared, t.again, t.moves, t.struck);
     if (scenarios < 100 || getenv("GPUSIM_SECOND")) return;
     const int least = t.jobs / 200;
-    assert_true(scenarios < 1000 || t.moves > 0);
+    assert_true(scenarios < 1000 || (t.moves > 0 && t.struck > least));
     assert_true(t.oom > least && t.state[JOB_KILLED] > least && t.state[JOB_REJECTED] > least);
     assert_true(t.waited > 10 * least && t.overtook > 5 * least && t.gangs > 5 * least &&
                 t.again > least && t.shared > 5 * least);

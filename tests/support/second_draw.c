@@ -28,6 +28,22 @@ void second_draw_faults(uint64_t *seed, bool racks, struct strbuf *top)
     strbuf_addf(top, "'repair': '%s'}", below(seed, 2) ? "fixed" : "exponential");
 }
 
+void second_draw_group_faults(uint64_t *seed, struct strbuf *fleet)
+{
+    switch (below(seed, 6)) {
+    case 0: strbuf_addz(fleet, ", 'faults': {'card_mtbf': '0 s', 'node_repair': '20 s'}"); break;
+    case 1: strbuf_addz(fleet, ", 'faults': {'job_mtbf': '300 s', 'max_restarts': 3}"); break;
+    case 2: strbuf_addz(fleet, ", 'faults': {'card_mtbf': '90 s', 'repair': 'fixed'}"); break;
+    default: break; /* those of the scenario */
+    }
+}
+
+void second_draw_blast(uint64_t *seed, struct strbuf *share)
+{
+    static const char *const reach[] = { "job", "card", "node" };
+    if (below(seed, 4)) strbuf_addf(share, ", 'fault': '%s'", reach[below(seed, 3)]);
+}
+
 void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet)
 {
     static const char *const courses[][4] = { { "add" },

@@ -10,6 +10,10 @@
 /* ", 'faults': {..}" of the scenario: cards, nodes, racks (if there are any) and programs fail
  * every few minutes. */
 void second_draw_faults(uint64_t *seed, bool racks, struct strbuf *top);
+/* ", 'faults': {..}" of a group, some of them. */
+void second_draw_group_faults(uint64_t *seed, struct strbuf *fleet);
+/* ", 'fault': '..'" of a policy: whom the fault of a program ends. */
+void second_draw_blast(uint64_t *seed, struct strbuf *share);
 /* ", 'capacity': [..]" of a group: some nodes, or cards of them, come and go at stated times. */
 void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet);
 

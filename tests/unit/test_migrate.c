@@ -147,6 +147,24 @@ static void nobody_is_moved_to_a_slower_place(void **state)
 }
 
 /* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour (A02). */
+/* a and b start again where their cards have come back, one on each node, and cannot be moved until
+ * 120 s. p and q end before, so h could have had a node at 50 s; it gets one when z comes. */
+static void who_starts_up_is_moved_later(void **state)
+{
+    static const char fleet[] =
+        TWO_NODES ", 'capacity': [ { 'at': '10 s', 'do': 'fail', 'cards': '1' },"
+                  "  { 'at': '20 s', 'do': 'add', 'cards': '1' } ]";
+    static const char rows[] = "p,0,40,1,,\na,0,1000,1,,\nq,0,50,1,,\nb,0,1000,1,,\n"
+                               "h,25,70,2,,\nz,130,5,1,,\n";
+    struct simulated s;
+    (void)state;
+    replay(&s, fleet, "'place': 'first_fit', 'backfill': 'none', 'restart': '100 s'" MOVES, WHOLE,
+           rows);
+    ran(&s, "h", NULL, 130, 200);
+    moved(&s, 1, 10);
+    simulated_fini(&s);
+}
+
 static void room_for_a_slice(void **state)
 {
     static const char rows[] =
@@ -319,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(room_for_a_gang),
         cmocka_unit_test(nobody_is_moved_to_a_slower_place),
+        cmocka_unit_test(who_starts_up_is_moved_later),
         cmocka_unit_test(room_for_a_slice),
         cmocka_unit_test(planned_instances_that_are_being_made),
         cmocka_unit_test(random_work),
