@@ -184,7 +184,7 @@ mutant first-fit-skips-a-card oracle/test_second_engine sim/engine/cluster.c \
 mutant service-idle-neighbour-felt unit/test_service sim/engine/residents_inside.h \
     's/return x->active && x->job->as;/return x->active;/'
 mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
-    's/while \(from->n && expiry\(v, from->head\) <= now\)/while (false)/'
+    's/while \(from->n && expiry\(v, from->head\) < until\)/while (false)/'
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
 mutant service-struck-lose-their-turn unit/test_service sim/engine/service_replica.c 's/queue_insert\(to \? &to->queue/queue_push(to ? \&to->queue/'

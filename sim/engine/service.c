@@ -118,7 +118,7 @@ void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now
             service_expire_waiting(s, o.replica, now);
             break;
         }
-        service_expire(s, o.service, o.replica ? &o.replica->queue : &o.service->queue, now);
+        service_expire_due(s, o.service, o.replica ? &o.replica->queue : &o.service->queue, now);
         if (o.replica) service_rescore(o.service, o.replica);
         break;
     }

@@ -11,7 +11,8 @@
  * sequences decode, by how many tokens of prompts ride along. Their lengths are not followed; how far that
  * is off: tests/unit/test_service_looks.c.
  *
- * Equal times: ends of work, then arrivals, then timers (batch delays, timeouts).
+ * Equal times: ends of work, then arrivals, then timers (batch delays, timeouts): a request that has waited exactly as
+ * long as it may is taken by who becomes free then, and at a timeout of 0 by who is free when it comes.
  * Memory: the requests in the system and the replicas. Complexity: O(log) per request.
  * Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_SERVICE_H

@@ -70,17 +70,31 @@ static simtime expiry(const struct service *v, const struct query *q)
                                                               : SIM_NEVER - 1;
 }
 
-/* Requests at the head that have waited too long go. The timer follows the head lazily: it rings for a
+/* Requests at the head that should have begun before `until` go. The timer follows the head lazily: it rings for a
  * head that has gone, and is set anew. */
-void service_expire(struct services *s, struct service *v, struct queue *from, simtime now)
+static void expire_until(struct services *s, struct service *v, struct queue *from, simtime until,
+                         simtime now)
 {
     if (v->spec->timeout == CFG_NO_TIME) return;
-    while (from->n && expiry(v, from->head) <= now) {
+    while (from->n && expiry(v, from->head) < until) {
         struct query *q = queue_pop(from);
         v->waiting--;
         service_leave(s, v, q, REQUEST_TIMED_OUT, now);
     }
     if (from->n) ring(s, &from->expire, expiry(v, from->head), SERVICE_EXPIRE, from->number);
+}
+
+void service_expire(struct services *s, struct service *v, struct queue *from, simtime now)
+{
+    expire_until(s, v, from, now, now);
+}
+
+void service_expire_due(struct services *s, struct service *v, struct queue *from, simtime now)
+{
+    if (evq_when(s->q, from->look) == now) /* a batch that was held back so long begins first */
+        ring(s, &from->expire, now, SERVICE_EXPIRE, from->number);
+    else
+        expire_until(s, v, from, now + 1, now);
 }
 
 struct queue *service_queue_of(struct replica *x)

@@ -395,16 +395,16 @@ static void join(void *state, struct serve_call *q)
 
 /* ---- steps ---- */
 
-/* Those that were evicted stand in front, and have been served in part: they stay. */
-static simtime expire(void *state, simtime now, struct serve_news *news)
+/* Who should have begun before `until` leaves. Those that were evicted stand in front, and have been served in part:
+ * they stay. */
+static simtime expire_until(struct engine *e, simtime until, struct serve_news *news)
 {
-    struct engine *e = state;
     if (e->timeout == CFG_NO_TIME) return SIM_NEVER;
     struct serve_call *q = e->waiting.head, *following;
     while (q && q->began != JOB_NO_TIME) q = q->next;
     for (; q; q = following) {
         following = q->next;
-        if (now - q->arrival < e->timeout)
+        if (until - q->arrival <= e->timeout)
             return e->timeout < SIM_NEVER - 1 - q->arrival ? q->arrival + e->timeout : SIM_NEVER;
         if (q == e->waiting.head) e->new_head = true;
         call_list_remove(&e->waiting, q);
@@ -412,6 +412,11 @@ static simtime expire(void *state, simtime now, struct serve_news *news)
         take_leave(e, q, news);
     }
     return SIM_NEVER;
+}
+
+static simtime expire(void *state, simtime now, struct serve_news *news)
+{
+    return expire_until(state, now + 1, news);
 }
 
 static void admit(struct engine *e, struct serve_call *q, simtime now, struct serve_news *news)
@@ -461,7 +466,7 @@ static double next(void *state, simtime now, struct llm_step *step, struct serve
 {
     struct engine *e = state;
     bool evicted = false;
-    expire(e, now, news);
+    expire_until(e, now, news); /* who has waited just so long may begin now */
     e->new_head = false;
     if (e->running.n + e->waiting.n == 0) return 0;
     for (; need_now(e) > e->free_blocks; evicted = true) evict(e);

@@ -174,6 +174,33 @@ static void full_queues(void **state)
     fini(&t);
 }
 
+/* Who waits longer than the timeout goes, not who waits just so long: at its end somebody becomes free, or a batch
+ * that was held back begins. A timeout of 0 is for requests that do not wait at all. */
+static void no_longer_than_the_timeout(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, ONE, WHOLE, "'timeout': '0 s'", "", "arrival_s,size\n0.25,0.75\n1,1\n1.5,1\n3,2\n");
+    left(&t, 0, 0.25, 0.25, 1);
+    left(&t, 1, 1.5, -1, 1.5);
+    left(&t, 2, 1, 1, 2);
+    left(&t, 3, 3, 3, 5);
+    fini(&t);
+    run(&t, ONE, WHOLE, "'timeout': '1 s', 'route': 'round_robin'", "",
+        "arrival_s,size\n0,2\n0.9,1\n1,1\n");
+    left(&t, 0, 0.9, -1, 1.9);
+    left(&t, 1, 0, 0, 2);
+    left(&t, 2, 1, 2, 3);
+    fini(&t);
+    run(&t, ONE, WHOLE,
+        "'timeout': '1 s', 'serve': { 'kind': 'dynamic', 'max': 8, 'delay': '1 s' }", "",
+        "arrival_s,size\n0,1\n0.5,1\n9,1\n");
+    left(&t, 0, 0, 1, 3);
+    left(&t, 1, 0.5, 1, 3);
+    left(&t, 2, 9, 9, 10);
+    fini(&t);
+}
+
 /* The first card fails at 5 s. Whose answer it was working on, and who waited there, wait on by their time of
  * arrival: nobody waits longer than the timeout behind somebody who came later. */
 static void struck_time_out(void **state)
@@ -525,14 +552,23 @@ static void makes_way_for_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_come),        cmocka_unit_test(routes),
-        cmocka_unit_test(full_queues),       cmocka_unit_test(struck_time_out),
-        cmocka_unit_test(measured_speed),    cmocka_unit_test(start_up),
-        cmocka_unit_test(batches),           cmocka_unit_test(scaling),
-        cmocka_unit_test(language_model),    cmocka_unit_test(shares_with_a_job),
-        cmocka_unit_test(closed_loop),       cmocka_unit_test(repeats),
-        cmocka_unit_test(makes_way),         cmocka_unit_test(makes_way_for_another),
-        cmocka_unit_test(makes_way_at_once), cmocka_unit_test(last_batches),
+        cmocka_unit_test(first_come),
+        cmocka_unit_test(routes),
+        cmocka_unit_test(full_queues),
+        cmocka_unit_test(no_longer_than_the_timeout),
+        cmocka_unit_test(struck_time_out),
+        cmocka_unit_test(measured_speed),
+        cmocka_unit_test(start_up),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(scaling),
+        cmocka_unit_test(language_model),
+        cmocka_unit_test(shares_with_a_job),
+        cmocka_unit_test(closed_loop),
+        cmocka_unit_test(repeats),
+        cmocka_unit_test(makes_way),
+        cmocka_unit_test(makes_way_for_another),
+        cmocka_unit_test(makes_way_at_once),
+        cmocka_unit_test(last_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
