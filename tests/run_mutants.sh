@@ -187,6 +187,9 @@ mutant service-timeout-not-kept unit/test_service sim/engine/service_work.c \
     's/while \(from->n && expiry\(v, from->head\) < until\)/while (false)/'
 mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c \
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
+mutant service-drops-who-need-not-wait oracle/test_second_services sim/engine/service_work.c 's/expire_until\(s, v, from, now, now\)/expire_until(s, v, from, now + 1, now)/'
+mutant service-who-goes-holds-back oracle/test_second_services sim/engine/service_replica.c 's/service_look\(s, x, now\); .. a batch/return; \/* a batch/'
+mutant service-slice-takes-no-longer oracle/test_second_services sim/engine/service_work.c 's/(fit->transfer : measured\)) . x->alone;/$1;/'
 mutant service-struck-lose-their-turn unit/test_service sim/engine/service_replica.c 's/queue_insert\(to \? &to->queue/queue_push(to ? \&to->queue/'
 mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \
     's/ready = sim_later\(ready, services_start_up\(j\)\);/ready = sim_later(ready, 0);/'

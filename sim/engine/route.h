@@ -3,7 +3,7 @@
  *
  * Either all replicas draw from one queue (`shared`), or the policy picks one of the replicas that are
  * up (`pick`), or it scores them and the engine, which keeps them indexed, takes the lowest score
- * (`score`; equal scores: the lowest number). A request stays where it was sent.
+ * (`score`; scores equal to a millionth: the lowest number). A request stays where it was sent.
  * `by_prompt`: the score also depends on what a replica's cache holds of the request, so the engine asks
  * every replica for each request.
  *

@@ -213,7 +213,9 @@ static void scale_down(struct services *s, struct service *v, simtime now)
                 v->busy++;
                 return;
             }
-            if (!v->plan->route->shared && x->queue.n) return; /* a batch that is held back */
+            if (!v->plan->route->shared && x->queue.n)
+                service_look(s, x, now); /* a batch that was held back waits for nobody now */
+            if (x->busy) return;
         }
         service_retire(s, x, now);
         return;

@@ -21,7 +21,9 @@
  * goes where the product went if that is one of the places that hold the job, else to the first;
  * whether all of them are equally likely is not its business.
  *
- * Not: services; moves out of the way where instances are made on demand or planned; faults under
+ * Services, alone and beside jobs, are in second_service.h.
+ *
+ * Not: moves out of the way where instances are made on demand or planned; faults under
  * placement random; work that is given up because faults undo it for ever. (The product refuses
  * to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H

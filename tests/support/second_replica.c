@@ -171,8 +171,7 @@ static int route(struct scene *s, struct serving *v, const struct second_request
     for (int i = 0; i < v->most; i++)
         if (is_up(s, v, i)) up[n++] = i;
     if (n == 0 || shared(v)) return -1;
-    if (strcmp(name, "random") == 0)
-        return up[gsl_rng_uniform_int(v->rng, (unsigned long)n)];
+    if (strcmp(name, "random") == 0) return up[gsl_rng_uniform_int(v->rng, (unsigned long)n)];
     if (strcmp(name, "affinity") == 0 && (q->session || q->user)) return affine(s, v, q);
     if (strcmp(name, "round_robin") == 0 || strcmp(name, "affinity") == 0)
         return up[v->routed % (uint64_t)n];
@@ -260,7 +259,8 @@ static double batch_ns(const struct second_service *own, int n, double sum, doub
     const double floor_ns = (double)own->floor,
                  work = (double)own->weights * reading + (own->pad ? n * largest : sum);
     if (own->bend == 1) return floor_ns + work;
-    return (double)powl(powl(floor_ns, own->bend) + powl(work, own->bend), 1 / (long double)own->bend);
+    return (double)powl(powl(floor_ns, own->bend) + powl(work, own->bend),
+                        1 / (long double)own->bend);
 }
 
 /* A replica that does nothing takes what it may. Its work is in ns of the card without neighbours, at the speed
@@ -284,9 +284,10 @@ void second_look_at(struct scene *s, int life)
         largest = fmax(largest, (double)q->size);
     }
     const struct gpu_spec *here = g->type.gpu,
-                          *recorded = v->plan->spec->gpu_model
-                                          ? gpu_find(s->e.plan->world->gpus, v->plan->spec->gpu_model, NULL)
-                                          : here;
+                          *recorded =
+                              v->plan->spec->gpu_model
+                                  ? gpu_find(s->e.plan->world->gpus, v->plan->spec->gpu_model, NULL)
+                                  : here;
     const bool slice = w->demand.mig_profile >= 0;
     const double alone = slice || w->demand.core_cap < 1 ? second_alone(s, life) : 1,
                  measured = v->plan->slower[l->at.group],
@@ -294,7 +295,8 @@ void second_look_at(struct scene *s, int life)
                  reading = recorded->mem_Bps / here->mem_Bps /
                            (slice ? mig_bw_share(here, w->demand.mig_profile) : 1);
     x->busy = true;
-    l->left = (long double)round(batch_ns(v->own, n, sum * scale, largest * scale, reading) * alone);
+    l->left =
+        (long double)round(batch_ns(v->own, n, sum * scale, largest * scale, reading) * alone);
 }
 
 void second_up(struct scene *s, int life)

@@ -142,8 +142,7 @@ static int next_waiting(const struct scene *s, int past)
         for (int i = 0; i < s->e.n; i++) {
             const struct life *l = &s->e.life[i];
             if (!l->waiting || is_replica(s, i) != (round == 0)) continue;
-            if (past >= 0 && is_replica(s, past) == (round == 0) &&
-                l->rank <= s->e.life[past].rank)
+            if (past >= 0 && is_replica(s, past) == (round == 0) && l->rank <= s->e.life[past].rank)
                 continue;
             if (past >= 0 && round == 0 && !is_replica(s, past)) continue;
             if (best < 0 || l->rank < s->e.life[best].rank) best = i;
@@ -334,7 +333,9 @@ static void submit(struct scene *s, int job)
 static void happen(struct scene *s, const struct next *x)
 {
     switch (x->what) {
-    case ENDS: is_replica(s, x->who) ? second_done(s, x->who) : end_job(s, x->who, JOB_COMPLETED); break;
+    case ENDS:
+        is_replica(s, x->who) ? second_done(s, x->who) : end_job(s, x->who, JOB_COMPLETED);
+        break;
     case SUBMITTED: submit(s, x->who); break;
     case COMES: second_come(s, x->who); break;
     case ASKS: second_ask(s, x->who, x->user); break;
@@ -371,16 +372,16 @@ static void set_up_service(struct scene *s, int k)
         fail_msg("a service is too large for the second engine");
     for (int i = 0; i < v->most; i++, s->e.n++) {
         s->replica[s->e.n] = (struct replica){ .service = k, .number = i };
-        s->own[s->e.n] = (struct second_job){ .gpus_milli = p->spec->gpus_milli,
-                                              .slots = 1,
-                                              .limit = JOB_NO_TIME,
-                                              .cpus_milli = JOB_NO_INT,
-                                              .user = 1000 + k,
-                                              .bytes = p->spec->bytes == CFG_NO_BYTES
-                                                           ? JOB_NO_BYTES
-                                                           : p->spec->bytes,
-                                              .profile = p->spec->profile,
-                                              .model = p->spec->gpu_model };
+        s->own[s->e.n] =
+            (struct second_job){ .gpus_milli = p->spec->gpus_milli,
+                                 .slots = 1,
+                                 .limit = JOB_NO_TIME,
+                                 .cpus_milli = JOB_NO_INT,
+                                 .user = 1000 + k,
+                                 .bytes =
+                                     p->spec->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : p->spec->bytes,
+                                 .profile = p->spec->profile,
+                                 .model = p->spec->gpu_model };
         s->e.life[s->e.n].job = &s->own[s->e.n];
         second_wishes(&s->e, s->e.n);
         if (i < now) second_launch(s, s->e.n);

@@ -21,7 +21,7 @@
 #include "engine/sink.h"
 #include "support/second_engine.h"
 
-enum { SECOND_REQUESTS = 1000, SECOND_SERVICES = 3, SECOND_STANDS = 2000, SECOND_WIDE = 8 };
+enum { SECOND_REQUESTS = 1600, SECOND_SERVICES = 3, SECOND_STANDS = 2000, SECOND_WIDE = 8 };
 
 enum second_serve { SECOND_SINGLE, SECOND_FIXED, SECOND_DYNAMIC };
 

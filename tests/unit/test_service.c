@@ -396,6 +396,23 @@ static void last_batches(void **state)
     fini(&t);
 }
 
+/* One replica from the second hour on. A batch that the one which goes holds back begins then, for nobody else is sent
+ * there (it waited for ever, and without a horizon the run did). */
+static void last_batch_of_who_goes(void **state)
+{
+    struct tiny t;
+    (void)state;
+    run(&t, TWO, WHOLE,
+        "'replicas': { 'scale_on': 'schedule', 'interval': '3600 s',"
+        " 'hours': [2,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] },"
+        " 'route': 'round_robin', 'serve': { 'kind': 'fixed', 'size': 2 }",
+        "", "arrival_s,size\n1,1\n2,1\n4000,1\n");
+    left(&t, 0, 2, 3600, 3601);
+    left(&t, 1, 1, 4000, 4002);
+    left(&t, 2, 4000, 4000, 4002);
+    fini(&t);
+}
+
 /* Requests in the system per replica: 2. Twelve requests of 10 s at 0 are 12 in the system at
  * the first look (4 s): six wanted, five at most, on four cards. They start at 4, load until 6
  * and take one each; the second look (8 s) wants no more. At 20 s two are left ... and one goes
@@ -569,6 +586,7 @@ int main(void)
         cmocka_unit_test(makes_way_for_another),
         cmocka_unit_test(makes_way_at_once),
         cmocka_unit_test(last_batches),
+        cmocka_unit_test(last_batch_of_who_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
