@@ -229,23 +229,26 @@ static void note_cards(struct carver *c, const struct cluster *cluster)
 }
 
 /* How long a job will still hold what it holds, as things are. */
-static double holds_s(const struct carver *c, const struct job *j, simtime now)
+static double holds_s(const struct carver *c, const struct job *j, const struct evq *q, simtime now)
 {
     if (j->replica) return INFINITY;
     if (j->finish < SIM_NEVER - 1) return simtime_s(j->finish > now ? j->finish - now : 0);
     const struct fit *fit = &j->shape->fit[j->group];
-    return simtime_s(j->work_left) / alone_on_slice(&c->plan->group[j->group], c->plan->share, fit);
+    const double starts_s = j->state == JOB_STARTING ? simtime_s(evq_when(q, j->event) - now) : 0;
+    return starts_s +
+           simtime_s(j->work_left) / alone_on_slice(&c->plan->group[j->group], c->plan->share, fit);
 }
 
-static void note_jobs(struct carver *c, simtime now, const struct job_pool *jobs)
+static void note_jobs(struct carver *c, const struct evq *q, const struct job_pool *jobs)
 {
+    const simtime now = c->planned;
     for (uint32_t i = 0; i < job_pool_high_water(jobs); i++) {
         const struct job *j = job_at(jobs, i);
         /* A replica of a service stays. */
         if (j->state == JOB_QUEUED)
             ask(c, c->asked, shape_asked(j), j->replica ? c->rules.period : j->remaining);
         if (j->state != JOB_STARTING && j->state != JOB_RUNNING) continue;
-        const double left_s = j->n_holdings ? holds_s(c, j, now) : 0;
+        const double left_s = j->n_holdings ? holds_s(c, j, q, now) : 0;
         for (int32_t k = 0; k < j->n_holdings; k++) {
             const struct holding *h = &j->holding[k];
             struct mig_state *s = &c->state[h->card];
@@ -294,9 +297,11 @@ static void plan_group(struct carver *c, size_t g)
              c->layout + pg->first_card);
 }
 
-const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct cluster *cluster,
-                                     struct sched *sched, const struct job_pool *jobs)
+const struct mig_layout *carver_plan(struct carver *c, const struct evq *q,
+                                     const struct cluster *cluster, struct sched *sched,
+                                     const struct job_pool *jobs)
 {
+    const simtime now = evq_now(q);
     const simtime period = c->rules.period;
     memcpy(c->asked, c->arrived, c->plan->n_groups * sizeof *c->asked);
     memset(c->arrived, 0, c->plan->n_groups * sizeof *c->arrived);
@@ -306,7 +311,7 @@ const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct
     c->open = sched_waiting(sched) == 0 && nothing_asked(c);
     if (c->open && was_open) return NULL;
     note_cards(c, cluster);
-    note_jobs(c, now, jobs);
+    note_jobs(c, q, jobs);
     memset(c->demand, 0, c->plan->n_groups * sizeof *c->demand);
     note_turns(c, sched);
     for (size_t g = 0; g < c->plan->n_groups; g++) plan_group(c, g);

@@ -31,9 +31,10 @@ simtime carver_first(const struct carver *c);
 simtime carver_next(const struct carver *c, simtime arrival);
 simtime carver_soon(const struct carver *c, simtime now);
 void carver_arrived(struct carver *c, const struct job *j);
-/* The instances that every card is to have from `now` on, by card; lent. NULL: nothing is asked for,
+/* The instances that every card is to have from now on, by card; lent. NULL: nothing is asked for,
  * as before: all stays as it is. `jobs`: all that are present. */
-const struct mig_layout *carver_plan(struct carver *c, simtime now, const struct cluster *cluster,
-                                     struct sched *sched, const struct job_pool *jobs);
+const struct mig_layout *carver_plan(struct carver *c, const struct evq *q,
+                                     const struct cluster *cluster, struct sched *sched,
+                                     const struct job_pool *jobs);
 
 #endif

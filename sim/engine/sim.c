@@ -18,7 +18,7 @@ static void carve(struct run *r, uint32_t card, const struct mig_layout *layout)
 
 static void plan_layouts(struct run *r)
 {
-    const struct mig_layout *layout = carver_plan(r->carver, r->now, r->cluster, r->sched, r->pool);
+    const struct mig_layout *layout = carver_plan(r->carver, r->q, r->cluster, r->sched, r->pool);
     for (int64_t i = 0; layout && i < r->plan->cards; i++) carve(r, (uint32_t)i, &layout[i]);
     if (layout) sched_wake(r->sched);
     const simtime next = carver_next(r->carver, r->more ? r->next.submit : SIM_NEVER);

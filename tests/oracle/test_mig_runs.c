@@ -202,6 +202,30 @@ static void growing_waits_for_mig_to_go_off(void **state)
     simulated_fini(&s);
 }
 
+/* At 2000 `struck`, on 3g.20gb@0 of card 1, has 5 s of work left but starts up until 2890; so what
+ * `big` needs for 300 s is 3g.20gb@4, free from 2005 on, and `small` does not get its units. */
+static void start_ups_count_for_a_plan(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(
+        &s,
+        "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "
+        "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 2,"
+        " 'capacity': [{'at': '1990 s', 'do': 'fail', 'nodes': '0', 'cards': '0'}]}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'schedule': {'backfill': 'greedy', 'restart': '900 s', 'checkpoint': '10 s'},"
+        " 'profiles': {'host': {'host': 1, 'compute': 0}},"
+        " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
+        " 'period': '1000 s', 'repartition': '10 s', 'mode_change': '20 s', 'start': 'highest'}}]}",
+        HEAD "struck,0,1985,0.5,host\nbeside,0,100,0.5,host\nkept,50,1945,0.5,host\n"
+             "small,1992,100,0.25,host\nbig,1995,300,0.5,host\n");
+    at(&s, "p", "kept", 60, 2005, "f.0.1:3g.20gb@4");
+    at(&s, "p", "struck", 10, 2890 + 5, "f.0.1:3g.20gb@0");
+    at(&s, "p", "big", 2005, 2305, "f.0.1:3g.20gb@4");
+    simulated_fini(&s);
+}
+
 /* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
  * that run. */
 static void mode_change_needs_an_empty_card(void **state)
@@ -300,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_a_reservation_destroys_is_still_there),
         cmocka_unit_test(what_is_being_made_will_be_there),
         cmocka_unit_test(growing_waits_for_mig_to_go_off),
+        cmocka_unit_test(start_ups_count_for_a_plan),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),

@@ -111,7 +111,8 @@ static double holds_s(const struct engine *e, int job)
 {
     const struct life *l = &e->life[job];
     if (l->working) return simtime_s(l->finish - e->clock);
-    return (double)l->left / 1e9 / speed_alone(e, &l->wish[l->at.group], l->at.group);
+    return simtime_s(l->ready - e->clock) +
+           (double)l->left / 1e9 / speed_alone(e, &l->wish[l->at.group], l->at.group);
 }
 
 static struct mig_state state_of(const struct engine *e, int card)
