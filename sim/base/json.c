@@ -1,11 +1,11 @@
 #include "base/json.h"
 
 #include "base/dec.h"
+#include "base/json_inside.h"
 #include "base/mem.h"
 #include "base/skim.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@
 enum {
     FILE_MAX = 64 << 20, /* bytes of a JSON file */
     POINTER_MAX = 512,
-    INLINE_MAX = 16, /* arrays of at most so many plain values are written on one line */
 };
 
 static const size_t parse_flags = JSON_REJECT_DUPLICATES;
@@ -178,7 +177,7 @@ static const char *segment(const char *pointer, struct strbuf *out)
     return pointer;
 }
 
-static bool index_of(const char *s, size_t *i)
+bool json_index_of(const char *s, size_t *i)
 {
     uint64_t v;
 
@@ -243,7 +242,7 @@ static bool find(const struct json_doc *doc, const char *pointer, struct span *o
         bool in = false;
         if (peek(&c) == '{') {
             in = enter_object(&c, want.s, want.len, &key, &tmp);
-        } else if (peek(&c) == '[' && index_of(want.s, &i)) {
+        } else if (peek(&c) == '[' && json_index_of(want.s, &i)) {
             in = enter_array(&c, i);
             key = c.at;
         }
@@ -435,7 +434,7 @@ static json_t *follow(json_t *v, const char *pointer)
 
     for (const char *p = pointer; v && *p && (p = segment(p, &key));) {
         if (json_is_array(v))
-            v = index_of(key.s, &i) ? json_array_get(v, i) : NULL;
+            v = json_index_of(key.s, &i) ? json_array_get(v, i) : NULL;
         else
             v = json_object_getn(v, key.s, key.len);
     }
@@ -509,8 +508,8 @@ key_problem(struct diag *d, const struct json_doc *doc, const char *pointer, con
     return e;
 }
 
-static void hint_names(struct err *e, const char *word, const char *what, const char *const *names,
-                       size_t n)
+void json_hint_names(struct err *e, const char *word, const char *what, const char *const *names,
+                     size_t n)
 {
     char list[150];
     const char *near = str_nearest(word, names, n);
@@ -534,96 +533,8 @@ void json_known_keys(struct diag *d, const struct json_doc *doc, const json_t *o
         for (size_t i = 0; i < n && !known; i++) known = strcmp(key, keys[i]) == 0;
         if (known) continue;
         json_pointer_key(at, sizeof at, pointer, key);
-        hint_names(key_problem(d, doc, at, "unknown key"), key, "valid keys", keys, n);
+        json_hint_names(key_problem(d, doc, at, "unknown key"), key, "valid keys", keys, n);
     }
-}
-
-static void escape(struct strbuf *b, const char *s, size_t len)
-{
-    size_t from = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F) continue;
-        strbuf_add(b, s + from, i - from);
-        from = i + 1;
-        if (c == '"' || c == '\\') {
-            strbuf_addc(b, '\\');
-            strbuf_addc(b, (char)c);
-        } else if (c == '\n' || c == '\t' || c == '\r') {
-            strbuf_addc(b, '\\');
-            strbuf_addc(b, c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
-        } else {
-            strbuf_addf(b, "\\u%04x", c);
-        }
-    }
-    strbuf_add(b, s + from, len - from);
-}
-
-static void add_real(struct strbuf *b, double v)
-{
-    static const double largest = 1.79769313486231e308; /* of 15 digits that is no infinity */
-    const size_t from = b->len;
-    char text[40];
-
-    v = v > largest ? largest : v < -largest ? -largest : v;
-    /* A decimal of at most 15 digits is what "%.15g" finds again; this finds it without printf. */
-    if (fabs(v) >= 1e-4 && fabs(v) < 1e9) {
-        const double m = rint(v * 1e6);
-        if (m / 1e6 == v) {
-            strbuf_add(b, text, dec_print(text, sizeof text, (int64_t)m, 6));
-            if (v == rint(v)) strbuf_addz(b, ".0");
-            return;
-        }
-    }
-    strbuf_addf(b, "%.15g", v);
-    if (!strpbrk(b->s + from, ".e")) strbuf_addz(b, ".0"); /* a real stays a real */
-}
-
-static void add_scalar(struct strbuf *b, const json_t *v)
-{
-    char text[32];
-
-    switch (json_typeof(v)) {
-    case JSON_STRING:
-        strbuf_addc(b, '"');
-        escape(b, json_string_value(v), json_string_length(v));
-        strbuf_addc(b, '"');
-        break;
-    case JSON_INTEGER:
-        strbuf_add(b, text, dec_print(text, sizeof text, (int64_t)json_integer_value(v), 0));
-        break;
-    case JSON_REAL: add_real(b, json_real_value(v)); break;
-    case JSON_TRUE: strbuf_addz(b, "true"); break;
-    case JSON_FALSE: strbuf_addz(b, "false"); break;
-    default: strbuf_addz(b, "null"); break;
-    }
-}
-
-const char *json_found(char *buf, size_t size, const json_t *v)
-{
-    enum { SHOWN = 40 }; /* bytes of a string */
-    struct strbuf b = { 0 };
-
-    if (!v) {
-        strbuf_addz(&b, "nothing");
-    } else if (json_is_object(v)) {
-        strbuf_addz(&b, "an object");
-    } else if (json_is_array(v)) {
-        strbuf_addz(&b, "an array");
-    } else if (json_is_string(v) && json_string_length(v) > SHOWN) {
-        const char *s = json_string_value(v);
-        size_t n = SHOWN - 3;
-        while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80) n--;
-        strbuf_addc(&b, '"');
-        escape(&b, s, n);
-        strbuf_addz(&b, "...\"");
-    } else {
-        add_scalar(&b, v);
-    }
-    snprintf(buf, size, "%s", b.s);
-    strbuf_fini(&b);
-    return buf;
 }
 
 /* A pointer too long for its buffer is cut: it then leads nowhere and only labels a message. */
@@ -649,240 +560,4 @@ char *json_pointer_index(char *buf, size_t size, const char *pointer, size_t ind
 
     snprintf(number, sizeof number, "%zu", index);
     return json_pointer_key(buf, size, pointer, number);
-}
-
-/* ---- dotted paths ---------------------------------------------------------------------------- */
-
-/* The member of `v` that a key of `len` bytes names; *index is set for arrays. */
-static json_t *member(json_t *v, const char *key, size_t len, size_t *index)
-{
-    if (json_is_object(v)) return json_object_getn(v, key, len);
-    if (!json_is_array(v)) return NULL;
-
-    size_t i;
-    json_t *each;
-    json_array_foreach(v, i, each)
-    {
-        json_t *name = json_object_get(each, "name");
-        if (!json_is_string(name) || json_string_length(name) != len) continue;
-        if (memcmp(json_string_value(name), key, len) != 0) continue;
-        *index = i;
-        return each;
-    }
-    char number[24];
-    if (len >= sizeof number) return NULL;
-    memcpy(number, key, len);
-    number[len] = '\0';
-    if (!index_of(number, index)) return NULL;
-    return json_array_get(v, *index);
-}
-
-/* Keys may hold dots themselves ("1g.5gb"), so each way to cut is tried, shortest key first.
- * *good (may be NULL) grows to how much of the path led somewhere. */
-static json_t *walk(json_t *v, const char *path, const char **good)
-{
-    if (!*path) return v;
-    for (const char *dot = path;; dot++) {
-        dot += strcspn(dot, ".");
-        size_t index;
-        json_t *next = member(v, path, (size_t)(dot - path), &index);
-        if (next) {
-            if (good && dot > *good) *good = dot;
-            json_t *end = *dot ? walk(next, dot + 1, good) : next;
-            if (end) return end;
-        }
-        if (!*dot) return NULL;
-    }
-}
-
-json_t *json_path_get(json_t *root, const char *dotted)
-{
-    return root && *dotted ? walk(root, dotted, NULL) : NULL;
-}
-
-/* Names of the members of `v` for a hint. */
-static size_t member_names(json_t *v, const char **names, size_t max)
-{
-    size_t n = 0, i;
-    const char *key;
-    json_t *each;
-
-    if (json_is_object(v)) {
-        json_object_foreach(v, key, each)
-        {
-            if (n < max) names[n++] = key;
-        }
-    } else {
-        json_array_foreach(v, i, each)
-        {
-            const char *name = json_string_value(json_object_get(each, "name"));
-            if (name && n < max) names[n++] = name;
-        }
-    }
-    return n;
-}
-
-static int no_such_path(json_t *root, const char *dotted, struct err *e)
-{
-    const char *good = dotted, *names[64];
-    json_t *last = root;
-    char *prefix;
-
-    walk(root, dotted, &good);
-    prefix = xstrndup(dotted, (size_t)(good - dotted));
-    if (*prefix) last = json_path_get(root, prefix);
-    const char *rest = *prefix && *good == '.' ? good + 1 : good;
-    char *word = xstrndup(rest, strcspn(rest, "."));
-    const bool first = e && e->code == ERR_OK;
-    int rc;
-    if (!*dotted)
-        rc = err_set(e, ERR_USAGE, NULL, "an empty path");
-    else if (!json_is_object(last) && !json_is_array(last))
-        rc = err_set(e, ERR_USAGE, NULL, "path \"%s\": \"%s\" is a plain value without members",
-                     dotted, prefix);
-    else
-        rc = err_set(e, ERR_USAGE, NULL, "path \"%s\": no \"%s\" in %s%s%s", dotted, word,
-                     *prefix ? "\"" : "", *prefix ? prefix : "the document", *prefix ? "\"" : "");
-    if (first && last)
-        hint_names(e, word, "it has", names,
-                   member_names(last, names, sizeof names / sizeof *names));
-    free(word);
-    free(prefix);
-    return rc;
-}
-
-int json_path_set(json_t *root, const char *dotted, const char *text, struct err *e)
-{
-    const size_t len = strlen(dotted);
-    json_t *value = NULL;
-    int failed = -1;
-
-    if (!*dotted || dotted[len - 1] == '.' || dotted[0] == '.')
-        return err_set(e, ERR_USAGE, NULL, "path \"%s\": an empty key", dotted);
-    value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    if (!value) value = json_string(text);
-    if (!value) return err_set(e, ERR_USAGE, NULL, "path \"%s\": the value is not UTF-8", dotted);
-
-    /* Where to cut between parent and last key: an existing member wins over a new key. */
-    json_t *parent = NULL;
-    const char *key = NULL;
-    for (const char *cut = dotted + len; cut > dotted; cut--) {
-        if (cut[-1] != '.' && cut - 1 != dotted) continue;
-        const bool top = cut - 1 == dotted && cut[-1] != '.';
-        const char *k = top ? dotted : cut;
-        char *prefix = xstrndup(dotted, top ? 0 : (size_t)(cut - 1 - dotted));
-        json_t *p = top ? root : json_path_get(root, prefix);
-        size_t index;
-        free(prefix);
-        if (!p) continue;
-        const bool exists = member(p, k, strlen(k), &index);
-        if (exists || (!parent && json_is_object(p) && !strchr(k, '.'))) {
-            parent = p;
-            key = k;
-        }
-        if (exists) break;
-    }
-    if (json_is_object(parent)) {
-        failed = json_object_set(parent, key, value);
-    } else if (json_is_array(parent)) {
-        size_t index = 0;
-        if (member(parent, key, strlen(key), &index)) failed = json_array_set(parent, index, value);
-    }
-    json_decref(value);
-    return failed ? no_such_path(root, dotted, e) : 0;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static bool is_plain(const json_t *v)
-{
-    return !json_is_object(v) && !json_is_array(v);
-}
-
-static void line_break(struct strbuf *b, int depth)
-{
-    static const char blanks[] = "                                ";
-
-    strbuf_addc(b, '\n');
-    for (size_t n = 2 * (size_t)depth; n > 0;) {
-        const size_t part = n < sizeof blanks - 1 ? n : sizeof blanks - 1;
-        strbuf_add(b, blanks, part);
-        n -= part;
-    }
-}
-
-static bool on_one_line(const json_t *array)
-{
-    const size_t n = json_array_size(array);
-
-    if (n > INLINE_MAX) return false;
-    for (size_t i = 0; i < n; i++)
-        if (!is_plain(json_array_get(array, i))) return false;
-    return true;
-}
-
-static void add_value(struct strbuf *b, const json_t *v, int depth); /* recursion over nesting */
-
-static void add_array(struct strbuf *b, const json_t *v, int depth)
-{
-    const bool inline_ = on_one_line(v);
-    const size_t n = json_array_size(v);
-
-    strbuf_addc(b, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i) strbuf_add(b, ", ", inline_ ? 2 : 1);
-        if (!inline_) line_break(b, depth + 1);
-        add_value(b, json_array_get(v, i), depth + 1);
-    }
-    if (!inline_) line_break(b, depth);
-    strbuf_addc(b, ']');
-}
-
-static void add_object(struct strbuf *b, const json_t *v, int depth)
-{
-    json_t *obj = (json_t *)(uintptr_t)v; /* iterators are not const, but change nothing */
-    const char *key;
-    json_t *each;
-    size_t n = 0;
-
-    strbuf_addc(b, '{');
-    json_object_foreach(obj, key, each)
-    {
-        if (n++) strbuf_addc(b, ',');
-        line_break(b, depth + 1);
-        strbuf_addc(b, '"');
-        escape(b, key, strlen(key));
-        strbuf_addz(b, "\": ");
-        add_value(b, each, depth + 1);
-    }
-    if (n) line_break(b, depth);
-    strbuf_addc(b, '}');
-}
-
-static void add_value(struct strbuf *b, const json_t *v, int depth)
-{
-    if (json_is_object(v))
-        add_object(b, v, depth);
-    else if (json_is_array(v))
-        add_array(b, v, depth);
-    else
-        add_scalar(b, v);
-}
-
-void json_write_part(const json_t *v, int depth, struct strbuf *out)
-{
-    add_value(out, v, depth);
-}
-
-void json_write(const json_t *v, struct strbuf *out)
-{
-    json_write_part(v, 0, out);
-    strbuf_addc(out, '\n');
-}
-
-json_t *json_num(double v)
-{
-    if (!isfinite(v)) return json_null();
-    if (v == rint(v) && fabs(v) < 9007199254740992.0) return json_integer((json_int_t)v);
-    return json_real(v);
 }
