@@ -317,14 +317,17 @@ void second_up(struct scene *s, int life)
 void second_done(struct scene *s, int life)
 {
     struct replica *x = &s->replica[life];
+    const struct serving *v = &s->service[x->service];
+    for (int i = v->first; i < v->first + v->most; i++)
+        s->s->tied |= i != life && s->replica[i].busy && s->e.life[i].finish <= s->e.clock &&
+                      closed_loop(v) && strcmp(v->plan->route->name, "affinity") == 0;
     x->busy = false;
     for (int i = 0, n = s->s->n_requests; i < n; i++) {
         struct second_request *q = &s->s->request[i];
         if (q->service == x->service && q->state == SECOND_SERVED && q->at == x->number)
             leave(s, q, REQUEST_COMPLETED);
     }
-    if (x->phase == DRAINING &&
-        (shared(&s->service[x->service]) || head(s, x->service, x->number) < 0))
+    if (x->phase == DRAINING && (shared(v) || head(s, x->service, x->number) < 0))
         second_retire(s, life);
     else
         second_look_at(s, life);

@@ -14,7 +14,9 @@
  * services, gpu_model and speed_on; every kind of sharing; jobs of a fixed number of cards, order fifo, backfill none and
  * greedy, every placement but random; horizons, and how replicas make way for others where there is none.
  * Not: language models, faults, preemption, quotas, drawn requests, replicas that some cards of the fleet
- * cannot hold. */
+ * cannot hold, other orders and backfills. Where several timers of a service fall on one instant,
+ * their order is not said (who starts, a batch that was held back, timeouts, the look of the scaler: so here); the
+ * test keeps them apart. */
 #ifndef GPUSIM_TESTS_SECOND_SERVICE_H
 #define GPUSIM_TESTS_SECOND_SERVICE_H
 
@@ -71,6 +73,9 @@ struct second_scene {
     struct second_stand stand[SECOND_STANDS];
     int n_stands;
     simtime end;
+    /* Users who stay with their replicas were answered by two in one instant: whose first is not said,
+     * and they ask again in that order. */
+    bool tied;
 };
 
 /* Replay it. Users' requests are added. Fails the test when the scene is beyond it. */
