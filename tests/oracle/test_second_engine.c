@@ -1,6 +1,6 @@
 /* test_second_engine.c - the product against a second engine that shares no engine code with it
  * (support/second_engine.h), on random small scenarios over policies, orders, preemption,
- * backfill, placements, limits, memory, fixed MIG layouts, pools, several groups of cards and
+ * backfill, placements, limits, memory, MIG layouts, pools, several groups of cards and
  * CPU cores: the same state, the same cards, the same start and end of every job to the
  * nanosecond (within 2 where cards are shared, since speeds are rounded; within 100 where jobs
  * are stopped there), and the same integral of what was held.
