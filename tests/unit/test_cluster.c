@@ -583,40 +583,13 @@ static void nothing_to_destroy(void **state)
     cluster_destroy(NULL);
 }
 
-/* The census keeps the caller's counts in mind, the engine does not: every plain profile must be
- * bounded by geometry alone. */
-static void geometry_bounds_instances(void **state)
-{
-    struct gpu_catalogue *cards;
-    struct err e = { 0 };
-    (void)state;
-    assert_int_equal(gpu_catalogue_load(&cards, NULL, &e), 0);
-    for (size_t i = 0; i < gpu_catalogue_count(cards); i++) {
-        const struct mig_geometry *g = gpu_catalogue_at(cards, i)->mig;
-        for (int p = 0; g && p < g->n_profiles; p++) {
-            mig_mask busy = 0;
-            int n = 0, start;
-            if (!g->profile[p].plain) continue;
-            while ((start = mig_place(g, busy, p, MIG_LOWEST)) >= 0) {
-                busy |= mig_slice_mask(g, (struct mig_slice){ p, start });
-                n++;
-            }
-            if (n > g->profile[p].max_instances)
-                fail_msg("%s: %d of %s, at most %d", gpu_catalogue_at(cards, i)->name, n,
-                         g->profile[p].name, g->profile[p].max_instances);
-        }
-    }
-    gpu_catalogue_destroy(cards);
-}
-
 int main(void)
 {
-    struct CMUnitTest t[sizeof cases / sizeof *cases + 2];
+    struct CMUnitTest t[sizeof cases / sizeof *cases + 1];
     size_t n = 0;
     for (; n < sizeof cases / sizeof *cases; n++)
         t[n] = (struct CMUnitTest){ cases[n].name, against_the_naive_fleet, NULL, NULL,
                                     (void *)(uintptr_t)&cases[n] };
     t[n++] = (struct CMUnitTest)cmocka_unit_test(nothing_to_destroy);
-    t[n++] = (struct CMUnitTest)cmocka_unit_test(geometry_bounds_instances);
     return _cmocka_run_group_tests("cluster", t, n, NULL, NULL);
 }

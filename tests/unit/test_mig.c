@@ -481,6 +481,28 @@ static void known_census(void **state)
     vec_fini(&c.undominated);
 }
 
+/* The census keeps the caller's counts in mind, the engine does not: every plain profile must be
+ * bounded by geometry alone. */
+static void geometry_bounds_instances(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gpu_catalogue_count(cards); i++) {
+        const struct mig_geometry *board = gpu_catalogue_at(cards, i)->mig;
+        for (int p = 0; board && p < board->n_profiles; p++) {
+            mig_mask busy = 0;
+            int n = 0, start;
+            if (!board->profile[p].plain) continue;
+            while ((start = mig_place(board, busy, p, MIG_LOWEST)) >= 0) {
+                busy |= mig_slice_mask(board, (struct mig_slice){ p, start });
+                n++;
+            }
+            if (n > board->profile[p].max_instances)
+                fail_msg("%s: %d of %s, at most %d", gpu_catalogue_at(cards, i)->name, n,
+                         board->profile[p].name, board->profile[p].max_instances);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -495,6 +517,7 @@ int main(void)
         cmocka_unit_test(shares),
         cmocka_unit_test(census_of_every_board),
         cmocka_unit_test(known_census),
+        cmocka_unit_test(geometry_bounds_instances),
     };
     return cmocka_run_group_tests_name("mig", tests, setup, teardown);
 }
