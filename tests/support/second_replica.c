@@ -320,7 +320,8 @@ void second_done(struct scene *s, int life)
     const struct serving *v = &s->service[x->service];
     for (int i = v->first; i < v->first + v->most; i++)
         s->s->tied |= i != life && s->replica[i].busy && s->e.life[i].finish <= s->e.clock &&
-                      closed_loop(v) && strcmp(v->plan->route->name, "affinity") == 0;
+                      closed_loop(v) &&
+                      (shared(v) || strcmp(v->plan->route->name, "affinity") == 0);
     x->busy = false;
     for (int i = 0, n = s->s->n_requests; i < n; i++) {
         struct second_request *q = &s->s->request[i];

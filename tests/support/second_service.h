@@ -75,8 +75,8 @@ struct second_scene {
     struct second_stand stand[SECOND_STANDS];
     int n_stands;
     simtime end;
-    /* Users who stay with their replicas were answered by two in one instant: whose first is not said,
-     * and they ask again in that order. */
+    /* Users of one queue, or who stay with their replicas, were answered by two in one instant: which
+     * of them goes on first, and whose user asks first again, is not said. */
     bool tied;
 };
 
