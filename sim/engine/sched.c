@@ -428,7 +428,10 @@ void sched_requeue(struct sched *s, struct job *j, simtime now)
 
 void sched_withdraw(struct sched *s, struct job *j)
 {
+    struct lane *l = lane_of(s, j);
+    const bool first = l->first == j;
     sched_leave(s, j);
+    if (l->held && first) waitlist_release(&s->queue, l); /* the next may ask for less */
 }
 
 bool sched_could_place(const struct sched *s, const struct cluster *c, const struct job *j,

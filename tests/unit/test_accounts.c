@@ -64,6 +64,17 @@ static void a_hard_quota(void **state)
            { "x3", 10 }, { "x4", 15 }, { "z", 2 }, { "w", NAN });
 }
 
+/* The quota of x holds up b, and so c behind it, until two cards leave the fleet at 50 s: b is given
+ * up then, and c has room. */
+static void who_is_given_up_holds_up_nobody(void **state)
+{
+    (void)state;
+    STARTS(FOUR ", 'capacity': [ {'at': '50 s', 'do': 'remove', 'cards': '2..3'} ]", "whole",
+           "'backfill': 'none', 'quotas': {'x': {'gpus': 3}}",
+           "a,0,200,1,,,x,,,\nb,1,10,3,,,x,,,\nc,2,10,1,,,x,,,\n", { "a", 0 }, { "b", NAN },
+           { "c", 50 });
+}
+
 /* Shares of a card count as what they are: 0.6 + 0.6 > 1 (USERS.md B46). A user without a group is an
  * account of its own, also when a group has its name. */
 static void fractions_and_users(void **state)
@@ -329,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hard_quota),
+        cmocka_unit_test(who_is_given_up_holds_up_nobody),
         cmocka_unit_test(fractions_and_users),
         cmocka_unit_test(lent_quota_is_taken_back),
         cmocka_unit_test(nothing_is_taken_back_in_vain),
