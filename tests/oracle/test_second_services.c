@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { APART_NS = 20 };
+enum { APART_NS = 100 };
 
 /* ---- what the product says ---- */
 
