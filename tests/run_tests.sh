@@ -35,7 +35,8 @@ name_of() { local p=${1#"$B"/}; p=${p#tests/}; echo "${p//\//.}"; }
 for p in "$@"; do printf '%s\0%s\0' "$(name_of "$p")" "$p"; done |
     xargs -0 -r -n 2 -P "$(nproc)" bash -c 'run_one "$@"' run_one
 if [ -n "$extras" ]; then
-    run_one golden tests/run_golden.sh
+    # a time for each case, and six times that for all
+    TEST_TIMEOUT=$((6 * TEST_TIMEOUT)) run_one golden env TEST_TIMEOUT="$TEST_TIMEOUT" tests/run_golden.sh
     run_one faults tests/run_faults.sh
     run_one bad tests/run_bad.sh
     case ${GPUSIM_VARIANT-} in

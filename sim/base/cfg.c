@@ -59,7 +59,7 @@ static void format_bound(char *buf, size_t size, const struct cfg_field *f, doub
     if (has_dim(f, &dim))
         unit_format(buf, size, dim, v);
     else
-        snprintf(buf, size, "%.15g", v);
+        snprintf(buf, size, fabs(v) < 1e16 && v == floor(v) ? "%.0f" : "%.15g", v);
 }
 
 static void format_range(char *buf, size_t size, const struct cfg_field *f)

@@ -30,7 +30,8 @@
 
 struct options {
     const char *out;
-    int64_t jobs, replications;
+    int64_t replications;
+    unsigned threads; /* 0: as many as there are cores */
     const char *seed;
     struct opt_list set, policy;
     bool no_report, resolved, quiet, sensitivity;
@@ -40,7 +41,7 @@ struct options {
 static const struct opt opts[] = {
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "where to write (default out/<scenario name>)", NULL },
-    { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
+    { "jobs", 'j', OPT_CORES, offsetof(struct options, threads), "N",
       "policies replayed at a time (default: cores)", NULL },
     { "seed", 0, OPT_TEXT, offsetof(struct options, seed), "S", "instead of the scenario's", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE",
@@ -64,7 +65,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-enum { MAX_THREADS = 1024, MAX_REPLICATIONS = 10000 };
+enum { MAX_REPLICATIONS = 10000 };
 
 /* ---- files ---- */
 
@@ -423,8 +424,7 @@ static double seconds(void)
 
 static int replay(struct runner *r, const struct options *o, struct asked *asked, struct err *e)
 {
-    const int64_t jobs = o->jobs < MAX_THREADS ? o->jobs : MAX_THREADS;
-    const unsigned threads = jobs > 0 ? (unsigned)jobs : thread_cores();
+    const unsigned threads = o->threads > 0 ? o->threads : thread_cores();
     const char *dir = o->out ? o->out : arena_printf(r->arena, "out/%s", r->scenario.name);
     const double begin = seconds();
     r->result.version = GPUSIM_VERSION;

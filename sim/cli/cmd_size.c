@@ -10,7 +10,8 @@
 
 struct options {
     struct opt_list slo, set, policy, over;
-    int64_t min, max, replications, jobs;
+    int64_t min, max, replications;
+    unsigned threads; /* 0: as many as there are cores */
     const char *group, *design, *out;
     bool scan, no_nines, quiet;
     int format, lang;
@@ -41,7 +42,7 @@ static const struct opt opts[] = {
       command_langs },
     { "scan", 0, OPT_FLAG, offsetof(struct options, scan), NULL,
       "try every number from --min to --max (at most 512)", NULL },
-    { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
+    { "jobs", 'j', OPT_CORES, offsetof(struct options, threads), "N",
       "runs at a time (default: cores)", NULL },
     { "set", 0, OPT_LIST, offsetof(struct options, set), "PATH=VALUE", "change the scenario",
       NULL },
@@ -398,7 +399,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
             .min = o.min,
             .max = o.max,
             .replications = (size_t)o.replications,
-            .threads = o.jobs > 0 ? (unsigned)o.jobs : thread_cores(),
+            .threads = o.threads > 0 ? o.threads : thread_cores(),
             .scan = o.scan,
         };
         if (o.out) rc = outfile_mkdirs(o.out, e);

@@ -11,7 +11,8 @@
 
 struct options {
     struct opt_list vary, set, policy, metric;
-    int64_t replications, jobs;
+    int64_t replications;
+    unsigned threads; /* 0: as many as there are cores */
     const char *out, *shard, *design;
     bool dry_run, plots, quiet;
     int format, lang;
@@ -26,7 +27,7 @@ static const struct opt opts[] = {
       NULL },
     { "replications", 'r', OPT_COUNT, offsetof(struct options, replications), "R",
       "repeat each point with other random numbers (default 1)", NULL },
-    { "jobs", 'j', OPT_COUNT, offsetof(struct options, jobs), "N",
+    { "jobs", 'j', OPT_CORES, offsetof(struct options, threads), "N",
       "runs at a time (default: cores)", NULL },
     { "output", 'o', OPT_TEXT, offsetof(struct options, out), "DIR",
       "results; a sweep that was stopped goes on there (default out/<scenario name>-sweep)", NULL },
@@ -175,7 +176,7 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
                                       .metric = o.metric.v,
                                       .n_metric = o.metric.n,
                                       .replications = (size_t)o.replications,
-                                      .threads = o.jobs > 0 ? (unsigned)o.jobs : thread_cores(),
+                                      .threads = o.threads > 0 ? o.threads : thread_cores(),
                                       .dir = o.out,
                                       .shard = shard };
     rc = sweep_plan(&s, &so, e);

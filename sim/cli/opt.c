@@ -89,6 +89,11 @@ static int set_value(const struct command *c, const struct opt *o, const char *v
             return bad_value(c, o, "a whole number from 0 up", value, e);
         *(int64_t *)member = (int64_t)u;
         return 0;
+    case OPT_CORES:
+        if (dec_u64(value, len, &u) != DEC_OK || u > OPT_CORES_MAX)
+            return bad_value(c, o, "a whole number from 0 (all cores) to 1024", value, e);
+        *(unsigned *)member = (unsigned)u;
+        return 0;
     case OPT_SEED:
         if (dec_u64(value, len, &u) != DEC_OK)
             return bad_value(c, o, "a whole number from 0 to 2^64 - 1", value, e);

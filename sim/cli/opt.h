@@ -17,10 +17,13 @@ enum opt_type {
     OPT_TEXT,  /* const char *, last one wins */
     OPT_LIST,  /* struct opt_list, may be repeated */
     OPT_COUNT, /* int64_t >= 0 */
+    OPT_CORES, /* unsigned, 0 to OPT_CORES_MAX; 0: all of them */
     OPT_SEED,  /* uint64_t */
     OPT_REAL,  /* double, finite */
     OPT_CHOICE /* int, index into choices */
 };
+
+enum { OPT_CORES_MAX = 1024 };
 
 struct opt_list {
     const char **v; /* freed by opt_fini */
