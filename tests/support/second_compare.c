@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where cards are shared, speeds are rounded; and with them, or with the speed of another card
- * than the recorded one, what is done whenever somebody is stopped, which its neighbours feel
- * from then on. */
+/* Where cards are shared, or a gang's wires make it slower, speeds are rounded; and with them, or
+ * with the speed of another card than the recorded one, what is done whenever somebody is stopped,
+ * which its neighbours feel from then on. */
 static bool near(double got_s, simtime want, double within_s)
 {
     if (want == JOB_NO_TIME) return isnan(got_s);
@@ -43,7 +43,9 @@ static void compare_jobs(const struct second_case *c, const struct simulated *s,
     double within_s = c->shared ? 2.1e-9 : 0.1e-9;
     for (int i = 0; i < n; i++) {
         const bool sized = j[i].min_gpus != JOB_NO_INT || j[i].max_gpus != JOB_NO_INT;
-        if ((c->shared || j[i].model || sized) && j[i].attempts > 1) within_s = 1e-7;
+        if (j[i].attempts <= 1) continue;
+        if (c->shared || j[i].model || sized) within_s = 1e-7;
+        if (j[i].gpus_milli > 1000 || j[i].slots > 1) within_s = fmax(within_s, 2.1e-9);
     }
     for (int i = 0; i < n; i++) {
         char id[16];
