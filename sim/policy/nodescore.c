@@ -13,7 +13,6 @@ enum {
     BUCKETS = 1024,
     MAX_MEMOS = 1024,
     MIN_MEMOS = 16,
-    TRIES = 32, /* to hit a node that fits by chance before all of them are listed */
 };
 static const size_t MEMORY = (size_t)64 << 20;
 
@@ -45,7 +44,7 @@ struct node_scores {
     size_t n_memos, max_memos;
     int bucket[BUCKETS];
     struct place_request *one; /* scratch: pick() in one group */
-    uint64_t seed;
+    uint64_t stays;            /* of jobs on nodes */
 };
 
 /* ---- creation ---- */
@@ -92,7 +91,6 @@ struct node_scores *node_scores_create(const struct cluster *c, const struct nod
     const struct plan *p = cluster_plan(c);
     const size_t n = (size_t)p->nodes;
     *s = (struct node_scores){ .c = c, .plan = p, .rule = rule, .self = self };
-    s->seed = rng_mix((uint64_t)p->scenario->seed, 0, "place");
     s->slot = xcalloc((size_t)p->cards, sizeof *s->slot);
     s->rank = xcalloc(n, sizeof *s->rank);
     s->order = xcalloc(n, sizeof *s->order);
@@ -150,6 +148,7 @@ void node_scores_changed(void *state, int32_t node, const struct place_request *
 {
     struct node_scores *s = state;
     node_scores_serviced(state, node);
+    s->stays += take ? 1 : UINT64_MAX; /* one more or one less */
     if (!s->rule->changed) return;
     const struct node_view v = view_of(s, node);
     s->rule->changed(s->self, &v, r, take);
@@ -282,10 +281,16 @@ static void refresh(struct node_scores *s, struct memo *k)
     k->seen = s->changes;
 }
 
+uint64_t node_chance(const struct plan *p, uint64_t begun, uint64_t stays, uint64_t salt)
+{
+    const uint64_t seed = rng_mix((uint64_t)p->scenario->seed, 0, "place");
+    return mix(mix(mix(mix(seed, begun), stays), salt), 0);
+}
+
 uint64_t node_scores_chance(const struct cluster *c, uint64_t salt)
 {
     const struct node_scores *s = cluster_place_state(c);
-    return mix(mix(mix(s->seed, s->changes), salt), 0);
+    return node_chance(s->plan, cluster_begun(c), s->stays, salt);
 }
 
 /* The rank of a node that fits, all equally likely; there is one. */
@@ -293,7 +298,7 @@ static size_t any_rank(struct node_scores *s, const struct memo *k)
 {
     const size_t n = (size_t)s->plan->nodes;
     uint64_t salt = 1, fit = 0;
-    for (; salt <= TRIES; salt++) {
+    for (; salt <= NODE_DRAWS; salt++) {
         const size_t rank = node_scores_chance(s->c, salt) % n;
         if (maxtree_get(&k->score, rank) != NODE_NONE) return rank;
     }

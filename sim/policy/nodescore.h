@@ -77,7 +77,12 @@ static inline bool slot_holds(const struct slot *s, const struct demand *d)
 int64_t slot_tightest(const struct node_view *v, const struct demand *d);
 int64_t slot_loosest(const struct node_view *v, const struct demand *d);
 int64_t slot_free_units(const struct node_view *v); /* of the whole node */
-/* A number that is the same for the same scenario seed and the same history of the fleet. */
+/* Rules by chance. What they draw is a function of the scenario's seed, of how often a job has been
+ * given cards in this run, and of how many stays of jobs on nodes there are as they ask (a trial
+ * is another fleet, and draws otherwise). NODE_DRAWS nodes are drawn with the salts 1, 2, ..; where
+ * none of them holds the request, one of those that do, with the salt after these. */
+enum { NODE_DRAWS = 32 };
+uint64_t node_chance(const struct plan *p, uint64_t begun, uint64_t stays, uint64_t salt);
 uint64_t node_scores_chance(const struct cluster *c, uint64_t salt);
 /* The largest node of the fleet: cards' worth in thousandths, CPU thousandths (0: no limits). */
 struct node_size {

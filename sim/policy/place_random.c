@@ -1,6 +1,5 @@
 /* policy/place_random.c - any node that holds the request, all equally likely, and on it any card that
- * does (a gang: the first cards that do). A baseline. Draws depend on the scenario's seed and on what
- * happened to the fleet so far. */
+ * does (a gang: the first cards that do). A baseline. What is drawn: nodescore.h. */
 #include "policy/nodescore.h"
 
 #include "base/err.h"

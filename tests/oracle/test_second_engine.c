@@ -359,7 +359,6 @@ static void force(struct setting *s, const char **order, const char **backfill, 
     if (chance(s, 3) || is_only("nodes")) *place = any(s, nodes);
     if (only && strcmp(only, "fgd") == 0) *place = only;
     if (s->random) *place = "random";
-    if (s->random) *backfill = chance(s, 2) ? "none" : "greedy";
     if (is_only("admission")) *order = "deadline";
     if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
                  strcmp(only, "drf") == 0 || strcmp(only, "deadline") == 0))
@@ -377,10 +376,6 @@ static simtime make_jobs(struct setting *s, struct second_job *j, int n, struct 
     const int kinds = chance(s, 3) ? n : 2 + (int)below(s, 4); /* few: many jobs look alike */
     for (int i = 0; i < n; i++) {
         make_job(s, &j[i]);
-        if (s->random && j[i].gpus_milli == 0) { /* its node is not told */
-            j[i].cpus_milli = JOB_NO_INT;
-            j[i].model = NULL;
-        }
         if (i >= kinds) look_alike(&j[i], &j[below(s, (uint64_t)kinds)]);
         at += some_time(s, gap);
         j[i].submit = at;
@@ -416,10 +411,9 @@ static void make_more(struct setting *s, const char **order, const char **backfi
         "'racks': 'pack'", "'racks': 'spread'", NULL
     };
     static const char *const admissions[] = { "none", "alone", "plan", "plan", NULL };
-    if (!s->random && !s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
+    if (!s->defrag && (mode(s, "preempt", 4) || is_only("replace")))
         make_preemption(s, order, backfill);
-    if (!s->random &&
-        ((is_only("admission") ? chance(s, 2) : mode(s, "quotas", 5)) || is_only("reclaim")))
+    if ((is_only("admission") ? chance(s, 2) : mode(s, "quotas", 5)) || is_only("reclaim"))
         make_quotas(s, *order);
     if (strcmp(*order, "fair") == 0 && chance(s, 2))
         strbuf_addz(&s->more, ", 'weights': {'u0': 2.5}");
@@ -478,12 +472,11 @@ static void one(uint64_t seed, struct tally *tally)
     struct simulated sim;
     s.kind = kind_of(&s);
     const bool planned = is_only("planned");
-    s.random =
-        mode(&s, "random", 8) && !is_only("faults") && !is_only("elastic") && !is_only("defrag");
-    s.elastic = !s.random && !is_only("defrag") && mode(&s, "elastic", 6);
-    s.defrag = !s.random && !s.elastic && !planned &&
+    s.random = mode(&s, "random", 8);
+    s.elastic = !is_only("defrag") && mode(&s, "elastic", 6);
+    s.defrag = !s.elastic && !planned &&
                (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
-    s.faults = mode(&s, "faults", 5) && !s.random; /* only the last place would be told */
+    s.faults = mode(&s, "faults", 5);
     /* What is told of many short attempts at rounded speeds may end just before or after the second. */
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT && (!s.elastic || s.kind == KIND_WHOLE);
     s.limits = !chance(&s, 4);
@@ -496,11 +489,6 @@ static void one(uint64_t seed, struct tally *tally)
     char *scenario = make_scenario(&s, make_jobs(&s, j, n, &trace));
     while (seen > 0 && j[seen - 1].submit >= s.stop) seen--;
     simulate(&sim, scenario, trace.s);
-    for (int i = 0; i < seen && s.random; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "%d", i);
-        j[i].follow = sim_job_of(&sim, "p", id)->cards;
-    }
     second_run(&sim.run.plan[0], j, seen, &totals);
     count(tally, j, seen);
     tally->struck += totals.struck;

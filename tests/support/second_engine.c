@@ -129,6 +129,7 @@ void second_start(struct engine *e, int job, const struct place *at)
     l->allocated = e->clock;
     l->ready = e->clock + second_prepare(e, at);
     l->sequence = ++e->starts;
+    e->begun++;
     l->job->attempts++;
     if (l->job->start == JOB_NO_TIME) l->job->start = l->ready;
     if (share->startup && at->n > 0)

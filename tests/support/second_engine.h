@@ -5,27 +5,24 @@
  *
  * What it takes from the product: the plan (parameters and cards as read), of a sharing policy the
  * pure functions `demand`, `speeds`, `startup`, `instance_rules` and `blast`, for planned MIG
- * layouts mig_plan(), which says what serves the most of a given demand, and the times of random
- * faults (engine/fault_times.h). Queue, placement, EASY, limits, memory, MIG layouts and when they
- * change, the demand that they are planned for, what is out of service, who is struck and what
- * that costs, progress and time are written down here again from DESIGN.md, scenarios/fleets.md
- * and the heads of engine/sched.h, engine/cluster.h, engine/sched_easy.c, engine/carve.h and
- * engine/outages.h.
+ * layouts mig_plan(), which says what serves the most of a given demand, the times of random
+ * faults (engine/fault_times.h) and the numbers that placement random draws (policy/nodescore.h).
+ * Queue, placement, EASY, limits, memory, MIG layouts and when they change, the demand that they
+ * are planned for, what is out of service, who is struck and what that costs, progress and time
+ * are written down here again from DESIGN.md, scenarios/fleets.md and the heads of engine/sched.h,
+ * engine/cluster.h, engine/sched_easy.c, engine/carve.h and engine/outages.h.
  *
  * It knows: every kind, mig with every kind of layout; every order; preemption with checkpoints,
  * all placed anew or not; quotas, borrowed and taken back; admission by deadline; every backfill;
  * every placement; gangs on nodes, in domains, by racks or on any cards, and the wires that they
  * cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores; several groups of cards;
  * faults of cards, nodes, racks and programs, changes of the fleet at stated times, and what
- * reservations expect of repairs. Of placement random, under none and greedy, it draws nothing: it
- * goes where the product went if that is one of the places that hold the job, else to the first;
- * whether all of them are equally likely is not its business.
+ * reservations expect of repairs.
  *
  * Services, alone and beside jobs, are in second_service.h.
  *
- * Not: moves out of the way where instances are made on demand or planned; faults under
- * placement random; work that is given up because faults undo it for ever. (The product refuses
- * to place instances anew all at once.) */
+ * Not: moves out of the way where instances are made on demand or planned; work that is given up
+ * because faults undo it for ever. (The product refuses to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
@@ -46,7 +43,6 @@ struct second_job {
     uint64_t bytes;             /* per card; JOB_NO_BYTES */
     const char *profile;        /* NULL: none */
     const char *model;          /* recorded card; NULL: none */
-    const char *follow;         /* placement random: where the product has it, as in jobs.csv */
 
     enum job_state state;
     bool oom;

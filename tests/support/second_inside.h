@@ -133,7 +133,7 @@ struct engine {
     int n_mix;
     struct view now; /* in the order in which they came onto their cards */
     simtime clock;
-    int starts;
+    int starts, begun; /* the first counts moves as well */
     bool left[SECOND_USERS];               /* out of this walk */
     int account[SECOND_USERS], n_accounts; /* in the order in which they came */
     bool seen[SECOND_JOBS];                /* stepped on in this walk */

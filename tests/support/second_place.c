@@ -3,6 +3,7 @@
 #include "support/second_inside.h"
 
 #include "base/rng.h"
+#include "policy/nodescore.h"
 #include "support/support.h"
 
 #include <gsl/gsl_randist.h>
@@ -141,7 +142,7 @@ static double score(const struct engine *e, const struct view *v, int job, int n
             product += second_free_cores(e, v, node, g->node_cpus_milli) / cores * (asked / cores);
         return trunc(100 * (1 - 0.5 * product));
     }
-    if (d->cards == 0 || is(e, "random")) return 0;
+    if (d->cards == 0) return 0;
     if (is(e, "clustering")) return (alike(e, v, d, node) ? 1e9 : 0) - s->left;
     /* packing */
     if (card >= 0 && s->room[card].units < g->capacity) return 2e9 - s->room[card].units;
@@ -166,26 +167,53 @@ static void take(const struct engine *e, int job, int group, int node, const str
     qsort(out->card, (size_t)out->n, sizeof *out->card, ascending);
 }
 
-/* Placement random: where the product has the job; false: that does not hold it. */
-static bool follow(const struct engine *e, const struct view *v, int job, struct place *out)
+static bool one_holds(const struct engine *e, const struct view *v, int job, const bool *allowed,
+                      int node, struct seen *s)
 {
-    const char *where = e->life[job].job->follow;
-    const size_t len = strcspn(where, " ");
-    for (int c = 0; c < e->plan->cards; c++) {
-        const int group = (int)(second_group_of_card(e, c) - e->plan->group);
-        const int cards = second_demand_of(e, job, group)->cards, node = second_node_of(e, c);
-        char name[256];
-        struct seen s;
-        plan_card_name(e->plan, (uint32_t)c, name, sizeof name);
-        if (strlen(name) != len || memcmp(name, where, len) != 0) continue;
-        if (!e->life[job].wish[group].possible || !second_node_holds(e, v, job, group, node, cards))
-            return false;
-        look(e, v, job, group, node, &s);
-        if (s.fit < cards || !s.holds[c - s.first]) return false;
-        take(e, job, group, node, &s, c - s.first, out);
-        return true;
+    int g = 0;
+    while (node >= e->plan->group[g].first_node + e->plan->group[g].nodes) g++;
+    const int cards = second_demand_of(e, job, g)->cards;
+    if (!e->life[job].wish[g].possible || cards > e->plan->group[g].per_node ||
+        (allowed && !allowed[g]) || !second_node_holds(e, v, job, g, node, cards ? cards : 1))
+        return false;
+    look(e, v, job, g, node, s);
+    return s->fit >= cards;
+}
+
+static uint64_t chance(const struct engine *e, const struct view *v, uint64_t salt)
+{
+    uint64_t stays = 0;
+    for (int k = 0; k < v->n; k++) {
+        const struct place *at = &v->at[k];
+        stays += at->n == 0;
+        for (int i = 0; i < at->n; i++)
+            stays += i == 0 || second_node_of(e, at->card[i]) != second_node_of(e, at->card[i - 1]);
     }
-    return false;
+    return node_chance(e->plan, (uint64_t)e->begun, stays, salt);
+}
+
+/* Placement random. */
+static bool by_chance(const struct engine *e, const struct view *v, int job, const bool *allowed,
+                      struct place *out)
+{
+    const uint64_t nodes = (uint64_t)e->plan->nodes;
+    struct seen s;
+    int fit[SECOND_CARDS * 2], n = 0, node = -1, card = 0;
+    for (int i = 0; i < (int)nodes; i++)
+        if (one_holds(e, v, job, allowed, i, &s)) fit[n++] = i;
+    if (n == 0) return false;
+    for (uint64_t salt = 1; salt <= NODE_DRAWS && node < 0; salt++) {
+        const int drawn = (int)(chance(e, v, salt) % nodes);
+        if (one_holds(e, v, job, allowed, drawn, &s)) node = drawn;
+    }
+    if (node < 0) node = fit[chance(e, v, NODE_DRAWS + 1) % (uint64_t)n];
+    one_holds(e, v, job, allowed, node, &s);
+    const int group = (int)(s.g - e->plan->group);
+    if (second_demand_of(e, job, group)->cards == 1)
+        for (uint64_t skip = chance(e, v, 0) % (uint64_t)s.fit; !s.holds[card] || skip-- > 0;)
+            card++;
+    take(e, job, group, node, &s, card, out);
+    return true;
 }
 
 bool second_by_node(const struct engine *e, const struct view *v, int job, const bool *allowed,
@@ -194,6 +222,7 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, const
     const struct place none = { 0 };
     double best = -INFINITY;
     int tie = INT32_MAX;
+    if (is(e, "random")) return by_chance(e, v, job, allowed, out);
     for (size_t g = 0; g < e->plan->n_groups; g++) {
         const struct plan_group *group = &e->plan->group[g];
         const struct demand *d = second_demand_of(e, job, (int)g);
@@ -214,7 +243,5 @@ bool second_by_node(const struct engine *e, const struct view *v, int job, const
             take(e, job, (int)g, node, &s, card, out);
         }
     }
-    struct place there;
-    if (tie != INT32_MAX && e->life[job].job->follow && follow(e, v, job, &there)) *out = there;
     return tie != INT32_MAX;
 }
