@@ -339,6 +339,13 @@ static simtime estimate(const struct job *j)
     return j->row.walltime != JOB_NO_TIME ? j->row.walltime : j->row.duration;
 }
 
+/* Of its estimate, after so long on its cards: somebody who overran it ends at any moment, not now. */
+static simtime estimate_left(const struct job *j, simtime held)
+{
+    const simtime all = estimate(j);
+    return all > held ? all - held : 1;
+}
+
 /* Running jobs end as estimated: not sorted, so step by step. */
 static void draw_estimates(struct sched *s, struct profile *p)
 {
@@ -351,8 +358,8 @@ static void draw_estimates(struct sched *s, struct profile *p)
     }
     RB_FOREACH(j, releases, &s->running)
     {
-        const simtime used = job_held(j, now), all = estimate(j);
-        hold(&p->group[j->group], units_back(s, j), now, after(now, all > used ? all - used : 1));
+        const simtime left = estimate_left(j, job_held(j, now));
+        hold(&p->group[j->group], units_back(s, j), now, after(now, left));
     }
 }
 
@@ -360,7 +367,7 @@ static void draw_estimates(struct sched *s, struct profile *p)
 static bool in_time(struct sched *s, struct profile *p, const struct job *j, simtime *from)
 {
     int group = 0;
-    const simtime used = j->held, all = estimate(j), length = all > used ? all - used : 0;
+    const simtime length = estimate_left(j, j->held);
     const simtime at = promise_for(s, p, j, length, *from, &group);
     if (at == SIM_NEVER) return false;
     hold(&p->group[group], units_of(j, group), at, after(at, length));
@@ -406,8 +413,8 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
                 return "those admitted before it leave no room by its deadline";
         }
         /* Who is late whatever comes - an overrun, a fault - is nobody's reason to be turned away. */
-        const simtime all = estimate(j), left = all > j->held ? all - j->held : 0;
-        if (!in_time(s, p, j, &from) && placed && after(now, left) <= j->row.deadline)
+        const bool hopeless = after(now, estimate_left(j, j->held)) > j->row.deadline;
+        if (!in_time(s, p, j, &from) && placed && !hopeless)
             return "those admitted before it would miss their deadlines";
     }
     if (!placed && !in_time(s, p, newcomer, &from))

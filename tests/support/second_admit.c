@@ -82,7 +82,7 @@ static bool in_time(struct planned *p, int job, simtime *from)
 {
     const struct engine *e = p->e;
     const struct life *l = &e->life[job];
-    const simtime all = estimate(e, job), left = all > l->held ? all - l->held : 0;
+    const simtime all = estimate(e, job), left = all > l->held ? all - l->held : 1;
     simtime best = SIM_NEVER;
     int group = 0;
     for (int g = 0; g < (int)e->plan->n_groups; g++) {
@@ -135,7 +135,7 @@ bool second_admits(struct engine *e, int newcomer)
     l->waiting = true; /* among the others */
     for (int j = next_turn(e, -1); j >= 0; j = next_turn(e, j)) {
         const struct life *w = &e->life[j];
-        const simtime all = estimate(e, j), left = all > w->held ? all - w->held : 0;
+        const simtime all = estimate(e, j), left = all > w->held ? all - w->held : 1;
         if (w->job->deadline == JOB_NO_TIME) continue;
         if (j == newcomer) met = true;
         if (in_time(&p, j, &from) || !met) continue;

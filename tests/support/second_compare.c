@@ -44,8 +44,8 @@ static void compare_jobs(const struct second_case *c, const struct simulated *s,
     for (int i = 0; i < n; i++) {
         const bool sized = j[i].min_gpus != JOB_NO_INT || j[i].max_gpus != JOB_NO_INT;
         if (j[i].attempts <= 1) continue;
-        if (c->shared || j[i].model || sized) within_s = 1e-7;
-        if (j[i].gpus_milli > 1000 || j[i].slots > 1) within_s = fmax(within_s, 2.1e-9);
+        const bool gang = j[i].gpus_milli > 1000 || j[i].slots > 1;
+        if (c->shared || j[i].model || sized || gang) within_s = 1e-7;
     }
     for (int i = 0; i < n; i++) {
         char id[16];

@@ -98,6 +98,25 @@ static void orders(void **state)
     STARTS("'backfill': 'none', 'order': 'deadline'", rows, { "c", 10 }, { "d", 20 }, { "b", 30 });
 }
 
+/* a promised 10 s, is struck after 20 and has none of them left: it waits for three of three cards, until c
+ * ends at 100 s, and b behind it. */
+static void who_overran_still_needs_room_in_the_plan(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '200 s',"
+             "  'fleet': [ { 'name': 'a', 'gpu': 'generic', 'nodes': 1, 'gpus_per_node': 4,"
+             "    'capacity': [ { 'at': '20 s', 'do': 'fail', 'cards': '0' } ] } ],"
+             "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+             "  'schedule': { 'order': 'deadline', 'backfill': 'none', 'place': 'first_fit' },"
+             "  'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+             HEAD "a,0,50,3,10,,40\nc,0,100,1,100,,\nb,30,5,1,5,,60\n");
+    assert_string_equal(sim_job_of(&s, "p", "b")->state, "rejected");
+    assert_close(sim_job_of(&s, "p", "a")->end_s, 150, 1e-9);
+    simulated_fini(&s);
+}
+
 /* Ends come before arrivals of the same instant, and equal arrivals start in the order of the file. */
 static void equal_times(void **state)
 {
@@ -142,10 +161,15 @@ static void the_horizon(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strict_order),         cmocka_unit_test(easy_backfills_by_limits),
-        cmocka_unit_test(easy_beside_the_head), cmocka_unit_test(without_a_limit_nobody_backfills),
-        cmocka_unit_test(a_job_that_overruns),  cmocka_unit_test(orders),
-        cmocka_unit_test(equal_times),          cmocka_unit_test(rejected_jobs_block_nobody),
+        cmocka_unit_test(strict_order),
+        cmocka_unit_test(easy_backfills_by_limits),
+        cmocka_unit_test(easy_beside_the_head),
+        cmocka_unit_test(without_a_limit_nobody_backfills),
+        cmocka_unit_test(a_job_that_overruns),
+        cmocka_unit_test(orders),
+        cmocka_unit_test(who_overran_still_needs_room_in_the_plan),
+        cmocka_unit_test(equal_times),
+        cmocka_unit_test(rejected_jobs_block_nobody),
         cmocka_unit_test(the_horizon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
