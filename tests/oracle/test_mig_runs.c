@@ -170,14 +170,30 @@ static void what_is_being_made_will_be_there(void **state)
 {
     struct simulated s;
     (void)state;
-    simulate(&s, SCHEDULED(2, PLANNED("p", ", 'period': '1000 s'"), "'backfill': 'easy'"),
-             "job_id,submit_s,duration_s,gpus,profile,walltime_s\n"
-             "past,100,100,0.5,host,900\nturns_mig_off,300,100,2,host,900\n"
-             "cpu,900,1000,0,host,1000\n"
-             "both,1002,100,2,host,900\nslice,1003,500,0.25,host,500\n");
-    at(&s, "p", "both", 1030 + 20, 1150, "f.0.0 f.0.1");
-    at(&s, "p", "slice", 1150 + 30, 1680, NULL);
-    simulated_fini(&s);
+    static const char rows[] = "job_id,submit_s,duration_s,gpus,profile,walltime_s,group\n"
+                               "past,100,100,0.5,host,900,x\n"
+                               "turns_mig_off,300,100,2,host,900,x\n"
+                               "cpu,900,1000,0,host,1000,x\n"
+                               "both,1002,100,2,host,900,x\nslice,1003,500,0.25,host,500,y\n";
+    static const char *const scenarios[] = {
+        SCHEDULED(2, PLANNED("p", ", 'period': '1000 s'"), "'backfill': 'easy'"),
+        /* where lent quota would be taken back; nobody borrows */
+        "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "
+        "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 3,"
+        " 'capacity': [{'at': '1 s', 'do': 'remove', 'nodes': '0', 'cards': '2'}]}],"
+        " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+        " 'profiles': {'host': {'host': 1, 'compute': 0}},"
+        " 'schedule': {'backfill': 'easy', 'reclaim': 'always', 'quotas': {"
+        "'x': {'gpus': 2, 'cohort': 'c'}, 'y': {'gpus': 1, 'cohort': 'c'}}},"
+        " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
+        " 'period': '1000 s', 'repartition': '10 s', 'mode_change': '20 s'}}]}",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        simulate(&s, scenarios[i], rows);
+        at(&s, "p", "both", 1030 + 20, 1150, "f.0.0 f.0.1");
+        at(&s, "p", "slice", 1150 + 30, 1680, NULL);
+        simulated_fini(&s);
+    }
 }
 
 /* An elastic job that grows pays for MIG going off on card 0, though its next size was tried there
@@ -223,6 +239,45 @@ static void start_ups_count_for_a_plan(void **state)
     at(&s, "p", "kept", 60, 2005, "f.0.1:3g.20gb@4");
     at(&s, "p", "struck", 10, 2890 + 5, "f.0.1:3g.20gb@0");
     at(&s, "p", "big", 2005, 2305, "f.0.1:3g.20gb@4");
+    simulated_fini(&s);
+}
+
+/* On two cards the forecast for 1000 is 200 s of slices, worth half a card, and what `grows` asks
+ * for: 1400 s of whole cards, which leave no card for an instance. (Its smallest size would.) */
+static void elastic_jobs_count_as_what_they_ask_for(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             SCHEDULED(2, PLANNED("p", ", 'period': '1000 s'"),
+                       "'backfill': 'greedy', 'elastic': 'start'"),
+             "job_id,submit_s,duration_s,gpus,profile,min_gpus,max_gpus\n"
+             "past1,0,100,0.5,host,,\npast2,0,100,0.5,host,,\n"
+             "grows,200,700,2,host,1,2\nslice,1100,100,0.5,host,,\n");
+    at(&s, "p", "grows", 220, 920, "f.0.0 f.0.1");
+    at(&s, "p", "slice", 1100 + 30, 1230, "f.0.0:3g.20gb@0");
+    simulated_fini(&s);
+}
+
+/* Of two cards one has left. The forecast for 1000 is 300 s of slices, worth 150 s of a card, and
+ * the 100 s of `whole`; not the 1800 s of `gone`, which nothing can serve any more. */
+static void nobody_plans_for_what_no_card_will_serve(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             "{'format': 'gpusim-scenario/1', 'name': 's', 'fleet': [{'name': 'f', 'gpu': "
+             "'a100-sxm4-40gb', 'nodes': 1, 'gpus_per_node': 2,"
+             " 'capacity': [{'at': '5 s', 'do': 'remove', 'nodes': '0', 'cards': '1'}]}],"
+             " 'work': [{'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}],"
+             " 'schedule': {'backfill': 'greedy'}, 'profiles': {'host': {'host': 1, 'compute': 0}},"
+             " 'policies': [{'name': 'p', 'share': {'kind': 'mig', 'layout': 'planned',"
+             " 'period': '1000 s', 'repartition': '10 s', 'mode_change': '20 s'}}]}",
+             HEAD "past1,10,150,0.5,host\npast2,10,150,0.5,host\nwhole,300,100,1,host\n"
+                  "gone,500,900,2,host\nslice,1100,100,0.5,host\n");
+    assert_string_equal(sim_job_of(&s, "p", "gone")->state, "rejected");
+    at(&s, "p", "whole", 320, 420, "f.0.0");
+    at(&s, "p", "slice", 1100, 1200, NULL); /* planned at 1000, made by 1030 */
     simulated_fini(&s);
 }
 
@@ -325,6 +380,8 @@ int main(void)
         cmocka_unit_test(what_is_being_made_will_be_there),
         cmocka_unit_test(growing_waits_for_mig_to_go_off),
         cmocka_unit_test(start_ups_count_for_a_plan),
+        cmocka_unit_test(elastic_jobs_count_as_what_they_ask_for),
+        cmocka_unit_test(nobody_plans_for_what_no_card_will_serve),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),
