@@ -94,6 +94,8 @@ mutant plan-forgets-the-repartition unit/test_mig_plan sim/model/mig_plan.c \
     's/at < 0 +\? t->repartition_s/at < 0 ? 0 * t->repartition_s/'
 mutant first-turn-like-the-others unit/test_mig_plan sim/model/mig_plan.c 's/all \* \(p\.n_asked \+ 1\)/all/'
 mutant reservation-forgets-instances oracle/test_mig_runs sim/engine/sched_easy.c 's/    sched_untry\(s\);\n//'
+mutant moves-forget-instances oracle/test_mig_runs sim/engine/sched_migrate.c 's/    sched_untry\((m->)?s\);\n//g'
+mutant forecast-of-smallest-sizes oracle/test_mig_runs sim/engine/carve.c 's/j->n_sizes \? j->asked : j->shape/j->shape/'
 mutant planned-instances-at-once oracle/test_mig_runs sim/engine/cluster_mig.c \
     's/\.planned = true, \.making = true/.planned = true/'
 mutant planned-units-given-away unit/test_cluster sim/engine/cluster_mig.c \

@@ -287,8 +287,8 @@ void sched_submit(struct sched *s, struct job *j)
      * may have a place that had none while jobs were on their way; where one lane has all
      * accounts, those before it may wait for a quota only; the first of its account may take
      * back what was lent; and jobs may make room - elastic ones, or those that move - that were
-     * starting up when they were asked last. Backfill may take it out of turn - where anybody may, unless its like has
-     * found no room since something was given back. */
+     * starting up when they were asked last. Backfill may take it out of turn - where anybody
+     * may, unless its like has found no room since something was given back. */
     const bool anywhere = s->plan->replaces || s->plan->reclaims ||
                           (s->plan->preempts && s->accounts) || s->elastic.n > 0 || s->starting;
     const bool hopeless = s->plan->backfill == BACKFILL_GREEDY && !s->plan->preempts &&

@@ -41,9 +41,12 @@ static bool place_head(struct sched *s, const struct job *head, struct reservati
 /* On the copy of the fleet planned instances that are being made are there, or as on the fleet. */
 static void suppose_made(struct sched *s, simtime now, bool there)
 {
-    for (size_t i = 0; s->made > now && i < s->making.n; i++)
-        there ? cluster_carved(s->then, s->making.v[i])
-              : cluster_copy_instances(s->then, s->cluster, s->making.v[i]);
+    if (s->made <= now) return;
+    for (size_t i = 0; i < s->making.n; i++)
+        if (there)
+            cluster_carved(s->then, s->making.v[i]);
+        else
+            cluster_copy_instances(s->then, s->cluster, s->making.v[i]);
 }
 
 /* Play the promised ends, and what is expected back from repair, on the copy of the fleet until

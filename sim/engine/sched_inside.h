@@ -1,6 +1,7 @@
 /* engine/sched_inside.h - the scheduler's own state, shared by its parts: sched.c (queue,
- * starts, EASY, greedy), sched_preempt.c, sched_replace.c, sched_reserve.c (conservative
- * backfill). For these files only. */
+ * starts, greedy), sched_easy.c, sched_reserve.c (conservative backfill), sched_repair.c,
+ * sched_preempt.c, sched_replace.c, sched_reclaim.c, sched_migrate.c, sched_elastic.c. For these
+ * files only. */
 #ifndef GPUSIM_ENGINE_SCHED_INSIDE_H
 #define GPUSIM_ENGINE_SCHED_INSIDE_H
 
@@ -58,10 +59,10 @@ struct sched {
     simtime made;
     VEC(uint32_t) tried; /* cards of the copy on which somebody was tried */
     bool walking;
-    bool starting; /* moves: who was asked last to go had not begun to work */
-    uint64_t walk;             /* number of the walk through the queue */
-    size_t full;               /* greedy: shapes that met a lack of room in this walk */
-    size_t shapes;             /* request shapes of the candidates */
+    bool starting; /* as moves were tried last, somebody in the way was still starting up */
+    uint64_t walk; /* number of the walk through the queue */
+    size_t full;   /* greedy: shapes that met a lack of room in this walk */
+    size_t shapes; /* request shapes of the candidates */
     VEC(struct placed) placed; /* preemption: who starts; entries beyond n_placed keep memory */
     size_t n_placed;
     const struct job *worst; /* the running job of largest rank */

@@ -70,8 +70,8 @@ static simtime expiry(const struct service *v, const struct query *q)
                                                               : SIM_NEVER - 1;
 }
 
-/* Requests at the head that should have begun before `until` go. The timer follows the head lazily: it rings for a
- * head that has gone, and is set anew. */
+/* Requests at the head that should have begun before `until` go. The timer follows the head
+ * lazily: it rings for a head that has gone, and is set anew. */
 static void expire_until(struct services *s, struct service *v, struct queue *from, simtime until,
                          simtime now)
 {

@@ -395,8 +395,8 @@ static void join(void *state, struct serve_call *q)
 
 /* ---- steps ---- */
 
-/* Who should have begun before `until` leaves. Those that were evicted stand in front, and have been served in part:
- * they stay. */
+/* Who should have begun before `until` leaves. Those that were evicted stand in front, and have
+ * been served in part: they stay. */
 static simtime expire_until(struct engine *e, simtime until, struct serve_news *news)
 {
     if (e->timeout == CFG_NO_TIME) return SIM_NEVER;

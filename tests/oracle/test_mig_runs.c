@@ -281,6 +281,32 @@ static void nobody_plans_for_what_no_card_will_serve(void **state)
     simulated_fini(&s);
 }
 
+/* From 400 on `head` is tried in vain on card 0, over the instances that free1 and free2 have left:
+ * u1, u2 and u3, which need two units each, have no other place. At 1010 m1 and m2 make room on
+ * card 1, and those instances are still there for them. */
+static void what_moves_try_in_vain_is_still_there(void **state)
+{
+    struct simulated s;
+    (void)state;
+    simulate(&s,
+             SCHEDULED(3, "", "'backfill': 'none', 'migrate': 'defrag', 'migrate_pause': '10 s'"),
+             HEAD "u1,0,10000,0.25,host\nfree1,1,200,0.125,host\nu2,2,10000,0.25,host\n"
+                  "u3,3,10000,0.25,host\nfree2,4,200,0.125,host\n"
+                  "b1,5,10000,0.25,host\nb2,6,10000,0.25,host\nm1,7,10000,0.125,host\n"
+                  "y,8,992,0.125,host\nm2,9,10000,0.125,host\n"
+                  "free3,10,200,0.125,host\nc1,10,10000,0.125,host\nc2,10,10000,0.125,host\n"
+                  "c3,10,10000,0.125,host\nc4,10,10000,0.125,host\nc5,10,10000,0.125,host\n"
+                  "c6,10,10000,0.125,host\nhead,400,100,0.5,host\n");
+    at(&s, "dynamic", "free1", 11, 211, "f.0.0:1g.5gb@2");
+    at(&s, "dynamic", "free2", 14, 214, "f.0.0:1g.5gb@3");
+    at(&s, "dynamic", "free3", 20, 220, "f.0.2:1g.5gb@0");
+    at(&s, "dynamic", "y", 18, 1010, "f.0.1:1g.5gb@5");
+    at(&s, "dynamic", "head", 1010 + 10, 1120, "f.0.1:3g.20gb@4");
+    at(&s, "dynamic", "m1", 17, 10017 + 10, "f.0.0:1g.5gb@2");
+    at(&s, "dynamic", "m2", 19, 10019 + 10, "f.0.0:1g.5gb@3");
+    simulated_fini(&s);
+}
+
 /* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
  * that run. */
 static void mode_change_needs_an_empty_card(void **state)
@@ -382,6 +408,7 @@ int main(void)
         cmocka_unit_test(start_ups_count_for_a_plan),
         cmocka_unit_test(elastic_jobs_count_as_what_they_ask_for),
         cmocka_unit_test(nobody_plans_for_what_no_card_will_serve),
+        cmocka_unit_test(what_moves_try_in_vain_is_still_there),
         cmocka_unit_test(mode_change_needs_an_empty_card),
         cmocka_unit_test(several_slices_for_one_process),
         cmocka_unit_test(who_repartitions),
