@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/outfile.h"
+#include "model/fields.h"
 #include "plots/figure_words.h"
 #include "plots/gnuplot.h"
 #include "plots/html.h"
@@ -34,6 +35,72 @@ static double number(json_t *o, const char *key)
     json_t *v = json_object_get(o, key);
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
+
+/* ---- is it all there? ---- */
+
+static void check_list(const struct field_reader *r, const char *list, const char *const *texts,
+                       const char *const *numbers, const char *flag)
+{
+    char at[FIELDS_POINTER], one_at[FIELDS_POINTER];
+    json_t *all = fields_get_child(r, r->doc->root, "", list, JSON_ARRAY, at);
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        json_t *one = fields_get_member(r, all, at, i, one_at);
+        if (!one) continue;
+        for (const char *const *k = texts; *k; k++) fields_get_text(r, one, one_at, *k);
+        for (const char *const *k = numbers; *k; k++) fields_get_num(r, one, one_at, *k);
+        if (flag) fields_get_bool(r, one, one_at, flag);
+    }
+}
+
+static void check_runs(const struct field_reader *r)
+{
+    char at[FIELDS_POINTER], one_at[FIELDS_POINTER];
+    json_t *runs = fields_get_child(r, r->doc->root, "", "runs", JSON_ARRAY, at);
+    size_t n;
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        json_t *one = fields_get_member(r, runs, at, i, one_at);
+        if (!one) continue;
+        fields_get_text(r, one, one_at, "gpusim_version");
+        fields_get_text(r, one, one_at, "scenario_sha256");
+        fields_get_count(r, one, one_at, "seed");
+        fields_get_text_list(r, one, one_at, "unstable", &n);
+        if (json_object_get(one, "set")) fields_get_text_list(r, one, one_at, "set", &n);
+    }
+    if (runs && json_array_size(runs) != 2)
+        json_problem(r->d, r->doc, at, "expected 2 runs, found %zu", json_array_size(runs));
+}
+
+/* Whatever the page shows is of its type. */
+static int check(const struct json_doc *doc, struct err *e)
+{
+    static const char *const row_texts[] = { "policy", "metric", "over", NULL };
+    static const char *const row_numbers[] = { "n",   "first", "second", "difference",
+                                               "low", "high",  "p",      NULL };
+    static const char *const total_texts[] = { "policy", "metric", NULL };
+    static const char *const total_numbers[] = { "first", "second", "difference", NULL };
+    struct diag d;
+    diag_init(&d);
+    const struct field_reader r = { arena_create(), doc, &d };
+    size_t n;
+    if (fields_is_format(doc, "gpusim-compare/1", &d)) {
+        fields_get_text(&r, doc->root, "", "first");
+        fields_get_text(&r, doc->root, "", "second");
+        fields_get_bool(&r, doc->root, "", "paired");
+        fields_get_bool(&r, doc->root, "", "significant");
+        fields_get_count(&r, doc->root, "", "unmatched_jobs");
+        fields_get_text_list(&r, doc->root, "", "only_first", &n);
+        fields_get_text_list(&r, doc->root, "", "only_second", &n);
+        check_list(&r, "rows", row_texts, row_numbers, "significant");
+        check_list(&r, "totals", total_texts, total_numbers, NULL);
+        check_runs(&r);
+    }
+    const int rc = diag_result(&d, e);
+    diag_fini(&d);
+    arena_destroy(r.a);
+    return rc;
+}
+
+/* ---- what it says ---- */
 
 static size_t policy_of(const struct two *t, const char *name)
 {
@@ -313,7 +380,10 @@ static void again(struct page *p, const struct two *two)
     json_array_foreach(json_object_get(two->doc, "runs"), i, one)
     {
         struct strbuf b = { 0 };
-        strbuf_addf(&b, "gpusim run SCENARIO --seed %.0f", number(one, "seed"));
+        json_t *seed = json_object_get(one, "seed"); /* a string where JSON numbers end */
+        strbuf_addz(&b, "gpusim run SCENARIO --seed ");
+        if (json_is_string(seed)) strbuf_addz(&b, json_string_value(seed));
+        if (json_is_integer(seed)) strbuf_addf(&b, "%lld", (long long)json_integer_value(seed));
         json_array_foreach(json_object_get(one, "set"), k, set)
         {
             const char *s = json_string_value(set);
@@ -364,9 +434,7 @@ int compare_page_build(const char *dir, enum lang lang, struct err *e)
     char *path = xasprintf("%s/compare.json", dir), *html = xasprintf("%s/report.html", dir);
     int rc = json_doc_load(&doc, path, e);
     unlink(html);
-    if (rc == 0 && strcmp(text(doc.root, "format"), "gpusim-compare/1") != 0)
-        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },
-                     "expected \"format\": \"gpusim-compare/1\"");
+    if (rc == 0) rc = check(&doc, e);
     if (rc == 0) {
         two.doc = doc.root;
         read_policies(&two);

@@ -1,5 +1,6 @@
 #include "model/fields.h"
 
+#include "base/dec.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -133,10 +134,8 @@ uint64_t fields_get_count(const struct field_reader *r, json_t *obj, const char 
     if (!v) return 0;
     if (json_is_integer(v) && json_integer_value(v) >= 0) return (uint64_t)json_integer_value(v);
     if (json_is_string(v)) {
-        char *end;
-        const char *s = json_string_value(v);
-        uint64_t n = strtoull(s, &end, 10);
-        if (*s >= '0' && *s <= '9' && *end == '\0') return n;
+        uint64_t n;
+        if (dec_u64(json_string_value(v), json_string_length(v), &n) == DEC_OK) return n;
     }
     fields_wrong(r, at, key, "a count", v);
     return 0;
@@ -239,8 +238,12 @@ const double *fields_get_numbers(const struct field_reader *r, json_t *o, const 
     json_t *list = fields_get_child(r, o, at, key, JSON_ARRAY, here);
     double *x = arena_array(r->a, json_array_size(list) + 1, sizeof *x);
     for (*n = 0; *n < json_array_size(list); ++*n) {
-        const json_t *one = json_array_get(list, *n);
+        json_t *one = json_array_get(list, *n);
+        char one_at[FIELDS_POINTER], found[96];
         x[*n] = json_is_number(one) ? json_number_value(one) : NAN;
+        if (json_is_number(one) || json_is_null(one)) continue;
+        json_problem(r->d, r->doc, json_pointer_index(one_at, sizeof one_at, here, *n),
+                     "expected a number or null, found %s", json_found(found, sizeof found, one));
     }
     return x;
 }
