@@ -63,8 +63,10 @@ static void check_runs(const struct field_reader *r)
         fields_get_text(r, one, one_at, "gpusim_version");
         fields_get_text(r, one, one_at, "scenario_sha256");
         fields_get_count(r, one, one_at, "seed");
-        fields_get_text_list(r, one, one_at, "unstable", &n);
-        if (json_object_get(one, "set")) fields_get_text_list(r, one, one_at, "set", &n);
+        static const char *const may_be[] = { "unstable", "set" };
+        for (size_t k = 0; k < 2; k++)
+            if (json_object_get(one, may_be[k]))
+                fields_get_text_list(r, one, one_at, may_be[k], &n);
     }
     if (runs && json_array_size(runs) != 2)
         json_problem(r->d, r->doc, at, "expected 2 runs, found %zu", json_array_size(runs));

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "cli/command.h"
+#include "cli/problems.h"
+#include "model/result.h"
 #include "whatif/compare.h"
 
 #include <math.h>
@@ -256,6 +258,20 @@ static json_t *unstable_policies(const json_t *result)
     return names;
 }
 
+/* All of a result is checked, whatever of it is compared. */
+static int check_result(const struct json_doc *doc, struct err *e)
+{
+    struct arena *a = arena_create();
+    struct result r;
+    struct diag d;
+    diag_init(&d);
+    result_read(&r, a, doc, &d);
+    const int rc = d.count > 0 ? problems_first(&d, e) : result_check_whole(doc, e);
+    diag_fini(&d);
+    arena_destroy(a);
+    return rc;
+}
+
 /* What was run, of each: version, seed, hash of the scenario and what was set besides; which
  * policies are unstable. */
 static int read_runs(char **operand, json_t *runs, struct err *e)
@@ -267,6 +283,7 @@ static int read_runs(char **operand, json_t *runs, struct err *e)
         char *path = xasprintf("%s/result.json", operand[i]);
         json_t *one = json_object(), *v;
         rc = json_doc_load(&doc, path, e);
+        if (rc == 0) rc = check_result(&doc, e);
         for (size_t k = 0; rc == 0 && k < sizeof kept / sizeof *kept; k++)
             if ((v = json_object_get(doc.root, kept[k]))) json_object_set(one, kept[k], v);
         if (rc == 0) json_object_set_new(one, "unstable", unstable_policies(doc.root));
@@ -341,8 +358,8 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     if (o.quiet) log_set_level(LOG_QUIET);
     if (n != 2)
         rc = err_set(e, ERR_USAGE, NULL, "expected two result folders, found %d operands", n);
-    if (rc == 0) rc = compare_folders(&c, operand[0], operand[1], o.unpaired, 0, a, e);
     if (rc == 0) rc = read_runs(operand, runs, e);
+    if (rc == 0) rc = compare_folders(&c, operand[0], operand[1], o.unpaired, 0, a, e);
     if (rc == 0) {
         warn(&c);
         warn_of_versions(runs, operand);

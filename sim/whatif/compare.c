@@ -33,15 +33,16 @@ struct side {
 
 /* ---- what was run ---- */
 
-/* All of the result, whatever of it is compared; what it needs of memory stays in the arena. */
-static int read_result(const struct side *s, struct result *r, struct arena *a, struct err *e)
+/* That jobs.csv is the one that the run wrote. */
+static int check_jobs(const struct side *s, struct arena *a, struct err *e)
 {
+    struct result r = { 0 };
     struct diag d;
     diag_init(&d);
-    result_read(r, a, &s->doc, &d);
+    result_read_files(&r, a, &s->doc, &d);
     int rc = diag_result(&d, e);
     diag_fini(&d);
-    return rc == 0 ? result_check_whole(&s->doc, e) : rc;
+    return rc == 0 ? result_check_file(&r, s->dir, "jobs.csv", e) : rc;
 }
 
 static int open_side(struct side *s, const char *dir, struct arena *a, struct err *e)
@@ -55,8 +56,7 @@ static int open_side(struct side *s, const char *dir, struct arena *a, struct er
     s->policies = json_object_get(s->doc.root, "policies");
     if (!format || strcmp(format, "gpusim-result/1") != 0 || !json_is_array(s->policies))
         return err_set(e, ERR_INPUT, &at, "expected a result (gpusim-result/1)");
-    struct result r;
-    if ((rc = read_result(s, &r, a, e)) != 0) return rc;
+    if ((rc = result_check_whole(&s->doc, e)) != 0) return rc;
     const char *warmup = json_string_value(json_path_get(s->doc.root, "scenario.warmup"));
     simtime ns = 0;
     if (warmup && unit_parse_time(warmup, &ns, NULL) != 0)
@@ -68,7 +68,7 @@ static int open_side(struct side *s, const char *dir, struct arena *a, struct er
         rc = err_set(e, ERR_IO, &jobs, "cannot read the jobs of the run");
         err_hint(e, "run the scenario with \"output\": {\"jobs\": true}");
     }
-    return rc == 0 ? result_check_file(&r, s->dir, "jobs.csv", e) : rc;
+    return rc == 0 ? check_jobs(s, a, e) : rc;
 }
 
 /* Name, kind and load of every work item: with the hashes of their files, the work. */
