@@ -138,9 +138,12 @@ static void of_two_runs(void **state)
 {
     const char *dir = stored(
         "compare.json",
-        "{'format': 'gpusim-compare/1', 'first': 'a', 'second': 'b', 'policies': ['x', 'mig', 'y', 'mps'], 'rows': "
+        "{'format': 'gpusim-compare/1', 'first': 'a', 'second': 'b', 'policies': ['x', 'mig', 'y', 'mps'], "
+        "'paired': true, 'significant': true, 'unmatched_jobs': 0, 'only_first': [], 'only_second': [], 'runs': ["
+        "{'gpusim_version': '0', 'seed': 1, 'scenario_sha256': 'a'}, "
+        "{'gpusim_version': '0', 'seed': 2, 'scenario_sha256': 'a'}], 'rows': "
         "[{'policy': 'mig', 'metric': 'wait_s', 'n': 15, 'first': 100, 'second': 75, 'difference': -25, 'low': -40, "
-        "'high': -10, 'p': 0.002, 'significant': true}], 'totals': [{'policy': 'mps', 'metric': "
+        "'high': -10, 'p': 0.002, 'over': 'jobs', 'significant': true}], 'totals': [{'policy': 'mps', 'metric': "
         "'gpu.energy_kwh', 'first': 5, 'second': 4, 'difference': -1}]}");
     struct err e = { 0 };
     char path[500];
