@@ -220,6 +220,8 @@ if [ "${LONG-}" ]; then # tens of seconds
     mutant repair-takes-as-long-as-life oracle/test_breakdowns sim/engine/fault_times.c 's/down \? repair : fault_unit_mtbf/fault_unit_mtbf/'
     mutant service-frees-a-slot-early oracle/test_services sim/engine/service_work.c \
         's/const double work = v->plan->serve->work_ns/const double work = 1 \/ (double)v->n_up * v->plan->serve->work_ns/'
+    mutant service-queue-goes-on-at-who-left unit/test_service_queue sim/engine/service_inside.h \
+        's/if \(from->inserted == q\) from->inserted = NULL;//'
     mutant service-random-is-one-queue oracle/test_services sim/policy/route_random.c \
         's/\.pick = pick,/.shared = true, .pick = pick,/'
     mutant stability-never-doubted oracle/test_queueing sim/metrics/stability.c 's/return \(t->growth < 1\.0 \|\|/return true || (t->growth < 1.0 ||/'
