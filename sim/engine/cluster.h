@@ -74,9 +74,6 @@ const struct plan *cluster_plan(const struct cluster *c);
 const struct card *cluster_card(const struct cluster *c, uint32_t card);
 const struct node *cluster_node(const struct cluster *c, int32_t node);
 void *cluster_place_state(const struct cluster *c); /* what place_ops.create() made; may be NULL */
-/* A job has been given cards in this run: placements by chance draw anew. */
-void cluster_began(struct cluster *c);
-uint64_t cluster_begun(const struct cluster *c); /* how often */
 
 /* ---- queries for placement policies; false: nothing fits now ---- */
 

@@ -59,7 +59,6 @@ struct cluster {
     struct node *node;
     struct group *group;
     void *place_state;
-    uint64_t begun;
 };
 
 static inline size_t cluster_in_group(const struct cluster *c, const struct card *card)

@@ -63,13 +63,3 @@ void cluster_prefer_free(const struct cluster *c, const struct cluster *other,
 {
     prefer(c, other, r, true, p);
 }
-
-void cluster_began(struct cluster *c)
-{
-    c->begun++;
-}
-
-uint64_t cluster_begun(const struct cluster *c)
-{
-    return c->begun;
-}

@@ -51,6 +51,8 @@ struct place_ops {
     void (*serviced)(void *state, int32_t node);
     /* A job was submitted: one request for each group, as for pick_any(). */
     void (*submitted)(void *state, const struct place_request *r);
+    /* A job has been given cards in this run (not only in a trial). */
+    void (*began)(void *state);
 };
 
 extern const struct place_ops *const place_all[]; /* NULL-terminated, sorted by name */

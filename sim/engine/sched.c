@@ -377,8 +377,10 @@ void sched_started(struct sched *s, struct job *j)
     j->held_size = j->at_size;
     account_move(s, j, j->allocated, true);
     sched_elastic_note(s, j, true);
-    cluster_began(s->cluster);
-    if (s->then) cluster_began(s->then);
+    if (s->plan->place->began) {
+        s->plan->place->began(cluster_place_state(s->cluster));
+        if (s->then) s->plan->place->began(cluster_place_state(s->then));
+    }
     if (!keeps_running(s)) return;
     j->limit_end = SIM_NEVER;
     const simtime limit = job_limit(j);

@@ -44,7 +44,7 @@ struct node_scores {
     size_t n_memos, max_memos;
     int bucket[BUCKETS];
     struct place_request *one; /* scratch: pick() in one group */
-    uint64_t stays;            /* of jobs on nodes */
+    uint64_t begun, stays;     /* how often jobs got cards; of jobs on nodes now */
 };
 
 /* ---- creation ---- */
@@ -158,6 +158,12 @@ void node_scores_submitted(void *state, const struct place_request *r)
 {
     struct node_scores *s = state;
     if (s->rule->submitted && s->rule->submitted(s->self, r)) s->epoch++;
+}
+
+void node_scores_began(void *state)
+{
+    struct node_scores *s = state;
+    s->begun++;
 }
 
 /* ---- requests that were seen ---- */
@@ -290,7 +296,7 @@ uint64_t node_chance(const struct plan *p, uint64_t begun, uint64_t stays, uint6
 uint64_t node_scores_chance(const struct cluster *c, uint64_t salt)
 {
     const struct node_scores *s = cluster_place_state(c);
-    return node_chance(s->plan, cluster_begun(c), s->stays, salt);
+    return node_chance(s->plan, s->begun, s->stays, salt);
 }
 
 /* The rank of a node that fits, all equally likely; there is one. */

@@ -60,12 +60,13 @@ void node_scores_destroy(void *state);
 void node_scores_changed(void *state, int32_t node, const struct place_request *r, bool take);
 void node_scores_serviced(void *state, int32_t node);
 void node_scores_submitted(void *state, const struct place_request *r);
+void node_scores_began(void *state);
 bool node_scores_pick(const struct cluster *c, const struct place_request *r, struct pick *out);
 int node_scores_pick_any(const struct cluster *c, const struct place_request *r, struct pick *out);
 #define NODE_SCORES_OPS                                                                            \
     .pick = node_scores_pick, .pick_any = node_scores_pick_any, .destroy = node_scores_destroy,    \
     .changed = node_scores_changed, .serviced = node_scores_serviced,                              \
-    .submitted = node_scores_submitted
+    .submitted = node_scores_submitted, .began = node_scores_began
 
 /* For rules. */
 static inline bool slot_holds(const struct slot *s, const struct demand *d)

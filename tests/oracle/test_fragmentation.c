@@ -243,7 +243,7 @@ static void run(const struct experiment *x, const struct plan *p, bool fragments
             const int g = p->place->pick_any(c, pod.r, &pick);
             if (g >= 0) {
                 cluster_take(c, &pod.r[g], &pick);
-                cluster_began(c);
+                if (p->place->began) p->place->began(cluster_place_state(c));
                 out->placed++;
                 out->milli += milli;
             }

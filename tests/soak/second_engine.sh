@@ -8,6 +8,8 @@ bad=0
 for name in second_engine second_services; do
     program=${B:-build/release}/tests/oracle/test_$name
     make -s B="${B:-build/release}" "$program" >/dev/null || { echo "not ok $name: does not build"; exit 1; }
-    if "$program" 2>/dev/null | sed 's/^/# /'; then echo "ok $name: two thousand scenarios agree"; else echo "not ok $name"; bad=1; fi
+    said=$("$program" 2>&1) rc=$?
+    grep -v '^gpusim: ' <<<"$said" | sed 's/^/# /' # not its warnings of each scenario
+    if [ $rc = 0 ] && ! grep -q SKIPPED <<<"$said"; then echo "ok $name: two thousand scenarios agree"; else echo "not ok $name"; bad=1; fi
 done
 exit $bad
