@@ -1,6 +1,7 @@
 #include "plots/beside.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "plots/html.h"
 #include "plots/size_plots.h"
@@ -102,7 +103,7 @@ static void read_folder(struct beside *b, const char *dir, size_t len, const cha
                         enum lang lang)
 {
     plots_build *const build = strcmp(end, "size") == 0 ? size_plots_build : sweep_plots_build;
-    struct err unheard = { 0 };
+    struct err failed = { 0 };
     const char *version;
     size_t made;
     struct dirent **entry = NULL;
@@ -114,7 +115,8 @@ static void read_folder(struct beside *b, const char *dir, size_t len, const cha
         b->name = b->name ? arena_printf(b->a, "%s, %s", b->name, name) : arena_strdup(b->a, name);
         if (version && !b->other) b->other = arena_strdup(b->a, name);
         if (version && !b->version) b->version = version;
-        build(folder, to, lang, &made, &unheard); /* what could not be drawn is not shown */
+        if (build(folder, to, lang, &made, &failed) == ERR_INPUT)
+            log_warn("%s: %s: the report goes without it", failed.where, failed.msg);
         const int n = scandir(to, &entry, is_tsv, by_name);
         for (int i = 0; i < n; i++) {
             if (str_starts(entry[i]->d_name, prefix)) add(b, to, entry[i]->d_name);

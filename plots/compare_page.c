@@ -1,6 +1,7 @@
 /* plots/compare_page.c - two runs against each other on one page, from compare.json. */
 #include "plots/compare_page.h"
 
+#include "base/json_shape.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 #include "model/fields.h"
@@ -38,67 +39,61 @@ static double number(json_t *o, const char *key)
 
 /* ---- is it all there? ---- */
 
-static void check_list(const struct field_reader *r, const char *list, const char *const *texts,
-                       const char *const *numbers, const char *flag)
-{
-    char at[FIELDS_POINTER], one_at[FIELDS_POINTER];
-    json_t *all = fields_get_child(r, r->doc->root, "", list, JSON_ARRAY, at);
-    for (size_t i = 0; i < json_array_size(all); i++) {
-        json_t *one = fields_get_member(r, all, at, i, one_at);
-        if (!one) continue;
-        for (const char *const *k = texts; *k; k++) fields_get_text(r, one, one_at, *k);
-        for (const char *const *k = numbers; *k; k++) fields_get_num(r, one, one_at, *k);
-        if (flag) fields_get_bool(r, one, one_at, flag);
-    }
-}
-
-static void check_runs(const struct field_reader *r)
-{
-    char at[FIELDS_POINTER], one_at[FIELDS_POINTER];
-    json_t *runs = fields_get_child(r, r->doc->root, "", "runs", JSON_ARRAY, at);
-    size_t n;
-    for (size_t i = 0; i < json_array_size(runs); i++) {
-        json_t *one = fields_get_member(r, runs, at, i, one_at);
-        if (!one) continue;
-        fields_get_text(r, one, one_at, "gpusim_version");
-        fields_get_text(r, one, one_at, "scenario_sha256");
-        fields_get_count(r, one, one_at, "seed");
-        static const char *const may_be[] = { "unstable", "set" };
-        for (size_t k = 0; k < 2; k++)
-            if (json_object_get(one, may_be[k]))
-                fields_get_text_list(r, one, one_at, may_be[k], &n);
-    }
-    if (runs && json_array_size(runs) != 2)
-        json_problem(r->d, r->doc, at, "expected 2 runs, found %zu", json_array_size(runs));
-}
+static const struct json_shape row_shape[] = {
+    { "policy", JSON_KIND_TEXT, NULL, false },
+    { "metric", JSON_KIND_TEXT, NULL, false },
+    { "over", JSON_KIND_TEXT, NULL, false },
+    { "n", JSON_KIND_NUMBER, NULL, false },
+    { "first", JSON_KIND_NUMBER, NULL, false },
+    { "second", JSON_KIND_NUMBER, NULL, false },
+    { "difference", JSON_KIND_NUMBER, NULL, false },
+    { "low", JSON_KIND_NUMBER, NULL, false },
+    { "high", JSON_KIND_NUMBER, NULL, false },
+    { "p", JSON_KIND_NUMBER, NULL, false },
+    { "significant", JSON_KIND_FLAG, NULL, false },
+    { 0 },
+};
+static const struct json_shape total_shape[] = {
+    { "policy", JSON_KIND_TEXT, NULL, false },
+    { "metric", JSON_KIND_TEXT, NULL, false },
+    { "first", JSON_KIND_NUMBER, NULL, false },
+    { "second", JSON_KIND_NUMBER, NULL, false },
+    { "difference", JSON_KIND_NUMBER, NULL, false },
+    { 0 },
+};
+static const struct json_shape run_shape[] = {
+    { "gpusim_version", JSON_KIND_TEXT, NULL, false },
+    { "scenario_sha256", JSON_KIND_TEXT, NULL, false },
+    { "seed", JSON_KIND_COUNT, NULL, false },
+    { "unstable", JSON_KIND_TEXTS, NULL, true },
+    { "set", JSON_KIND_TEXTS, NULL, true },
+    { 0 },
+};
+static const struct json_shape compare_shape[] = {
+    { "first", JSON_KIND_TEXT, NULL, false },
+    { "second", JSON_KIND_TEXT, NULL, false },
+    { "paired", JSON_KIND_FLAG, NULL, false },
+    { "significant", JSON_KIND_FLAG, NULL, false },
+    { "unmatched_jobs", JSON_KIND_COUNT, NULL, false },
+    { "only_first", JSON_KIND_TEXTS, NULL, false },
+    { "only_second", JSON_KIND_TEXTS, NULL, false },
+    { "rows", JSON_KIND_OBJECTS, row_shape, false },
+    { "totals", JSON_KIND_OBJECTS, total_shape, false },
+    { "runs", JSON_KIND_OBJECTS, run_shape, false },
+    { 0 },
+};
 
 /* Whatever the page shows is of its type. */
 static int check(const struct json_doc *doc, struct err *e)
 {
-    static const char *const row_texts[] = { "policy", "metric", "over", NULL };
-    static const char *const row_numbers[] = { "n",   "first", "second", "difference",
-                                               "low", "high",  "p",      NULL };
-    static const char *const total_texts[] = { "policy", "metric", NULL };
-    static const char *const total_numbers[] = { "first", "second", "difference", NULL };
     struct diag d;
     diag_init(&d);
-    const struct field_reader r = { arena_create(), doc, &d };
-    size_t n;
-    if (fields_is_format(doc, "gpusim-compare/1", &d)) {
-        fields_get_text(&r, doc->root, "", "first");
-        fields_get_text(&r, doc->root, "", "second");
-        fields_get_bool(&r, doc->root, "", "paired");
-        fields_get_bool(&r, doc->root, "", "significant");
-        fields_get_count(&r, doc->root, "", "unmatched_jobs");
-        fields_get_text_list(&r, doc->root, "", "only_first", &n);
-        fields_get_text_list(&r, doc->root, "", "only_second", &n);
-        check_list(&r, "rows", row_texts, row_numbers, "significant");
-        check_list(&r, "totals", total_texts, total_numbers, NULL);
-        check_runs(&r);
-    }
+    if (fields_is_format(doc, "gpusim-compare/1", &d)) json_shape_check(doc, compare_shape, &d);
+    const size_t runs = json_array_size(json_object_get(doc->root, "runs"));
+    if (d.count == 0 && runs != 2)
+        json_problem(&d, doc, "/runs", "expected 2 runs, found %zu", runs);
     const int rc = diag_result(&d, e);
     diag_fini(&d);
-    arena_destroy(r.a);
     return rc;
 }
 

@@ -1,6 +1,8 @@
 #include "plots/size_plots.h"
 
-#include "base/json.h"
+#include "base/dec.h"
+#include "base/json_shape.h"
+#include "model/fields.h"
 #include "plots/figure_words.h"
 #include "plots/palette.h"
 #include "plots/pictures.h"
@@ -27,8 +29,7 @@ struct drawing {
 
 static const char *text(const json_t *v, const char *key)
 {
-    const char *s = json_string_value(json_object_get(v, key));
-    return s ? s : "";
+    return json_string_value(json_object_get(v, key));
 }
 
 /* "mig, cards of a = l4" */
@@ -39,7 +40,7 @@ static const char *name_of(struct drawing *d, const json_t *answer)
     json_object_foreach(json_object_get(answer, "over"), key, v)
     {
         s = arena_printf(d->a, "%s, %s = %s", s, axis_words(d->pictures.lang, d->a, key),
-                         json_string_value(v) ? json_string_value(v) : "");
+                         json_string_value(v));
     }
     return s;
 }
@@ -88,7 +89,6 @@ static void fleet_row(struct drawing *d, struct strbuf *out, const char *line, s
     const double mean = as.times * number(target, "value"), low = as.times * number(target, "low"),
                  high = as.times * number(target, "high");
     const double cards = number(trial, "cards"), nodes = number(trial, "nodes");
-    if (!isfinite(cards)) return;
     strbuf_addf(out, "%.9g", cards);
     data_number(out, mean);
     data_number(out, isfinite(low) ? low : mean);
@@ -178,15 +178,83 @@ static int curve(struct drawing *d, size_t q, struct err *e)
     return 0;
 }
 
-static bool all_texts(const json_t *list)
+/* ---- is it all there? ---- */
+
+static const struct json_shape target_shape[] = {
+    { "value", JSON_KIND_NUMBER, NULL, false },
+    { "low", JSON_KIND_NUMBER, NULL, false },
+    { "high", JSON_KIND_NUMBER, NULL, false },
+    { "verdict", JSON_KIND_TEXT, NULL, false },
+    { 0 },
+};
+static const struct json_shape trial_shape[] = {
+    { "nodes", JSON_KIND_COUNT, NULL, false },
+    { "cards", JSON_KIND_COUNT, NULL, false },
+    { "met", JSON_KIND_FLAG, NULL, false },
+    { "targets", JSON_KIND_OBJECTS, target_shape, false },
+    { 0 },
+};
+static const struct json_shape answer_shape[] = {
+    { "name", JSON_KIND_TEXT, NULL, false },
+    { "over", JSON_KIND_MAP_OF_TEXTS, NULL, true },
+    { "tried", JSON_KIND_OBJECTS, trial_shape, false },
+    { 0 },
+};
+static const struct json_shape size_shape[] = {
+    { "gpusim_version", JSON_KIND_TEXT, NULL, true },
+    { "slo", JSON_KIND_TEXTS, NULL, false },
+    { "policy_order", JSON_KIND_TEXTS, NULL, true },
+    { "policies", JSON_KIND_OBJECTS, answer_shape, false },
+    { 0 },
+};
+
+/* "jobs.wait_s.p95<=600" */
+static bool is_target(const char *s)
 {
-    size_t i;
-    json_t *v;
-    json_array_foreach(list, i, v)
+    const char *sign = strpbrk(s, "<>=!");
+    double number;
+    if (!sign || sign == s) return false;
+    sign += strspn(sign, "<>=! ");
+    return dec_double(sign, strlen(sign), &number) == DEC_OK;
+}
+
+/* Every trial says of every target how it stands. */
+static void check_targets(const struct json_doc *doc, struct diag *d)
+{
+    const size_t n = json_array_size(json_object_get(doc->root, "slo"));
+    size_t i, k;
+    json_t *answer, *trial, *slo;
+    json_array_foreach(json_object_get(doc->root, "slo"), i, slo)
     {
-        if (!json_is_string(v)) return false;
+        char pointer[32], found[96];
+        snprintf(pointer, sizeof pointer, "/slo/%zu", i);
+        if (!is_target(json_string_value(slo)))
+            json_problem(d, doc, pointer, "expected a figure, a comparison and a number, found %s",
+                         json_found(found, sizeof found, slo));
     }
-    return json_is_array(list);
+    json_array_foreach(json_object_get(doc->root, "policies"), i, answer)
+    {
+        json_array_foreach(json_object_get(answer, "tried"), k, trial)
+        {
+            const size_t found = json_array_size(json_object_get(trial, "targets"));
+            char pointer[96];
+            snprintf(pointer, sizeof pointer, "/policies/%zu/tried/%zu/targets", i, k);
+            if (found != n)
+                json_problem(d, doc, pointer, "expected %zu, as many as /slo has, found %zu", n,
+                             found);
+        }
+    }
+}
+
+static int check(const struct json_doc *doc, struct err *e)
+{
+    struct diag d;
+    diag_init(&d);
+    if (fields_is_format(doc, "gpusim-size/1", &d)) json_shape_check(doc, size_shape, &d);
+    if (d.count == 0) check_targets(doc, &d);
+    const int rc = diag_result(&d, e);
+    diag_fini(&d);
+    return rc;
 }
 
 int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n, struct err *e)
@@ -197,14 +265,9 @@ int size_plots_build(const char *dir, const char *to, enum lang lang, size_t *n,
     *n = 0;
     int rc = json_doc_load(&doc, path, e);
     if (rc != 0) goto out;
+    if ((rc = check(&doc, e)) != 0) goto out;
     d.slo = json_object_get(doc.root, "slo");
     const json_t *policies = json_object_get(doc.root, "policies");
-    if (strcmp(text(doc.root, "format"), "gpusim-size/1") != 0 || !all_texts(d.slo) ||
-        !json_is_array(policies)) {
-        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },
-                     "expected the answer of a sizing (gpusim-size/1)");
-        goto out;
-    }
     read_lines(&d, policies, json_object_get(doc.root, "policy_order"));
     d.pictures = (struct pictures){ .a = d.a, .lang = lang };
     rc = pictures_begin(&d.pictures, dir, to, doc.root, path, e);

@@ -10,6 +10,7 @@
 #include "plots/palette.h"
 #include "plots/pictures.h"
 #include "plots/report_data.h"
+#include "plots/sweep_doc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ struct drawing {
 
 /* ---- reading ---- */
 
-static int read_axes(struct drawing *d, json_t *vary)
+static void read_axes(struct drawing *d, json_t *vary)
 {
     d->n_axes = json_array_size(vary);
     for (size_t i = 0; i < d->n_axes && i < 2; i++) {
@@ -53,16 +54,13 @@ static int read_axes(struct drawing *d, json_t *vary)
         x->n = json_array_size(values);
         x->value = arena_array(d->arena, x->n + 1, sizeof *x->value);
         x->number = arena_array(d->arena, x->n + 1, sizeof *x->number);
-        if (!x->path) return -1;
         double *number = x->number;
         for (size_t k = 0; k < x->n; k++) {
             x->value[k] = json_string_value(json_array_get(values, k));
-            if (!x->value[k]) return -1;
             if (dec_double(x->value[k], strlen(x->value[k]), &number[k]) != DEC_OK)
                 x->number = NULL;
         }
     }
-    return 0;
 }
 
 static void read_policies(struct drawing *d, const json_t *order)
@@ -77,8 +75,8 @@ static void read_policies(struct drawing *d, const json_t *order)
         {
             const char *name = json_string_value(json_object_get(policy, "name"));
             size_t p = 0;
-            while (name && p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
-            if (!name || p < d->n_policies || p == SWEEP_PLOT_POLICIES) continue;
+            while (p < d->n_policies && strcmp(d->policy[p], name) != 0) p++;
+            if (p < d->n_policies || p == SWEEP_PLOT_POLICIES) continue;
             d->policy[d->n_policies++] = name;
             palette_add(&all, name);
         }
@@ -92,8 +90,7 @@ static json_t *policy_of(const json_t *point, const char *name)
     json_t *p;
     json_array_foreach(json_object_get(point, "policies"), i, p)
     {
-        const char *is = json_string_value(json_object_get(p, "name"));
-        if (is && strcmp(is, name) == 0) return p;
+        if (strcmp(json_string_value(json_object_get(p, "name")), name) == 0) return p;
     }
     return NULL;
 }
@@ -191,8 +188,8 @@ static size_t index_of(const struct axis *x, const json_t *point)
 {
     const char *is = json_string_value(json_object_get(json_object_get(point, "set"), x->path));
     size_t k = 0;
-    while (is && k < x->n && strcmp(x->value[k], is) != 0) k++;
-    return is ? k : x->n;
+    while (strcmp(x->value[k], is) != 0) k++;
+    return k;
 }
 
 /* ---- writing ---- */
@@ -270,7 +267,7 @@ static int curve(struct drawing *d, const char *name, struct err *e)
     for (size_t i = 0; i < n; i++) {
         const json_t *point = json_array_get(d->points, i);
         const size_t k = index_of(x, point);
-        at[i] = (struct at){ x->number && k < x->n ? x->number[k] : (double)k, k, point };
+        at[i] = (struct at){ x->number ? x->number[k] : (double)k, k, point };
     }
     qsort(at, n, sizeof *at, by_x);
     const enum lang lang = d->pictures.lang;
@@ -289,8 +286,7 @@ static int curve(struct drawing *d, const char *name, struct err *e)
         strbuf_addz(&out, "\n\n");
         data_name(&out, d->policy[p]);
         strbuf_addz(&out, "\tvalue\tmean\tlow\thigh\ttext\n");
-        for (size_t i = 0; i < n; i++)
-            if (at[i].k < x->n) curve_row(d, &out, &at[i], p, name);
+        for (size_t i = 0; i < n; i++) curve_row(d, &out, &at[i], p, name);
     }
     return pictures_make(&d->pictures,
                          arena_printf(d->arena, "sweep_curve_%s", short_of(d->arena, name)),
@@ -324,7 +320,6 @@ static int heat(struct drawing *d, const char *name, size_t p, struct err *e)
     json_array_foreach(d->points, i, point)
     {
         const size_t kx = index_of(x, point), ky = index_of(y, point);
-        if (kx >= x->n || ky >= y->n) continue;
         strbuf_addf(&out, "%zu\t%zu", kx, ky);
         cell(&out, x->value[kx]);
         cell(&out, y->value[ky]);
@@ -391,7 +386,7 @@ static void dot_row(struct drawing *d, const struct dot *x, double edge, struct 
         strbuf_addz(out, word(d->pictures.lang, W_COMMA));
         data_name(out, axis_words(d->pictures.lang, d->arena, key));
         strbuf_addz(out, " = ");
-        data_name(out, json_string_value(value) ? json_string_value(value) : "");
+        data_name(out, json_string_value(value));
     }
     const json_t *policy = policy_of(x->point, d->policy[x->policy]);
     const enum lang lang = d->pictures.lang;
@@ -483,14 +478,9 @@ int sweep_plots_build(const char *dir, const char *to, enum lang lang, size_t *n
                  "DIR is a folder that `gpusim sweep`, `gpusim merge` or `gpusim size -o` wrote");
         goto out;
     }
-    const char *format = json_string_value(json_object_get(doc.root, "format"));
+    if ((rc = sweep_doc_check(&doc, e)) != 0) goto out;
     d.points = json_object_get(doc.root, "points");
-    if (!format || strcmp(format, "gpusim-sweep/1") != 0 || !json_is_array(d.points) ||
-        read_axes(&d, json_object_get(doc.root, "vary")) != 0) {
-        rc = err_set(e, ERR_INPUT, &(struct loc){ .file = path },
-                     "expected the table of a sweep (gpusim-sweep/1)");
-        goto out;
-    }
+    read_axes(&d, json_object_get(doc.root, "vary"));
     read_policies(&d, json_object_get(doc.root, "policy_order"));
     const char *latency[MOST_LATENCIES];
     d.level = find_latencies(&d, latency) > 0 ? latency[0] : WAIT;

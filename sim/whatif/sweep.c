@@ -7,19 +7,13 @@
 #include "base/vec.h"
 #include "whatif/figures.h"
 #include "whatif/runner.h"
+#include "whatif/sweep_format.h"
 #include "whatif/sweep_name.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#define MANIFEST        "gpusim-sweep-manifest/"
-#define MANIFEST_FORMAT MANIFEST "2"
-#define RUN_FORMAT      "gpusim-sweep-run/3"
-
-/* A million points with a text for each of 16 axes. */
-#define MANIFEST_MOST_BYTES ((size_t)1 << 30)
 
 struct sweep_point {
     char sha256[65];
@@ -184,7 +178,7 @@ static json_t *manifest_of(const struct planning *p)
     for (size_t i = 0; i < s->grid.n_points; i++)
         json_array_append_new(points, json_string(s->point[i].sha256));
     json_t *m = json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o, s:o}", "format", MANIFEST_FORMAT,
+        "{s:s, s:s, s:s, s:s, s:o, s:b, s:o, s:i, s:o, s:o}", "format", SWEEP_MANIFEST_FORMAT,
         "gpusim_version", GPUSIM_VERSION, "scenario_name", p->name, "scenario_sha256",
         p->scenario_sha256, "seed", json_num((double)p->seed), "random", (int)p->random, "vary",
         vary, "replications", (int)s->o.replications, "metrics", metrics_of(p), "points", points);
@@ -197,31 +191,6 @@ static json_t *manifest_of(const struct planning *p)
         json_object_set_new(m, "set", set);
     }
     return m;
-}
-
-int sweep_manifest_load(json_t **out, const char *dir, struct err *e)
-{
-    char *path = xasprintf("%s/manifest.json", dir);
-    struct json_doc doc = { 0 };
-    int rc = json_doc_load_up_to(&doc, path, MANIFEST_MOST_BYTES, e);
-    if (rc == 0) {
-        const char *format = json_string_value(json_object_get(doc.root, "format"));
-        const json_t *points = json_object_get(doc.root, "points");
-        const struct loc at = { .file = path };
-        if (format && strncmp(format, MANIFEST, strlen(MANIFEST)) == 0 &&
-            strcmp(format, MANIFEST_FORMAT) != 0) {
-            rc = err_set(e, ERR_INPUT, &at, "expected %s, found %.40s", MANIFEST_FORMAT, format);
-            err_hint(e, "another version of gpusim wrote the folder: sweep again into a new one");
-        } else if (!format || strcmp(format, MANIFEST_FORMAT) != 0 || !json_is_array(points) ||
-                   !json_is_array(json_object_get(doc.root, "vary")) ||
-                   json_integer_value(json_object_get(doc.root, "replications")) < 1)
-            rc = err_set(e, ERR_INPUT, &at, "expected the manifest of a sweep (%s)",
-                         MANIFEST_FORMAT);
-    }
-    *out = rc == 0 ? json_incref(doc.root) : NULL;
-    json_doc_fini(&doc);
-    free(path);
-    return rc;
 }
 
 /* A folder may be resumed, with more values or replications, by the same program and scenario only. */
@@ -259,21 +228,6 @@ static void find_twins(struct sweep *s)
     for (size_t i = 1; i < s->grid.n_points; i++)
         p[i]->twin = strcmp(p[i]->sha256, p[i - 1]->sha256) == 0;
     free(p);
-}
-
-int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
-                   struct err *e)
-{
-    int rc = json_doc_load(out, path, e);
-    if (rc != 0) return rc;
-    const char *format = json_string_value(json_object_get(out->root, "format"));
-    const char *point = json_string_value(json_object_get(out->root, "point"));
-    if (format && strcmp(format, RUN_FORMAT) == 0 && point && strcmp(point, sha256) == 0 &&
-        json_integer_value(json_object_get(out->root, "replication")) == (json_int_t)replication)
-        return 0;
-    const struct loc at = { .file = path };
-    json_doc_fini(out);
-    return err_set(e, ERR_INPUT, &at, "expected a run of this sweep, found one of another");
 }
 
 /* Is there a result that stands? What failed and what is damaged is tried again. */
@@ -385,9 +339,9 @@ void sweep_fini(struct sweep *s)
 
 static json_t *queue_json(const struct queue_trend *t)
 {
-    const double x[] = { t->last, t->before, t->growth, t->error, t->waiting };
+    const double x[SWEEP_QUEUE_FIGURES] = { t->last, t->before, t->growth, t->error, t->waiting };
     json_t *one = json_array();
-    for (size_t i = 0; t->known && i < sizeof x / sizeof *x; i++)
+    for (size_t i = 0; t->known && i < SWEEP_QUEUE_FIGURES; i++)
         json_array_append_new(one, json_num(x[i]));
     return one;
 }
@@ -447,7 +401,7 @@ static int outcome(json_t **out, const struct sweep *s, size_t point, size_t rep
     }
     runner_fini(&r);
     arena_destroy(a);
-    *out = json_pack("{s:s, s:s, s:I, s:o, s:o}", "format", RUN_FORMAT, "point",
+    *out = json_pack("{s:s, s:s, s:I, s:o, s:o}", "format", SWEEP_RUN_FORMAT, "point",
                      s->point[point].sha256, "replication", (json_int_t)replication, "error", error,
                      "policies", policies);
     return usage;

@@ -67,14 +67,14 @@ void sweep_fini(struct sweep *s); /* harmless on {0} */
 /* Path of a run's file below `dir`, from the arena. */
 const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256,
                            size_t replication);
-/* The manifest of a folder, checked; a new reference. ERR_IO when there is none. */
+/* The manifest of a folder, checked member by member; a new reference. ERR_INPUT; ERR_IO when there is none. */
 int sweep_manifest_load(json_t **out, const char *dir, struct err *e);
 /* 0 when `dir` holds no sweep, or one of the same version and scenario as `manifest`; else ERR_INPUT. */
 int sweep_folder_is_free(const char *dir, const json_t *manifest, struct err *e);
 int sweep_write_json(const char *path, const json_t *v, struct err *e);
 
-/* A run's file, checked to be that run; json_doc_fini() it. ERR_INPUT for one that is damaged or
- * another's. */
+/* A run's file, checked member by member and to be that run; json_doc_fini() it. ERR_INPUT for one that
+ * is damaged or another's. */
 int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
                    struct err *e);
 

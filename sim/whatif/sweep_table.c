@@ -3,75 +3,46 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "whatif/figures.h"
+#include "whatif/sweep_format.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_METRICS = 100000 };
-
-static size_t replications_of(const json_t *manifest)
-{
-    return (size_t)json_integer_value(json_object_get(manifest, "replications"));
-}
-
 static const char *point_of(const json_t *manifest, size_t i)
 {
-    const char *s = json_string_value(json_array_get(json_object_get(manifest, "points"), i));
-    return s && strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64 ? s : NULL;
+    return json_string_value(json_array_get(json_object_get(manifest, "points"), i));
 }
 
-static bool read_metrics(struct sweep_table *t, struct arena *a)
+static const char **texts_of(const json_t *list, struct arena *a, size_t *n)
 {
-    const json_t *list = json_object_get(t->manifest, "metrics");
-    t->n_metrics = json_array_size(list);
-    if (t->n_metrics > MOST_METRICS) return false;
-    t->metric = arena_array(a, t->n_metrics, sizeof *t->metric);
-    for (size_t m = 0; m < t->n_metrics; m++)
-        if (!(t->metric[m] = json_string_value(json_array_get(list, m)))) return false;
-    return t->n_metrics > 0;
+    *n = json_array_size(list);
+    const char **text = arena_array(a, *n, sizeof *text);
+    for (size_t i = 0; i < *n; i++) text[i] = json_string_value(json_array_get(list, i));
+    return text;
 }
 
 /* The axes as they were. */
-static int read_grid(struct sweep_table *t, struct arena *a, struct err *e)
+static void read_grid(struct grid *g, const json_t *manifest, struct arena *a)
 {
-    const json_t *vary = json_object_get(t->manifest, "vary");
-    struct grid *g = &t->grid;
+    const json_t *vary = json_object_get(manifest, "vary");
     *g = (struct grid){ .n_axes = json_array_size(vary),
-                        .n_points = 1,
-                        .paired = json_is_true(json_object_get(t->manifest, "paired")) };
-    bool good = g->n_axes <= GRID_MAX_AXES;
-    for (size_t i = 0; good && i < g->n_axes; i++) {
-        json_t *x = json_array_get(vary, i), *values = json_object_get(x, "values");
-        struct axis *axis = &g->axis[i];
-        axis->n = json_array_size(values);
-        axis->path = json_string_value(json_object_get(x, "path"));
-        axis->value = arena_array(a, axis->n, sizeof *axis->value);
-        good = axis->path && axis->n > 0 &&
-               (g->paired || g->n_points <= GRID_MAX_POINTS / axis->n) &&
-               (!g->paired || axis->n == json_array_size(json_object_get(t->manifest, "points")));
-        for (size_t k = 0; good && k < axis->n; k++) {
-            axis->value[k] = json_string_value(json_array_get(values, k));
-            good = axis->value[k] != NULL;
-        }
-        if (good) g->n_points = g->paired ? axis->n : g->n_points * axis->n;
+                        .n_points = json_array_size(json_object_get(manifest, "points")),
+                        .paired = json_is_true(json_object_get(manifest, "paired")) };
+    for (size_t i = 0; i < g->n_axes; i++) {
+        const json_t *axis = json_array_get(vary, i);
+        g->axis[i].path = json_string_value(json_object_get(axis, "path"));
+        g->axis[i].value = texts_of(json_object_get(axis, "values"), a, &g->axis[i].n);
     }
-    const json_t *points = json_object_get(t->manifest, "points");
-    good = good && json_array_size(points) == g->n_points &&
-           replications_of(t->manifest) <= GRID_MAX_POINTS / g->n_points;
-    for (size_t i = 0; good && i < g->n_points; i++) good = point_of(t->manifest, i) != NULL;
-    return good && read_metrics(t, a)
-               ? 0
-               : err_set(e, ERR_INPUT, NULL, "the manifest of the sweep is damaged");
 }
 
 int sweep_table_open(struct sweep_table *t, json_t *manifest, const char *const *dirs,
                      size_t n_dirs, struct arena *a, struct err *e)
 {
     *t = (struct sweep_table){ .manifest = json_incref(manifest), .arena = a };
-    int rc = read_grid(t, a, e);
-    if (rc != 0) return rc;
-    t->replications = replications_of(manifest);
+    read_grid(&t->grid, manifest, a);
+    t->metric = texts_of(json_object_get(manifest, "metrics"), a, &t->n_metrics);
+    t->replications = (size_t)json_integer_value(json_object_get(manifest, "replications"));
     t->n_runs = t->grid.n_points * t->replications;
     return sweep_index_load(&t->index, dirs, n_dirs, e);
 }
@@ -140,9 +111,9 @@ static struct gathered *gathered_of(gathering *g, const struct sweep_table *t, c
 
 static struct queue_trend read_queue(const json_t *v)
 {
-    double x[5];
-    if (json_array_size(v) != 5) return (struct queue_trend){ 0 }; /* no horizon */
-    for (size_t i = 0; i < 5; i++) x[i] = json_number_value(json_array_get(v, i));
+    double x[SWEEP_QUEUE_FIGURES];
+    if (json_array_size(v) == 0) return (struct queue_trend){ 0 }; /* no horizon */
+    for (size_t i = 0; i < SWEEP_QUEUE_FIGURES; i++) x[i] = json_number_value(json_array_get(v, i));
     return (struct queue_trend){ true, x[0], x[1], x[2], x[3], x[4] };
 }
 
@@ -154,10 +125,8 @@ static void gather(gathering *g, const struct sweep_table *t, const json_t *run,
     {
         const char *name = json_string_value(json_object_get(p, "name"));
         const char *kind = json_string_value(json_object_get(p, "kind"));
-        if (!name || !kind) continue;
         json_t *queues = json_object_get(p, "queues");
         struct gathered *to = gathered_of(g, t, name, kind, queues, a);
-        if (to->n >= t->replications) continue; /* a policy twice in one file */
         const json_t *metrics = json_object_get(p, "metrics");
         for (size_t m = 0; m < t->n_metrics; m++) {
             const json_t *v = json_object_get(metrics, t->metric[m]);

@@ -42,7 +42,7 @@ struct sweep_table {
     size_t error_point; /* where */
 };
 
-/* A sweep whose runs are in `dirs`, which are lent. ERR_INPUT: a manifest that is damaged. ERR_IO. */
+/* A sweep whose runs are in `dirs`, which are lent; `manifest` is sweep_manifest_load()'s or a plan's. ERR_IO. */
 int sweep_table_open(struct sweep_table *t, json_t *manifest, const char *const *dirs,
                      size_t n_dirs, struct arena *a, struct err *e);
 void sweep_table_fini(struct sweep_table *t); /* harmless on {0} */

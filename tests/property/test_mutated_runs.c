@@ -4,6 +4,7 @@
  *
  * GPUSIM_SOAK=N replays N mutants instead of 400; a mutant has a seed of its own, which is
  * printed when it fails. */
+#include "support/mutate.h"
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -100,78 +101,6 @@ static const char *const odd[] = {
     "\"\\u2028\"",
 };
 
-/* A member of the document, any one, with the container it is in. */
-struct spot {
-    json_t *in;
-    const char *key; /* NULL: of a list, at `at` */
-    size_t at;
-};
-
-static void spots_of(json_t *v, struct spot *list, size_t *n, size_t most)
-{
-    const char *key;
-    json_t *member;
-    size_t i;
-    if (json_is_object(v)) json_object_foreach(v, key, member)
-        {
-            if (*n < most) list[(*n)++] = (struct spot){ v, key, 0 };
-            spots_of(member, list, n, most);
-        }
-    else
-        json_array_foreach(v, i, member)
-        {
-            if (*n < most) list[(*n)++] = (struct spot){ v, NULL, i };
-            spots_of(member, list, n, most);
-        }
-}
-
-static json_t *value_at(const struct spot *s)
-{
-    return s->key ? json_object_get(s->in, s->key) : json_array_get(s->in, s->at);
-}
-
-static void set_at(const struct spot *s, json_t *value)
-{
-    if (s->key)
-        json_object_set_new(s->in, s->key, value);
-    else
-        json_array_set_new(s->in, s->at, value);
-}
-
-/* Mostly of the kind that is there, else nearly all would be refused for that. */
-static json_t *odd_value(const json_t *old, uint64_t *seed)
-{
-    json_t *v = NULL;
-    for (int i = 0; i < 8; i++) {
-        json_decref(v);
-        v = json_loads(odd[test_random(seed) % (sizeof odd / sizeof *odd)], JSON_DECODE_ANY, NULL);
-        if (json_is_number(old) ? json_is_number(v) : json_typeof(old) == json_typeof(v)) break;
-    }
-    return v;
-}
-
-static void mutate(json_t *doc, uint64_t *seed)
-{
-    struct spot list[400];
-    size_t n = 0;
-    spots_of(doc, list, &n, sizeof list / sizeof *list);
-    const struct spot *s = &list[test_random(seed) % n], *other = &list[test_random(seed) % n];
-    switch (test_random(seed) % 6) {
-    case 0:
-        if (s->key)
-            json_object_del(s->in, s->key);
-        else
-            json_array_remove(s->in, s->at);
-        break;
-    case 1: set_at(s, json_deep_copy(value_at(other))); break;
-    case 2:
-        if (!s->key && json_array_size(s->in) < 20)
-            json_array_append_new(s->in, json_deep_copy(value_at(s)));
-        break;
-    default: set_at(s, odd_value(value_at(s), seed));
-    }
-}
-
 /* `mutations` of a base scenario. True: it ran. */
 static bool replay(size_t which, int mutations, uint64_t seed)
 {
@@ -181,7 +110,7 @@ static bool replay(size_t which, int mutations, uint64_t seed)
         if (*c == '\'') *c = '"';
     json_t *doc = json_loads(base, 0, NULL);
     assert_non_null(doc);
-    for (int i = 0; i < mutations; i++) mutate(doc, &seed);
+    for (int i = 0; i < mutations; i++) mutate(doc, odd, sizeof odd / sizeof *odd, &seed);
     char *text = json_dumps(doc, JSON_INDENT(1));
     struct runner r = { 0 };
     struct diag d;

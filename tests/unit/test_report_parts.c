@@ -187,7 +187,7 @@ static const char sweep_table[] =
 static const char sizing[] =
     "{\"format\": \"gpusim-size/1\", \"scenario_sha256\": \"abc\", \"seed\": 1, \"set\": [\"a=1\"], "
     "\"slo\": [\"services.chat.ttft_ms.p99<=9\"], \"policies\": [{\"name\": \"p\", \"tried\": [{\"cards\": 4, "
-    "\"nodes\": 2, \"met\": true, \"targets\": [{\"value\": 8.25, \"verdict\": \"met\"}]}]}]}";
+    "\"nodes\": 2, \"met\": true, \"targets\": [{\"value\": 8.25, \"low\": null, \"high\": null, \"verdict\": \"met\"}]}]}]}";
 
 /* DIR-sweep counts when it is of this very scenario. */
 static void nothing_beside(const char *run, const struct result *r)

@@ -378,40 +378,101 @@ static void refused(void **state)
     assert_contains(err.msg, "no policy 'nobody'");
 }
 
+#define HASH "'0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'"
+#define MANIFEST(vary, replications, points)                                                       \
+    "{'format': 'gpusim-sweep-manifest/2', 'gpusim_version': '1', 'scenario_name': 's', "          \
+    "'scenario_sha256': 'x', 'seed': 1, 'random': true, 'vary': [" vary                            \
+    "], 'replications': " replications ", 'metrics': ['m'], 'points': [" points "]}"
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (; *text; text++) fputc(*text == '\'' ? '"' : *text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
 /* A manifest that somebody edited is refused, not believed. */
 static void damaged_manifests(void **state)
 {
-    static const char *const bad[] = {
-        "{'format': 'gpusim-sweep/1'}",
-        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 0, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1, 'points': ['../x']}",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [{'path': 'a', 'values': []}],"
-        " 'replications': 1, 'points': []}",
-        "{'format': 'gpusim-sweep-manifest/2', 'vary': [], 'replications': 1000000000000, 'points':"
-        " ['0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef']}",
-        "[]",
-        "{",
-        "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': []}",
+    static const struct {
+        const char *text, *where, *msg;
+    } bad[] = {
+        { "[]", "manifest.json:1:1", "found an array" },
+        { "{", "manifest.json:1:1", "" },
+        { "{'format': 'gpusim-sweep/1'}", "/format", "found \"gpusim-sweep/1\"" },
+        { "{'format': 'gpusim-sweep-manifest/2'}", "manifest.json:1:1",
+          "missing \"gpusim_version\"" },
+        { MANIFEST("", "0", HASH), "/replications", "expected 1 or more" },
+        { MANIFEST("", "1.5", HASH), "/replications", "expected a count, found 1.5" },
+        { MANIFEST("", "1000000000000", HASH), "/replications", "at most 1000000 runs" },
+        { MANIFEST("", "1", ""), "/points", "expected 1, as the axes make, found 0" },
+        { MANIFEST("", "1", HASH ", " HASH), "/points", "expected 1, as the axes make, found 2" },
+        { MANIFEST("", "1", "'../x'"), "/points/0", "expected 64 digits of hexadecimal" },
+        { MANIFEST("", "1", "7"), "/points/0", "expected a string, found 7" },
+        { MANIFEST("{'path': 'a', 'values': []}", "1", ""), "/vary/0/values", "expected 1 value" },
+        { MANIFEST("{'path': 'a', 'values': [1]}", "1", HASH), "/vary/0/values/0",
+          "expected a string, found 1" },
+        { MANIFEST("{'values': ['1']}", "1", HASH), "/vary/0", "missing \"path\"" },
+        { "{'format': 'gpusim-sweep-manifest/1', 'vary': [], 'replications': 1, 'points': []}",
+          "/format", "found \"gpusim-sweep-manifest/1\"" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *const dir[] = { new_dir() };
         struct rows t;
-        char *text = xstrdup(bad[i]);
-        for (char *c = text; *c; c++)
-            if (*c == '\'') *c = '"';
-        FILE *f = fopen(arena_printf(arena, "%s/manifest.json", dir[0]), "w");
-        assert_non_null(f);
-        fputs(text, f);
-        fclose(f);
-        free(text);
+        write_text(arena_printf(arena, "%s/manifest.json", dir[0]), bad[i].text);
         err = (struct err){ 0 };
         assert_int_equal(sweep_merge(&t.table, dir, 1, dir[0], true, NULL, arena, &err), ERR_INPUT);
+        assert_contains(err.where, bad[i].where);
+        assert_contains(err.msg, bad[i].msg);
         sweep_table_fini(&t.table);
     }
-    assert_contains(err.msg, "expected gpusim-sweep-manifest/2, found gpusim-sweep-manifest/1");
     assert_contains(err.hint, "sweep again");
+}
+
+#define RUN(replication, error, policies)                                                          \
+    "{'format': 'gpusim-sweep-run/3', 'point': " HASH ", 'replication': " replication              \
+    ", 'error': " error ", 'policies': [" policies "]}"
+#define POLICY(queue, figure)                                                                      \
+    "{'name': 'a', 'kind': 'whole', 'queues': {'jobs': [" queue "]}, 'metrics': {'m': " figure "}}"
+
+/* Nor is a run. */
+static void edited_runs(void **state)
+{
+    static const struct {
+        const char *text, *where, *msg; /* "": it is good */
+    } t[] = {
+        { RUN("0", "null", POLICY("", "1")), "", "" },
+        { RUN("0", "null", POLICY("1, 2, null, 4, 5", "null")), "", "" },
+        { RUN("0", "'no such file'", ""), "", "" },
+        { "{'format': 'gpusim-sweep-run/2'}", "/format", "found \"gpusim-sweep-run/2\"" },
+        { RUN("1", "null", POLICY("", "1")), "", "found another run's" },
+        { RUN("0", "null", ""), "/policies", "expected a policy, or an error" },
+        { RUN("0", "7", ""), "/error", "expected a string or null, found 7" },
+        { RUN("0", "null", "'a'"), "/policies/0", "expected an object, found \"a\"" },
+        { RUN("0", "null", POLICY("", "'1'")), "/policies/0/metrics/m",
+          "expected a number or null, found \"1\"" },
+        { RUN("0", "null", POLICY("1, 2", "1")), "/policies/0/queues",
+          "expected 5 figures of 'jobs' or none, found 2" },
+        { RUN("0", "null", POLICY("1, 2, 3, 4, '5'", "1")), "/policies/0/queues/jobs/4",
+          "expected a number or null, found \"5\"" },
+        { RUN("0", "null", POLICY("", "1") ", " POLICY("", "1")), "/policies/1/name",
+          "the policy was there before" },
+    };
+    (void)state;
+    const char *path = arena_printf(arena, "%s/run.json", new_dir());
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct json_doc doc = { 0 };
+        write_text(path, t[i].text);
+        err = (struct err){ 0 };
+        const int rc = sweep_run_load(
+            &doc, path, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", 0, &err);
+        assert_int_equal(rc, *t[i].msg ? ERR_INPUT : 0);
+        assert_contains(err.where, t[i].where);
+        assert_contains(err.msg, t[i].msg);
+        if (rc == 0) json_doc_fini(&doc);
+    }
 }
 
 int main(void)
@@ -427,6 +488,7 @@ int main(void)
         cmocka_unit_test(damaged_runs),
         cmocka_unit_test(refused),
         cmocka_unit_test(damaged_manifests),
+        cmocka_unit_test(edited_runs),
     };
     gsl_set_error_handler_off();
     arena = arena_create();

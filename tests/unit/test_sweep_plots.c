@@ -223,7 +223,7 @@ static void colours_and_key(void **state)
     (void)state;
     if (!have_gnuplot()) skip_without("gnuplot");
     const char *dir =
-        sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['whole', 'mig', 1, 'lost'], 'vary': "
+        sweep("{'format': 'gpusim-sweep/1', 'policy_order': ['whole', 'mig', 'lost'], 'vary': "
               "[{'path': 'x', 'values': ['1']}], 'points': ["
               "{'point': 0, 'set': {'x': '1'}, 'policies': [" POLICY(
                   "mig", "1", "5", "0") "," POLICY("lost", "null", "5", "0") "]}]}");
@@ -244,20 +244,53 @@ static void colours_and_key(void **state)
     }
 }
 
+#define ONE_POINT(set, policies)                                                                    \
+    HEAD("{'path': 'x', 'values': ['1', '2']}") "{'set': " set ", 'policies': [" policies "]}]}"
+#define METRICS(of) "{'name': 'a', 'metrics': " of "}"
+
+/* What is missing or of another type is told with its place, and nothing is drawn. */
 static void mistakes(void **state)
 {
-    static const char *const bad[] = { "{'format': 'gpusim-result/1'}",
-                                       "{'format': 'gpusim-sweep/1'}", "[",
-                                       "{'format': 'gpusim-sweep/1', 'points': [], 'vary': [{}]}" };
+    static const struct {
+        const char *text, *where, *msg;
+    } bad[] = {
+        { "[", "sweep.json:1:1", "" },
+        { "[]", "sweep.json:1:1", "expected \"format\": \"gpusim-sweep/1\", found an array" },
+        { "{'format': 'gpusim-result/1'}", "/format", "found \"gpusim-result/1\"" },
+        { "{'format': 'gpusim-sweep/1'}", "sweep.json:1:1", "missing \"vary\"" },
+        { "{'format': 'gpusim-sweep/1', 'points': [], 'vary': [{}]}", "/vary/0", "missing \"path\"" },
+        { "{'format': 'gpusim-sweep/1', 'points': {}, 'vary': []}", "/points",
+          "expected an array, found an object" },
+        { HEAD("{'path': 'x', 'values': ['1', 2]}") "]}", "/vary/0/values/1",
+          "expected a string, found 2" },
+        { ONE_POINT("{'x': 1}", ""), "/points/0/set/x", "expected a string, found 1" },
+        { ONE_POINT("{}", ""), "/points/0/set",
+          "expected for \"x\" one of the values of /vary/0, found nothing" },
+        { ONE_POINT("{'x': '3'}", ""), "/points/0/set",
+          "expected for \"x\" one of the values of /vary/0, found \"3\"" },
+        { ONE_POINT("{'x': '1'}", "3"), "/points/0/policies/0", "expected an object, found 3" },
+        { ONE_POINT("{'x': '1'}", METRICS("[]")), "/points/0/policies/0/metrics",
+          "expected an object, found an array" },
+        { ONE_POINT("{'x': '1'}", METRICS("{'w': 7}")), "/points/0/policies/0/metrics/w",
+          "expected an object, found 7" },
+        { ONE_POINT("{'x': '1'}", METRICS("{'w': {'low': 1, 'high': 1}}")),
+          "/points/0/policies/0/metrics/w", "missing \"mean\"" },
+        { ONE_POINT("{'x': '1'}", METRICS("{'a/b': {'mean': '1', 'low': 1, 'high': 1}}")),
+          "/points/0/policies/0/metrics/a~1b/mean", "expected a number or null, found \"1\"" },
+    };
     size_t n;
     (void)state;
     err = (struct err){ 0 };
     assert_int_equal(sweep_plots_build(temp_dir(), NULL, LANG_EN, &n, &err), ERR_IO);
     assert_contains(err.hint, "gpusim sweep");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *dir = sweep(bad[i].text);
         err = (struct err){ 0 };
-        assert_int_equal(sweep_plots_build(sweep(bad[i]), NULL, LANG_EN, &n, &err), ERR_INPUT);
+        assert_int_equal(sweep_plots_build(dir, NULL, LANG_EN, &n, &err), ERR_INPUT);
+        assert_contains(err.where, bad[i].where);
+        assert_contains(err.msg, bad[i].msg);
         assert_int_equal(n, 0);
+        assert_false(plot_exists(dir, ""));
     }
 }
 
