@@ -89,6 +89,13 @@ void sched_pick_of(const struct job *j, struct pick *out)
     out->prepare = 0;
 }
 
+bool sched_is_in_service(const struct sched *s, const struct job *j)
+{
+    for (int32_t i = 0; i < j->n_holdings; i++)
+        if (cluster_card(s->cluster, j->holding[i].card)->out) return false;
+    return true;
+}
+
 /* One request for each group, for placements that look at all of them. */
 static const struct place_request *requests_of(const struct sched *s, const struct job *j,
                                                const bool *allowed)

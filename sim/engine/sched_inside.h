@@ -99,6 +99,8 @@ void sched_enqueue(struct sched *s, struct job *j);
 void sched_leave(struct sched *s, struct job *j);
 /* Does its quota let it start now? */
 bool sched_may(const struct sched *s, const struct job *j);
+/* Are all its cards in service? Who is on one that is out stays there until it ends. */
+bool sched_is_in_service(const struct sched *s, const struct job *j);
 /* The job comes onto the copy of the fleet, or leaves it. */
 void sched_expect(struct sched *s, struct job *j, bool there);
 

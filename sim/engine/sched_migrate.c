@@ -4,7 +4,7 @@
  * Nobody is moved to a place where it would run slower, and nobody at all unless everybody in the way
  * finds a new place and the head then starts. So only policies whose residents do not feel each other
  * migrate (whole cards, instances), and gangs that would cross more wires than now stay. Jobs that are
- * starting, grow in memory, or serve requests stay too.
+ * starting, grow in memory, serve requests, or are on a card that is out of service stay too.
  *
  * A gang clears the node with most cards free, of these the cards with fewest units in use; an instance
  * clears one of the cards that have as much free as it asks for, by one or two moves. TARGETS nodes or cards
@@ -83,7 +83,7 @@ static size_t seats_on(const struct mover *m, uint32_t card)
 static bool can_move(const struct mover *m, const struct job *j)
 {
     return j->state == JOB_RUNNING && !j->replica && j->shape->sig.mem_grow == 0 && j->expected &&
-           !cluster_card(m->s->cluster, j->holding[0].card)->out;
+           sched_is_in_service(m->s, j);
 }
 
 /* On the copy of the fleet: it goes for now. False: it must stay. */

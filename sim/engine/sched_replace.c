@@ -24,10 +24,8 @@ static int by_rank(const void *a, const void *b)
 
 static bool can_move(const struct sched *s, const struct job *j)
 {
-    if (j->state != JOB_RUNNING || j->replica || j->n_holdings == 0) return false;
-    for (int32_t i = 0; i < j->n_holdings; i++)
-        if (cluster_card(s->cluster, j->holding[i].card)->out) return false;
-    return j->shape->sig.mem_grow == 0;
+    return j->state == JOB_RUNNING && !j->replica && j->n_holdings > 0 &&
+           j->shape->sig.mem_grow == 0 && sched_is_in_service(s, j);
 }
 
 /* Running jobs that can move leave the copy of the fleet; `list` has them in order. */

@@ -146,7 +146,23 @@ static void nobody_is_moved_to_a_slower_place(void **state)
     simulated_fini(&s);
 }
 
-/* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour (A02). */
+/* One card of each gang is being drained, of g's its second: who is on such a card ends there, though g's
+ * going to node 1 would make room for h. */
+static void who_is_on_a_drained_card_stays(void **state)
+{
+    struct simulated s;
+    (void)state;
+    replay(&s,
+           "'gpu': 'generic', 'nodes': 2, 'gpus_per_node': 4, 'capacity': [ "
+           "{ 'at': '10 s', 'do': 'drain', 'nodes': '0', 'cards': '1' }, { 'at': '10 s', 'do': 'drain', 'nodes': '1', 'cards': '0' } ]",
+           NONE MOVES, WHOLE, "g,0,100,2,,\ny,0,100,2,,\nh,20,50,3,,\n");
+    ran(&s, "g", "a.0.0 a.0.1", 0, 100);
+    ran(&s, "y", "a.1.0 a.1.1", 0, 100);
+    ran(&s, "h", NULL, 100, 150);
+    assert_false(sim_policy(&s, "p")->migrations.any && sim_policy(&s, "p")->migrations.moves);
+    simulated_fini(&s);
+}
+
 /* a and b start again where their cards have come back, one on each node, and cannot be moved until
  * 120 s. p and q end before, so h could have had a node at 50 s; it gets one when z comes. */
 static void who_starts_up_is_moved_later(void **state)
@@ -165,6 +181,7 @@ static void who_starts_up_is_moved_later(void **state)
     simulated_fini(&s);
 }
 
+/* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour (A02). */
 static void room_for_a_slice(void **state)
 {
     static const char rows[] =
@@ -338,6 +355,7 @@ int main(void)
         cmocka_unit_test(room_for_a_gang),
         cmocka_unit_test(nobody_is_moved_to_a_slower_place),
         cmocka_unit_test(who_starts_up_is_moved_later),
+        cmocka_unit_test(who_is_on_a_drained_card_stays),
         cmocka_unit_test(room_for_a_slice),
         cmocka_unit_test(planned_instances_that_are_being_made),
         cmocka_unit_test(random_work),
