@@ -6,7 +6,7 @@ int problems_first(const struct diag *d, struct err *e)
 {
     const int rc = diag_result(d, e);
     if (d->count > 1)
-        log_warn("%zu problems; `gpusim check` shows all, this is the first", d->count);
+        log_warn("%zu problems, of which `gpusim check` shows all; the first:", d->count);
     return rc;
 }
 
