@@ -143,7 +143,8 @@ struct device_ops {
     int (*graph_launch)(struct device *d, struct err *e);
     void (*graph_close)(struct device *d);
     /* Get ready for products of this kind and size (n a multiple of 16), then queue one. Close is
-     * harmless when nothing is open. A card or library that cannot do it is an error that says so. */
+     * harmless when nothing is open. A card or library that cannot do it is an error that says
+     * so. */
     int (*gemm_open)(struct device *d, enum dev_gemm kind, unsigned n, struct err *e);
     int (*gemm_launch)(struct device *d, struct err *e);
     void (*gemm_close)(struct device *d);
@@ -155,7 +156,8 @@ struct device {
     int index; /* for further processes on the same device (worker.h); -1: it has none */
 };
 
-/* Device `index` as CUDA counts (that is, after CUDA_VISIBLE_DEVICES). *out is NULL after a failure. */
+/* Device `index` as CUDA counts (that is, after CUDA_VISIBLE_DEVICES). *out is NULL after a
+ * failure. */
 int device_cuda_open(struct device **out, int index, struct err *e);
 /* The child's side of context_cost: says its times on stdout, holds the context until stdin ends.
  * Returns an exit status. */

@@ -1,5 +1,5 @@
-/* calibrate/device_cuda.c - a real card, through the driver API. libcuda.so.1 is loaded at run time,
- * so the program starts and explains itself where there is no driver. */
+/* calibrate/device_cuda.c - a real card, through the driver API. libcuda.so.1 is loaded at run
+ * time, so the program starts and explains itself where there is no driver. */
 #include "base/mem.h"
 #include "calibrate/cuda_calls.h"
 #include "calibrate/device.h"

@@ -1,8 +1,8 @@
 /* calibrate/device_fake.c - a virtual card with planted figures, for tests without a card.
  *
- * Two clocks, as on a real one: the host's, which every call moves, and the time at which the device
- * has done all it was given. Copies move real bytes and check_ fills in real answers, so a probe that
- * verifies its data verifies something. */
+ * Two clocks, as on a real one: the host's, which every call moves, and the time at which the
+ * device has done all it was given. Copies move real bytes and check_ fills in real answers, so a
+ * probe that verifies its data verifies something. */
 #include "base/mem.h"
 #include "calibrate/device.h"
 

@@ -50,8 +50,8 @@ struct options {
     int worker;   /* >= 0: a further process on that device (worker.h) */
 };
 
-/* Every option, once: parsing, --help and the manual page read this. Without help: for the program itself,
- * not for people. */
+/* Every option, once: parsing, --help and the manual page read this. Without help: for the program
+ * itself, not for people. */
 static const struct {
     const char *name;
     char letter; /* what getopt returns */
@@ -323,7 +323,8 @@ static char *samples_path(const char *out)
     return xasprintf("%.*s.samples.json", (int)cut, out);
 }
 
-/* Learn before minutes of measuring that the profile, or the samples beside it, could not be written. */
+/* Learn before minutes of measuring that the profile, or the samples beside it, could not be
+ * written. */
 static int try_output(const char *path, struct err *e)
 {
     char *name[2] = { xstrdup(path), strcmp(path, "-") == 0 ? NULL : samples_path(path) };
@@ -387,8 +388,8 @@ static json_t *describe_run(const struct options *o, const struct supervised *s)
     return v;
 }
 
-/* The probes that are wanted; then launches and memory bandwidth once more, when everything else has been
- * measured. */
+/* The probes that are wanted; then launches and memory bandwidth once more, when everything else
+ * has been measured. */
 static void plan_steps(const struct options *o, struct supervised *s)
 {
     static const char *const again[] = { "launch", "triad" };
@@ -436,7 +437,8 @@ static double monotonic_ms(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* The worker's life: its answers go to standard output, what it is told comes from standard input. */
+/* The worker's life: its answers go to standard output, what it is told comes from standard
+ * input. */
 static int be_worker(int index)
 {
     struct device *d = NULL;

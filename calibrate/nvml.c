@@ -108,7 +108,8 @@ void nvml_describe(struct nvml *m, struct device_info *info)
     nvml_memory mem;
 
     if (m->driver && m->driver(info->driver, sizeof info->driver) != 0) info->driver[0] = '\0';
-    /* A slice has its own handle by UUID; power, link and neighbours belong to the board behind it. */
+    /* A slice has its own handle by UUID; power, link and neighbours belong to the board behind
+     * it. */
     if (m->by_uuid && m->by_uuid(info->uuid, &own) == 0 && m->is_mig && m->is_mig(own, &u) == 0)
         info->mig_instance = info->mig_instance || u != 0;
     if (m->by_pci && info->pci[0] && m->by_pci(info->pci, &m->board) != 0) m->board = NULL;

@@ -88,7 +88,8 @@ double probe_clock_s(struct device *d)
 
 struct stop_rule probe_rule(bool quick)
 {
-    /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one kernel. */
+    /* nvbench's time-out is 15 s as well; its noise target of 0.5 % is for the mean of one
+     * kernel. */
     return quick
                ? (struct stop_rule){ .relative = 0.05, .min_n = 10, .max_n = 1000, .seconds = 1.5 }
                : (struct stop_rule){ .relative = 0.01, .min_n = 30, .max_n = 20000, .seconds = 15 };

@@ -1,5 +1,5 @@
-/* calibrate/probe.h - what a probe is. Each probe_*.c ends with one `const struct probe probe_NAME`;
- * probe.c lists them in the order in which they run (power before any context exists).
+/* calibrate/probe.h - what a probe is. Each probe_*.c ends with one `const struct probe
+ * probe_NAME`; probe.c lists them in the order in which they run (power before any context exists).
  *
  * A probe measures its keys, or says for each why it did not: run() never fails as a whole, and a
  * key that it does not mention is reported as not measured. */

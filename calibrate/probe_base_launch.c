@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Launches per sample: enough that reading the clock (some 20 ns) is below a percent, few enough that
- * the queue of a card (about a thousand entries) never fills and blocks the host. */
+/* Launches per sample: enough that reading the clock (some 20 ns) is below a percent, few enough
+ * that the queue of a card (about a thousand entries) never fills and blocks the host. */
 enum { BATCH = 32, WARM_UP = 200 };
 
 static const struct param_def keys[] = {
@@ -50,7 +50,8 @@ static int measure_launch_sync(struct device *d, struct sampler *s, struct err *
     return rc;
 }
 
-/* So many at once that the queue is full for most of the time: the slower of host and card decides. */
+/* So many at once that the queue is full for most of the time: the slower of host and card
+ * decides. */
 static int measure_rate(struct device *d, struct sampler *s, struct err *e)
 {
     int rc = 0;

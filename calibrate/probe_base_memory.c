@@ -154,7 +154,8 @@ static void run_alloc(const struct probe_ctx *c)
     dev_ptr keep = 0;
 
     int rc = d->ops->context_open(d, &e);
-    /* Small blocks come out of larger ones that the driver holds: with one taken, its pool exists. */
+    /* Small blocks come out of larger ones that the driver holds: with one taken, its pool
+     * exists. */
     if (!rc) rc = d->ops->alloc(d, 4 * KiB, &keep, &e);
     if (!rc) rc = d->ops->mem_info(d, &free_bytes, &total, &e);
     for (size_t i = 0; i < ALLOC_KEYS / 2; i++) {

@@ -80,7 +80,8 @@ static bool memory_is_limited(const struct device_info *i)
            (double)i->memory_bytes < 0.9 * (double)i->board_bytes;
 }
 
-/* What makes this device less than, or other than, the board. Each is a sentence; ends with NULL. */
+/* What makes this device less than, or other than, the board. Each is a sentence; ends with
+ * NULL. */
 enum { NOTES_MAX = 8 };
 static size_t find_notes(const struct device_info *i, char note[NOTES_MAX][400])
 {

@@ -1,5 +1,6 @@
-/* calibrate/probe_gemm.c - the best matrix product per precision: BASE-7, by the vendor's library, large
- * (the contract's figure) and 1024 (in the samples file). Nothing above the catalogue's peak is believed. */
+/* calibrate/probe_gemm.c - the best matrix product per precision: BASE-7, by the vendor's library,
+ * large (the contract's figure) and 1024 (in the samples file). Nothing above the catalogue's peak
+ * is believed. */
 #include "calibrate/catalogue.h"
 #include "calibrate/probe.h"
 

@@ -1,6 +1,6 @@
-/* calibrate/probe_graph.c - one node of a replayed graph: BASE-4. Two graphs of empty kernels, one much
- * longer than the other; the difference in time per difference in nodes holds neither the launch of the
- * graph nor the wait for its end. */
+/* calibrate/probe_graph.c - one node of a replayed graph: BASE-4. Two graphs of empty kernels, one
+ * much longer than the other; the difference in time per difference in nodes holds neither the
+ * launch of the graph nor the wait for its end. */
 #include "calibrate/probe.h"
 
 enum { SHORT_NODES = 32, LONG_NODES = 544, WARM_UP = 20 };

@@ -1,7 +1,7 @@
-/* calibrate/probe_intercept.c - what a preloaded metering library costs and how well it holds its quotas:
- * HOOK-1 to HOOK-6. Two workers, one with the library and one without, are asked in turn, so what is
- * reported is the difference of pairs and a drift of the machine meets both. A library that no launch
- * reaches, or that is not there, makes everything "not measured". */
+/* calibrate/probe_intercept.c - what a preloaded metering library costs and how well it holds its
+ * quotas: HOOK-1 to HOOK-6. Two workers, one with the library and one without, are asked in turn,
+ * so what is reported is the difference of pairs and a drift of the machine meets both. A library
+ * that no launch reaches, or that is not there, makes everything "not measured". */
 #include "calibrate/probe.h"
 #include "calibrate/worker.h"
 
@@ -148,7 +148,8 @@ static char *find_shim(const char *asked)
     return NULL;
 }
 
-/* After a launch: is the library mapped, and did the launch reach it (if it is ours and can tell)? */
+/* After a launch: is the library mapped, and did the launch reach it (if it is ours and can
+ * tell)? */
 static int prove(const struct hook *h, struct worker *w, struct err *e)
 {
     const char *line;
@@ -531,7 +532,8 @@ static void core_put(const struct hook *h, const struct core *m)
 static int measure_core(const struct hook *h, struct err *e)
 {
     const struct stop_rule rule = { .relative = 0.05, .min_n = 6, .max_n = 100, .seconds = 600 };
-    /* counted in steps of 0.1 s, and within the noise of counting where the quota holds: no target */
+    /* counted in steps of 0.1 s, and within the noise of counting where the quota holds: no
+     * target */
     const struct stop_rule counted = { .relative = 0.05, .min_n = 1, .max_n = 1, .seconds = 600 };
     struct core m = { 0 };
     struct loop l;
@@ -572,7 +574,8 @@ static void run(const struct probe_ctx *c)
             "the loader takes \"%s\" for two: a path to preload may hold no space and no colon; copy "
             "the library",
             path);
-    /* before whatever is preloaded already, so that the two sides of a pair differ in this one only */
+    /* before whatever is preloaded already, so that the two sides of a pair differ in this one
+     * only */
     const char *rest = getenv("LD_PRELOAD");
     h.path = path;
     h.preload = xasprintf("LD_PRELOAD=%s%s%s", path ? path : "", rest && *rest ? ":" : "",

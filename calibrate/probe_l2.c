@@ -1,5 +1,5 @@
-/* calibrate/probe_l2.c - bandwidth of the second-level cache: BASE-9. A quarter of the cache is read over
- * and over, past the first level. */
+/* calibrate/probe_l2.c - bandwidth of the second-level cache: BASE-9. A quarter of the cache is
+ * read over and over, past the first level. */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -61,7 +61,8 @@ static const struct param_def keys[KEYS] = {
     { "mig", "mode_change_s", "s", "to turn MIG on or off", 0, 7200, false },
 };
 
-/* The facts as the program names them when it runs inside: group and key in the profile or samples. */
+/* The facts as the program names them when it runs inside: group and key in the profile or
+ * samples. */
 static const char *const inside[FACTS] = {
     "sms",
     "memory_bytes",
@@ -153,7 +154,8 @@ static int rates(struct worker *w[], const struct loop l[], size_t n, bool at_on
     return rc;
 }
 
-/* Mean over the instances of speed with all busy over speed alone; *all: the sum of rates with all busy. */
+/* Mean over the instances of speed with all busy over speed alone; *all: the sum of rates with all
+ * busy. */
 static int kept(struct worker *w[], const struct loop l[], size_t n, double seconds, double *out,
                 double *all, struct err *e)
 {

@@ -195,7 +195,8 @@ static unsigned whole(const struct device *d)
     return (unsigned)(d->info.sms > 0 ? d->info.sms : 1) * 8;
 }
 
-/* Kernels that fill the SMs, are bound by memory, by the cache, of one block; copies to the card. */
+/* Kernels that fill the SMs, are bound by memory, by the cache, of one block; copies to the
+ * card. */
 static struct loop kind_loop(const struct device *d, int kind)
 {
     const uint64_t l2 = d->info.l2_bytes ? d->info.l2_bytes : 16 << 20;
@@ -276,7 +277,8 @@ static int measure_pairs(const struct probe_ctx *c, const struct daemon *m, doub
     return rc;
 }
 
-/* One round: native, one client, several clients, two small clients, capped clients, pairs of all kinds. */
+/* One round: native, one client, several clients, two small clients, capped clients, pairs of all
+ * kinds. */
 static int measure_round(const struct probe_ctx *c, const struct daemon *m, struct sampler s[KEYS],
                          struct err *e)
 {

@@ -15,7 +15,8 @@ static const struct param_def keys[] = {
 };
 enum { IDLE, CONTEXT, BUSY, KEYS };
 
-/* The load: two batches of some 50 ms are always queued, so the card has work while the sensor is read. */
+/* The load: two batches of some 50 ms are always queued, so the card has work while the sensor is
+ * read. */
 struct load {
     unsigned product; /* size; 0: the triad */
     dev_ptr a, b, c;

@@ -1,5 +1,6 @@
-/* calibrate/probe_remote.c - RPC-1 to RPC-3: what a forwarded call costs more than a native one, over the
- * loopback interface. A network's time and rate come on top: this is the software's share. */
+/* calibrate/probe_remote.c - RPC-1 to RPC-3: what a forwarded call costs more than a native one,
+ * over the loopback interface. A network's time and rate come on top: this is the software's
+ * share. */
 #include "calibrate/probe.h"
 #include "calibrate/remote.h"
 #include "calibrate/worker.h"

@@ -2,10 +2,10 @@
  * ("format": "gpusim-profile/1", docs: DESIGN section 5) and, beside it, the raw samples
  * ("format": "gpusim-samples/1").
  *
- * A parameter is either measured, or not measured, or implausible. Only measured ones become numbers
- * in the profile; the others appear under "not_measured" with their reason, so gpusim takes the next
- * source down. Parameters with `detail` set go to the samples file only. To say a parameter twice is a
- * bug and ends the program: none can be both a number and missing.
+ * A parameter is either measured, or not measured, or implausible. Only measured ones become
+ * numbers in the profile; the others appear under "not_measured" with their reason, so gpusim takes
+ * the next source down. Parameters with `detail` set go to the samples file only. To say a
+ * parameter twice is a bug and ends the program: none can be both a number and missing.
  *
  * Ownership: everything is copied in. Threads: one. */
 #ifndef GPUSIM_CALIBRATE_PROFILE_WRITE_H
@@ -45,8 +45,9 @@ enum param_status profile_out_put(struct profile_out *o, const struct param_def 
 void profile_out_missing(struct profile_out *o, const struct param_def *def, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A width curve (model/profile.h): n points, shares ascending. Speeds above 1 are noise and become 1;
- * a speed that is not positive makes the whole implausible. Its value is that of the first point. */
+/* A width curve (model/profile.h): n points, shares ascending. Speeds above 1 are noise and become
+ * 1; a speed that is not positive makes the whole implausible. Its value is that of the first
+ * point. */
 enum param_status profile_out_curve(struct profile_out *o, const struct param_def *def,
                                     const double share[], const double speed[], size_t n,
                                     const char *method);

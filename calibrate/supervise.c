@@ -314,7 +314,8 @@ static void give_up(struct supervised *s, size_t from, size_t to, const char *wh
     if (!s->cut_short[0] && from < to) snprintf(s->cut_short, sizeof s->cut_short, "%s", why);
 }
 
-/* After a child's end: what it leaves undone is said; *next: the step to go on from. ERR_IO: no device. */
+/* After a child's end: what it leaves undone is said; *next: the step to go on from. ERR_IO: no
+ * device. */
 static int account(struct supervised *s, const struct child *c, enum how how, size_t *next,
                    struct err *e)
 {

@@ -1,16 +1,18 @@
-/* calibrate/supervise.h - probes run in a process of their own, which this one watches and never joins.
+/* calibrate/supervise.h - probes run in a process of their own, which this one watches and never
+ * joins.
  *
- * A kernel that never ends, a call of the driver that never returns and a library that crashes take down the
- * process that waits for them, so the one that writes the profile makes no call of the driver at all. It
- * starts a child in a process group of its own; the child opens the device, runs one probe after the other
- * and tells each parameter as it comes. A probe that takes longer than the limit, or whose process ends by
- * itself, is cut short: the whole group (workers too) is killed and waited for, what was told is kept, the
- * rest of its keys are "not measured" with that reason, and a fresh child goes on from the next probe, once
- * an empty kernel has shown that the card still answers. If it does not, or a process cannot be ended (it
- * sleeps in the driver), the remaining probes are not measured for that reason.
+ * A kernel that never ends, a call of the driver that never returns and a library that crashes take
+ * down the process that waits for them, so the one that writes the profile makes no call of the
+ * driver at all. It starts a child in a process group of its own; the child opens the device, runs
+ * one probe after the other and tells each parameter as it comes. A probe that takes longer than
+ * the limit, or whose process ends by itself, is cut short: the whole group (workers too) is killed
+ * and waited for, what was told is kept, the rest of its keys are "not measured" with that reason,
+ * and a fresh child goes on from the next probe, once an empty kernel has shown that the card still
+ * answers. If it does not, or a process cannot be ended (it sleeps in the driver), the remaining
+ * probes are not measured for that reason.
  *
- * SIGINT and SIGTERM end it in the same way (base/interrupt.h, to be set up by the caller). A parent that is
- * killed takes its child with it (PR_SET_PDEATHSIG), and the child its workers.
+ * SIGINT and SIGTERM end it in the same way (base/interrupt.h, to be set up by the caller). A
+ * parent that is killed takes its child with it (PR_SET_PDEATHSIG), and the child its workers.
  *
  * Time: wall time of the machine, not the device's clock. Threads: one; forks. */
 #ifndef GPUSIM_CALIBRATE_SUPERVISE_H

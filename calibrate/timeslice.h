@@ -30,9 +30,9 @@ void slice_quanta(const struct slice_log *a, const struct slice_log *b, struct s
 enum { SLICE_LOGS_MAX = 8 };
 void slice_switches(const struct slice_log log[], size_t n, size_t own, struct sampler *us);
 
-/* Throughput of n equal jobs, each alternating `host` and `card` seconds, over that of one: exact mean
- * value analysis of one station and a delay, the card's demand inflated by `overhead` (switch over
- * quantum) from two jobs on. n >= 1. */
+/* Throughput of n equal jobs, each alternating `host` and `card` seconds, over that of one: exact
+ * mean value analysis of one station and a delay, the card's demand inflated by `overhead` (switch
+ * over quantum) from two jobs on. n >= 1. */
 double slice_mva(unsigned n, double host, double card, double overhead);
 
 #endif

@@ -447,8 +447,8 @@ static int time_calls(struct device *d, const char *kind, unsigned n, double *ns
     return rc ? rc : d->ops->sync(d, e);
 }
 
-/* Whether a library is mapped into this process, and how many launches reached its hook; -1: it does not
- * tell. */
+/* Whether a library is mapped into this process, and how many launches reached its hook; -1: it
+ * does not tell. */
 static int serve_hooked(const char *path, FILE *to)
 {
     unsigned long (*counted)(const char *);
@@ -499,8 +499,8 @@ static int serve_paths(struct device *d, FILE *to, struct err *e)
     return d->ops->sync(d, e);
 }
 
-/* The most that can be allocated, in steps of 2 MiB after steps of 64 MiB, and what the driver says is
- * free and there in all, before. It stays allocated until the process ends. */
+/* The most that can be allocated, in steps of 2 MiB after steps of 64 MiB, and what the driver says
+ * is free and there in all, before. It stays allocated until the process ends. */
 static int serve_quota(struct device *d, FILE *to, struct err *e)
 {
     static const size_t step[] = { 64 << 20, 2 << 20 };

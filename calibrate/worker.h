@@ -1,9 +1,10 @@
-/* calibrate/worker.h - further processes on the same device, for everything that takes more than one.
+/* calibrate/worker.h - further processes on the same device, for everything that takes more than
+ * one.
  *
- * A worker is this program again (`--worker N`): it opens the device and a context, says "ready", then
- * does what it is told, one line a request, one line (or more) an answer. The parent sees text only, so
- * a worker may run under a preloaded library, as an MPS client or on a MIG instance: the environment
- * that it is started with decides.
+ * A worker is this program again (`--worker N`): it opens the device and a context, says "ready",
+ * then does what it is told, one line a request, one line (or more) an answer. The parent sees text
+ * only, so a worker may run under a preloaded library, as an MPS client or on a MIG instance: the
+ * environment that it is started with decides.
  *
  * Errors:    0 or ERR_IO; what a worker says after "error " is the message.
  * Ownership: worker_stop ends the process, waits for it, frees.
@@ -19,7 +20,8 @@
 
 struct worker;
 
-/* `env`: NAME=VALUE to set (NAME= removes), NULL-terminated; NULL: none. Returns before it is ready. */
+/* `env`: NAME=VALUE to set (NAME= removes), NULL-terminated; NULL: none. Returns before it is
+ * ready. */
 int worker_start(const struct device *d, const char *const env[], struct worker **out,
                  struct err *e);
 void worker_stop(struct worker *w); /* accepts NULL */
@@ -41,8 +43,8 @@ int workers_start(const struct device *d, const char *const env[], struct worker
                   struct err *e);
 void workers_stop(struct worker *w[], size_t n);
 
-/* A closed loop: kernels back to back, `depth` of them queued (1: each is waited for, then `gap_us` of
- * sleep), for `seconds` from `start_s` of CLOCK_MONOTONIC. */
+/* A closed loop: kernels back to back, `depth` of them queued (1: each is waited for, then `gap_us`
+ * of sleep), for `seconds` from `start_s` of CLOCK_MONOTONIC. */
 enum loop_kind { LOOP_COMPUTE, LOOP_MEMORY, LOOP_COPY, LOOP_CACHE };
 struct loop {
     enum loop_kind kind;
@@ -71,8 +73,8 @@ int logs_run(struct worker *w[], size_t n, double seconds, bool full, struct sli
  * "alloc", "free", "copy" (4 KiB to the card), "look_up" (cuGetProcAddress). */
 int calls_time(struct worker *w, const char *kind, unsigned n, double *ns, struct err *e);
 
-/* The worker's side, on an open device with a context, until its input ends or a request fails; returns
- * an exit status. */
+/* The worker's side, on an open device with a context, until its input ends or a request fails;
+ * returns an exit status. */
 int worker_serve(struct device *d, FILE *in, FILE *out);
 
 #endif

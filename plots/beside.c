@@ -40,7 +40,8 @@ static bool same_changes(const struct result *r, const json_t *manifest)
     return false;
 }
 
-/* Same file, same changes of it, same seed. *version: who wrote it, if this program did not; else NULL. */
+/* Same file, same changes of it, same seed. *version: who wrote it, if this program did not; else
+ * NULL. */
 static bool same_scenario(struct arena *a, const char *path, const struct result *r,
                           const char **version)
 {

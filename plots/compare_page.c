@@ -255,8 +255,8 @@ static void totals(struct page *p, const struct two *two)
     grid_close(&t);
 }
 
-/* A block a policy: number and name of the figure, number of policies, difference with its interval as
- * shares of the first run's mean. As differences.gp has it. */
+/* A block a policy: number and name of the figure, number of policies, difference with its interval
+ * as shares of the first run's mean. As differences.gp has it. */
 static int data_two_runs(const struct two *two, enum lang lang, const char *path, struct err *e)
 {
     struct strbuf out = { 0 };

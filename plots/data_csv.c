@@ -1,4 +1,5 @@
-/* plots/data_csv.c - pictures made of jobs.csv, series.csv and services.csv, by way of the digest. */
+/* plots/data_csv.c - pictures made of jobs.csv, series.csv and services.csv, by way of the
+ * digest. */
 #include "plots/report_data.h"
 
 #include "base/str.h"

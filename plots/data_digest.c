@@ -48,8 +48,8 @@ static int rows_open(struct rows *t, const char *path, const char *const *names,
     return rc;
 }
 
-/* Next row: 1, 0 at the end, or an error. A row that was cut short is refused even where what is wanted
- * stands before the cut: rows are missing behind it. */
+/* Next row: 1, 0 at the end, or an error. A row that was cut short is refused even where what is
+ * wanted stands before the cut: rows are missing behind it. */
 static int rows_next(struct rows *t, struct err *e)
 {
     int rc = csv_next(t->csv, &t->row, e);
@@ -151,7 +151,8 @@ static const struct gpu_spec *map_gpu(const struct digest *d, const struct gpu_c
     return NULL;
 }
 
-/* "group.0.card" -> which of the shown cards; a new one is added while there is room. -1: not shown. */
+/* "group.0.card" -> which of the shown cards; a new one is added while there is room. -1: not
+ * shown. */
 static int map_card(struct digest *d, const char *s, size_t len)
 {
     const char *dot = memchr(s, '.', len);
@@ -201,7 +202,8 @@ static int read_slots(struct digest *d, const char *path, struct err *e)
     return rc < 0 ? rc : 0;
 }
 
-/* A file that was cut between two rows, or is another run's, would draw other curves than the tables say. */
+/* A file that was cut between two rows, or is another run's, would draw other curves than the
+ * tables say. */
 static int check_jobs(const struct result *r, const uint64_t *rows, const char *path, struct err *e)
 {
     for (size_t p = 0; p < r->n_policies; p++) {

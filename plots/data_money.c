@@ -95,8 +95,8 @@ int data_tornado(const struct source *s, const char *path, struct err *e)
     return 0;
 }
 
-/* Yearly cost at use u: the energy of idle cards stays, the rest of the energy follows use, all other cost
- * stays. NAN where the result does not say enough. */
+/* Yearly cost at use u: the energy of idle cards stays, the rest of the energy follows use, all
+ * other cost stays. NAN where the result does not say enough. */
 static double eac_at(const struct policy_result *p, double u)
 {
     double all_h = 0, idle_h = 0, idle_kwh = 0, kwh = 0;
@@ -126,8 +126,8 @@ static bool is_rented(const struct policy_result *p)
     return false;
 }
 
-/* Break-even rent per card-hour held, by use: below a curve renting is cheaper, above it owning is. What is
- * rented has the row of the run alone. */
+/* Break-even rent per card-hour held, by use: below a curve renting is cheaper, above it owning is.
+ * What is rented has the row of the run alone. */
 int data_breakeven(const struct source *s, const char *path, struct err *e)
 {
     const struct result *r = s->r;

@@ -420,7 +420,8 @@ static double charge_usd(const struct tco_result *t, const char *name)
     return 0;
 }
 
-/* The users that pay most under the first priced policy, all others together, and what nobody held. */
+/* The users that pay most under the first priced policy, all others together, and what nobody
+ * held. */
 int data_payers(const struct source *s, const char *path, struct err *e)
 {
     static const char *const waste[] = { "(idle)", "(stranded)", "(down)" };

@@ -124,8 +124,8 @@ static int patience_s(void)
     return s > 0 && s < 100000 ? s : GNUPLOT_S;
 }
 
-/* All that a descriptor delivers before the deadline, at most the first 400 bytes kept. False: there would
- * be more to come. */
+/* All that a descriptor delivers before the deadline, at most the first 400 bytes kept. False:
+ * there would be more to come. */
 static bool drain(int fd, int64_t until_ms, char *buf, size_t size)
 {
     size_t n = 0;
@@ -274,8 +274,8 @@ static const char *skip_element(const char *p, const char *open, const char *clo
     return *end == '\n' ? end + 1 : end;
 }
 
-/* "<g onmousemove=... 'text')" onmouseout=...><title> </title>" of a hypertext label: its text as a title
- * of its own. Past it, or NULL for anything else. */
+/* "<g onmousemove=... 'text')" onmouseout=...><title> </title>" of a hypertext label: its text as a
+ * title of its own. Past it, or NULL for anything else. */
 static const char *hypertext(const char *p, struct strbuf *out)
 {
     static const char open[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'",
@@ -296,7 +296,8 @@ static const char *hypertext(const char *p, struct strbuf *out)
 
 enum { TOLD = 60 }; /* values of a picture that are read aloud; more nobody listens to */
 
-/* Title and description. `body`: the rest of the cleaned picture, with the values under the pointer. */
+/* Title and description. `body`: the rest of the cleaned picture, with the values under the
+ * pointer. */
 static void put_alt(struct strbuf *out, const char *name, const struct gnuplot_alt *alt,
                     const char *body)
 {

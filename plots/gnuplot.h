@@ -18,12 +18,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`, its texts in `lang`:
- * each "..." that the table of words has in English. 0 or ERR_IO. */
+/* Copy a template (NAME.gp or style.gp) from where gpusim's data lies into `dir`, its texts in
+ * `lang`: each "..." that the table of words has in English. 0 or ERR_IO. */
 int gnuplot_template(const char *dir, const char *file, enum lang lang, struct err *e);
 
-/* The template style.gp into `dir`, with line type k looking as `place[k]`, from 1 (palette.h). n 0:
- * line type k has colour k. `note`: a line that stands below each picture, NULL for none. 0 or ERR_IO. */
+/* The template style.gp into `dir`, with line type k looking as `place[k]`, from 1 (palette.h). n
+ * 0: line type k has colour k. `note`: a line that stands below each picture, NULL for none. 0 or
+ * ERR_IO. */
 int gnuplot_style(const char *dir, const size_t place[], size_t n, const char *note, enum lang lang,
                   struct err *e);
 

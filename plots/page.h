@@ -141,7 +141,8 @@ void page_answer(struct page *p);    /* page_answer.c: decision, warnings */
 void page_decisions(struct page *p); /* page_advice.c: which policy for which work */
 void page_qualities(struct page *p); /* what money does not show */
 void page_comparison(struct page *p);
-/* Which figures are of the whole run and which of the time after the warm-up; nothing without one. */
+/* Which figures are of the whole run and which of the time after the warm-up; nothing without
+ * one. */
 void page_warmup_note(struct page *p);
 void page_picture(struct page *p, const char *name);
 /* data, or a word on their absence */

@@ -1,5 +1,5 @@
-/* plots/page_advice.c - the recommendation by class of work, and what money does not show. Sentences are
- * those of the result. Nothing for results of before decisions were kept. */
+/* plots/page_advice.c - the recommendation by class of work, and what money does not show.
+ * Sentences are those of the result. Nothing for results of before decisions were kept. */
 #include "plots/page.h"
 
 #include "base/figure.h"
@@ -83,7 +83,8 @@ static const char *filled(struct page *p, enum word w, const char *const *arg, s
     return word_filled(p->lang, p->a, w, arg, n);
 }
 
-/* The result holds sentences in English; other languages say the same figures in words of the table. */
+/* The result holds sentences in English; other languages say the same figures in words of the
+ * table. */
 static const char *reason_of(struct page *p, const struct decision *d,
                              const struct advice_reason *x)
 {
@@ -167,7 +168,8 @@ static size_t eligible(const struct decision *d)
     return n;
 }
 
-/* Chance that the recommended policy, or one that is as good, is the cheapest of those eligible; NAN. */
+/* Chance that the recommended policy, or one that is as good, is the cheapest of those eligible;
+ * NAN. */
 static double chance(const struct decision *d)
 {
     const struct decision_option *o = d->policy ? option_of(d, d->policy) : NULL;
@@ -203,8 +205,8 @@ static const char *missed(struct page *p, const struct decision *d)
     return "";
 }
 
-/* "between 4.2 and 5.3 USD per useful GPU-hour in 80 of 100 draws of the prices" and how often it is the
- * cheapest; with the recommendation, one sentence. */
+/* "between 4.2 and 5.3 USD per useful GPU-hour in 80 of 100 draws of the prices" and how often it
+ * is the cheapest; with the recommendation, one sentence. */
 const char *page_recommendation(struct page *p)
 {
     if (p->r->n_decisions == 0 || p->r->n_policies < 2) return NULL;
@@ -240,7 +242,8 @@ const char *page_recommendation(struct page *p)
     return arena_printf(p->a, "%s%s", said, filled(p, W_RECOMMEND_THOUGH, why, 3));
 }
 
-/* One policy leaves nothing to choose; one that was cut off is another matter, which the result says. */
+/* One policy leaves nothing to choose; one that was cut off is another matter, which the result
+ * says. */
 static bool is_alone(const struct result *r)
 {
     return r->n_policies == 1 && !r->policy[0].interrupted;
@@ -270,7 +273,8 @@ static bool is_slowdown(const struct advice_reason *x)
     return x->metric && x->against && strcmp(x->metric, "slowdown_p95") == 0;
 }
 
-/* The reasons, a sentence each; those of slowdown are one sentence for all the policies that are slower. */
+/* The reasons, a sentence each; those of slowdown are one sentence for all the policies that are
+ * slower. */
 static size_t sentences(struct page *p, const struct decision *d, const char **out)
 {
     size_t n = 0, at = SIZE_MAX;
@@ -323,7 +327,8 @@ static void decisions(struct page *p)
     grid_close(&t);
 }
 
-/* The same question with the prices drawn from their ranges: how sure the order of the policies is. */
+/* The same question with the prices drawn from their ranges: how sure the order of the policies
+ * is. */
 static void chances(struct page *p)
 {
     const struct decision *d = &p->r->decision[0];

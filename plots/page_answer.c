@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Jobs that the end of the run cut off cost money and bring nothing: the reader must know how many. */
+/* Jobs that the end of the run cut off cost money and bring nothing: the reader must know how
+ * many. */
 static void unfinished(struct page *p)
 {
     bool any = false;

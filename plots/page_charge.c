@@ -79,7 +79,8 @@ static void charge_row(struct grid *t, const char *name, bool teams, double *sum
     }
 }
 
-/* What the tenants that are not shown pay together: the total less what was listed and the waste. */
+/* What the tenants that are not shown pay together: the total less what was listed and the
+ * waste. */
 static void other_row(struct grid *t, size_t hidden, bool teams, const double *sum)
 {
     struct page *p = t->p;

@@ -60,7 +60,8 @@ static const struct compared {
     { "usd_per_useful_gpu_hour", W_COST_PER_USEFUL, W_USD, PRICE },
 };
 
-/* "services.chat.latency_ms.p99": what it is of a service, which may have any name; NULL: something else. */
+/* "services.chat.latency_ms.p99": what it is of a service, which may have any name; NULL: something
+ * else. */
 static const struct compared *of_service(const char *metric)
 {
     static const struct compared known[] = {

@@ -1,4 +1,5 @@
-/* plots/page_effects.c - each device parameter, how it is known, and what its range does to the answer. */
+/* plots/page_effects.c - each device parameter, how it is known, and what its range does to the
+ * answer. */
 #include "plots/page.h"
 
 #include "base/figure.h"

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are a stranger's: what a spreadsheet would take for a formula has an apostrophe before it. */
+/* Names are a stranger's: what a spreadsheet would take for a formula has an apostrophe before
+ * it. */
 static void csv_text(struct strbuf *out, const char *s)
 {
     strbuf_addc(out, '"');
@@ -48,7 +49,8 @@ void grid_open_cards(struct grid *t, struct page *p, const char *id, enum word c
     t->cards = true;
 }
 
-/* Begins the tag of a cell; `look` (may be "") is its class, `value` (NULL: none) its figure for sorting. */
+/* Begins the tag of a cell; `look` (may be "") is its class, `value` (NULL: none) its figure for
+ * sorting. */
 static void cell(struct grid *t, const char *look, const char *value)
 {
     strbuf_addz(&t->body, "<td");

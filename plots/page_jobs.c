@@ -133,7 +133,8 @@ bool page_has_failures(const struct page *p)
     return false;
 }
 
-/* What failed, whom it struck, and what that cost; with how far a fault reaches under each policy. */
+/* What failed, whom it struck, and what that cost; with how far a fault reaches under each
+ * policy. */
 void page_failures(struct page *p)
 {
     static const struct column columns[] = {

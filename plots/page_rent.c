@@ -1,4 +1,5 @@
-/* plots/page_rent.c - buying against renting: by the month, and how many cards to own or commit to. */
+/* plots/page_rent.c - buying against renting: by the month, and how many cards to own or commit
+ * to. */
 #include "plots/page.h"
 
 #include "plots/html.h"

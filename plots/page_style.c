@@ -1,4 +1,5 @@
-/* plots/page_style.c - how the page looks, its head, and the little script that is not needed to read it. */
+/* plots/page_style.c - how the page looks, its head, and the little script that is not needed to
+ * read it. */
 #include "plots/page.h"
 
 #include "plots/html.h"

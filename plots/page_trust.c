@@ -1,5 +1,5 @@
-/* plots/page_trust.c - how far to trust it: precision, parameters with their sources, limits, and how to
- * get the same figures again. */
+/* plots/page_trust.c - how far to trust it: precision, parameters with their sources, limits, and
+ * how to get the same figures again. */
 #include "plots/page.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* plots/page_valid.c - how far the models of this run's policies are off published measurements: the
- * table that `gpusim validate --format csv` makes, which ships as scenarios/measured/errors.csv
+/* plots/page_valid.c - how far the models of this run's policies are off published measurements:
+ * the table that `gpusim validate --format csv` makes, which ships as scenarios/measured/errors.csv
  * because it takes data that may not ship. Pure but for that one file. */
 #include "base/csv.h"
 #include "base/datadir.h"

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every picture. To add one: a template, a line here, its data function, a page_picture() in the page. */
+/* Every picture. To add one: a template, a line here, its data function, a page_picture() in the
+ * page. */
 static const struct page_spec {
     const char *name;
     enum word heading, caption, absent;

@@ -2,8 +2,8 @@
  * (and people) read. Made from stored files only.
  *
  * The CSVs of a run are read once, streamed into fixed histograms and buckets (struct digest); then
- * each data_*() writes one file and returns 1; 0 when there is nothing to show (no file is left); or
- * a negative error. Memory: bounded by the result and MAP_BOXES, not by the CSVs. */
+ * each data_*() writes one file and returns 1; 0 when there is nothing to show (no file is left);
+ * or a negative error. Memory: bounded by the result and MAP_BOXES, not by the CSVs. */
 #ifndef GPUSIM_PLOTS_REPORT_DATA_H
 #define GPUSIM_PLOTS_REPORT_DATA_H
 
@@ -75,7 +75,8 @@ struct digest {
  * digest_fini() in any case. O(rows). */
 int digest_read(struct digest *d, const struct result *r, const char *dir, struct err *e);
 void digest_fini(struct digest *d);
-/* Warm-up of the scenario, s; 0 without one. Jobs submitted before its end are in no statistics of waits. */
+/* Warm-up of the scenario, s; 0 without one. Jobs submitted before its end are in no statistics of
+ * waits. */
 double digest_warmup_s(const struct result *r);
 
 struct source {

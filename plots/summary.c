@@ -17,7 +17,8 @@ static void put_text(struct strbuf *out, const char *s)
     }
 }
 
-/* A figure of the page without its markup: no-break spaces and minus signs become plain characters. */
+/* A figure of the page without its markup: no-break spaces and minus signs become plain
+ * characters. */
 static void put_plain(struct strbuf *out, const struct strbuf *html)
 {
     for (const char *s = html->s ? html->s : ""; *s;) {

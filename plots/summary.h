@@ -6,7 +6,8 @@
 #include "model/result.h"
 #include "plots/words.h"
 
-/* CommonMark with a pipe table; names from outside are escaped. `risk`: as in struct report_look. */
+/* CommonMark with a pipe table; names from outside are escaped. `risk`: as in struct
+ * report_look. */
 void summary_markdown(const struct result *r, json_t *risk, enum lang lang, struct strbuf *out);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 
-/* ERR_INPUT with the first problem: a member that is missing or of another type, a point whose values are
- * not on the axes. */
+/* ERR_INPUT with the first problem: a member that is missing or of another type, a point whose
+ * values are not on the axes. */
 int sweep_doc_check(const struct json_doc *doc, struct err *e);
 
 #endif

@@ -138,7 +138,8 @@ static bool any_has(const struct drawing *d, const char *name)
     return false;
 }
 
-/* Times have one unit in a picture: hours or days from 2 h up. Returns the figure's name and unit. */
+/* Times have one unit in a picture: hours or days from 2 h up. Returns the figure's name and
+ * unit. */
 static const char *set_time(struct drawing *d, const char *name)
 {
     const enum lang lang = d->pictures.lang;

@@ -66,7 +66,8 @@ struct part {
     size_t len;
 };
 
-/* Whether `text` is the pattern with something at its places: the longest that fits, from the left. */
+/* Whether `text` is the pattern with something at its places: the longest that fits, from the
+ * left. */
 static bool fits(const char *pattern, const char *text, struct part at[10])
 {
     for (; *pattern && !is_place(pattern); pattern++, text++)

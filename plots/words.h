@@ -1,8 +1,8 @@
 /* plots/words.h - every text of the report, once, in each language: the table words.def.
  *
- * A text may hold simple markup of its own (<code>, &amp;) and places {0}, {1}, ... that page_say() fills.
- * Texts that templates and stored results bring along in English are looked up by that English, so a
- * template stays a script that runs by hand. Pure. */
+ * A text may hold simple markup of its own (<code>, &amp;) and places {0}, {1}, ... that page_say()
+ * fills. Texts that templates and stored results bring along in English are looked up by that
+ * English, so a template stays a script that runs by hand. Pure. */
 #ifndef GPUSIM_PLOTS_WORDS_H
 #define GPUSIM_PLOTS_WORDS_H
 
@@ -25,7 +25,8 @@ const char *word(enum lang lang, enum word w); /* W_NONE: "" */
 /* A text with its places filled. From `a`. */
 const char *word_filled(enum lang lang, struct arena *a, enum word w, const char *const *arg,
                         size_t n);
-/* The text that is this in English, in `lang`; the English itself when the table lacks it. O(WORDS). */
+/* The text that is this in English, in `lang`; the English itself when the table lacks it.
+ * O(WORDS). */
 const char *word_of(enum lang lang, const char *english);
 /* A sentence of a result, whose names and figures stand between words of the table ("{0} is
  * unstable: {1}; ..."): the same in `lang`, what stands at the places by word_of(). As it is

@@ -1,12 +1,12 @@
 /* traces/account.h - what an import or a summary found: rows by fate and reason, GPUs, GPU-seconds,
- * peak, load, waits, durations, gaps, missing fields, warnings; of requests arrivals, tokens or sizes,
- * services and sessions.
+ * peak, load, waits, durations, gaps, missing fields, warnings; of requests arrivals, tokens or
+ * sizes, services and sessions.
  *
- * Sums are exact (128-bit, thousandths of a GPU x ns); shares and percentiles (nearest rank) are not
- * rounded before printing. What needs an order (peak, gaps, duplicate ids, percentiles) is sorted
- * outside of memory (base/extsort.h): at most ACCOUNT_BYTES for any number of rows. Temporary files:
- * for each kept job 48 bytes, and 16 more with percentiles; for a request 16. Ids are compared by
- * their 64-bit hash: one false duplicate in ten million ids with probability 3e-6.
+ * Sums are exact (128-bit, thousandths of a GPU x ns); shares and percentiles (nearest rank) are
+ * not rounded before printing. What needs an order (peak, gaps, duplicate ids, percentiles) is
+ * sorted outside of memory (base/extsort.h): at most ACCOUNT_BYTES for any number of rows.
+ * Temporary files: for each kept job 48 bytes, and 16 more with percentiles; for a request 16. Ids
+ * are compared by their 64-bit hash: one false duplicate in ten million ids with probability 3e-6.
  * Threads: one account, one thread. */
 #ifndef GPUSIM_TRACES_ACCOUNT_H
 #define GPUSIM_TRACES_ACCOUNT_H
@@ -105,7 +105,8 @@ void account_print(const struct account *a, const char *const *files, int n_file
 void account_add_stat_json(const struct account *a, json_t *into);
 void account_print_stat(const struct account *a, FILE *to);
 
-/* "185294426.970": value x 10^-digits with at least `least` decimals. Returns buf (60 bytes or more). */
+/* "185294426.970": value x 10^-digits with at least `least` decimals. Returns buf (60 bytes or
+ * more). */
 const char *account_decimal(char *buf, account_sum value, int digits, int least);
 
 #endif

@@ -2,8 +2,8 @@
  * targets (model/synth.h), and whether each target is met.
  *
  * Percentiles are exact (nearest rank) and the rank correlation is Spearman's with mean ranks for
- * ties, so every duration and number of GPUs, or pair of tokens, is held: 16 bytes a job or request,
- * for all and again for its class. Shares, means and medians of GPUs count jobs with GPUs;
+ * ties, so every duration and number of GPUs, or pair of tokens, is held: 16 bytes a job or
+ * request, for all and again for its class. Shares, means and medians of GPUs count jobs with GPUs;
  * `load` is GPU-seconds asked for per second of the span. */
 #ifndef GPUSIM_TRACES_ACHIEVED_H
 #define GPUSIM_TRACES_ACHIEVED_H

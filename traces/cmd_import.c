@@ -84,7 +84,8 @@ static void list_formats(bool as_json)
     json_decref(doc);
 }
 
-/* Is `--format WORD` there? `--format list --format json` is the list as JSON, in whatever order. */
+/* Is `--format WORD` there? `--format list --format json` is the list as JSON, in whatever
+ * order. */
 static bool asked(int argc, char **argv, const char *word)
 {
     static const char option[] = "--format";
@@ -349,7 +350,8 @@ static bool to_file(const struct options *o)
     return o->out && strcmp(o->out, "-") != 0;
 }
 
-/* Is there a file that others can lie beside? Nothing lies beside a pipe (-o >(xz >t.csv.xz)) or a device. */
+/* Is there a file that others can lie beside? Nothing lies beside a pipe (-o >(xz >t.csv.xz)) or a
+ * device. */
 static bool has_neighbours(const struct options *o)
 {
     return to_file(o) && !spool_kind(o->out);

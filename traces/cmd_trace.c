@@ -1,5 +1,5 @@
-/* cmd_trace.c - `gpusim trace stat [FORMAT] FILE`: what is in a trace, native or of any known format,
- * with the options that `gpusim import FORMAT` has. */
+/* cmd_trace.c - `gpusim trace stat [FORMAT] FILE`: what is in a trace, native or of any known
+ * format, with the options that `gpusim import FORMAT` has. */
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,7 +1,7 @@
-/* fmt_acme.c - trace_seren.csv and trace_kalos.csv of Shanghai AI Lab's Acme (InternLM/AcmeTrace; Hu et
- * al., NSDI 2024). Clocks carry their offset (+08:00 in Seren, +00:00 in Kalos). Kalos' duration is
- * end - submit, so run times come from the clocks in both; how many durations differ is a fact of
- * the account. The type of a job becomes its group and its class. */
+/* fmt_acme.c - trace_seren.csv and trace_kalos.csv of Shanghai AI Lab's Acme (InternLM/AcmeTrace;
+ * Hu et al., NSDI 2024). Clocks carry their offset (+08:00 in Seren, +00:00 in Kalos). Kalos'
+ * duration is end - submit, so run times come from the clocks in both; how many durations differ is
+ * a fact of the account. The type of a job becomes its group and its class. */
 #include "traces/slurm_csv.h"
 
 #include <string.h>

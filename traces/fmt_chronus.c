@@ -1,5 +1,6 @@
-/* fmt_chronus.c - job lists of Chronus (Gao et al., SoCC 2021; S-Lab-System-Group/ChronusArtifact), made
- * from Philly: the Tiresias columns and expect_time_list, expect_value_list, best_effort, job_type.
+/* fmt_chronus.c - job lists of Chronus (Gao et al., SoCC 2021; S-Lab-System-Group/ChronusArtifact),
+ * made from Philly: the Tiresias columns and expect_time_list, expect_value_list, best_effort,
+ * job_type.
  *
  * Times are scaled-down steps of no documented length: --step says how long one is (default 1 s).
  * Rows are not sorted. num_gpu 0 occurs and stays: a job without a card.

@@ -1,13 +1,12 @@
-/* fmt_dlrm.c - Alibaba GPU-disaggregated serving of recommendation models (DLRM), 2025: instances of
- * CPU-node parts (role CN, no GPU) and GPU-node parts (HN).
+/* fmt_dlrm.c - Alibaba GPU-disaggregated serving of recommendation models (DLRM), 2025: instances
+ * of CPU-node parts (role CN, no GPU) and GPU-node parts (HN).
  *
  * Seconds from the trace's start, with noise digits. An empty creation (and scheduling) time means
  * that the instance existed before the trace, an empty deletion that it outlived it: both are
  * clamped to the trace window [0, end], which is what the trace knows of them. The end is the last
- * time in the file (a pass of its own), or --window-end.
- * submit = creation, duration = deletion - scheduling. The app is the group; CN and HN parts of an
- * app carry no link, so they are jobs of their own. RDMA, disk and the spread limit have no place in
- * the native trace. */
+ * time in the file (a pass of its own), or --window-end. submit = creation, duration = deletion -
+ * scheduling. The app is the group; CN and HN parts of an app carry no link, so they are jobs of
+ * their own. RDMA, disk and the spread limit have no place in the native trace. */
 #include "traces/format.h"
 
 #include "base/dec.h"

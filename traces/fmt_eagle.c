@@ -1,6 +1,6 @@
-/* fmt_eagle.c - jobs of NREL's Eagle (NREL/eagle-jobs, data/sample_eagle_data.csv and the full release):
- * Slurm accounting as CSV, local text clocks, seconds. Array tasks share their job_id. mem_req has
- * no documented unit and is left out. */
+/* fmt_eagle.c - jobs of NREL's Eagle (NREL/eagle-jobs, data/sample_eagle_data.csv and the full
+ * release): Slurm accounting as CSV, local text clocks, seconds. Array tasks share their job_id.
+ * mem_req has no documented unit and is left out. */
 #include "traces/slurm_csv.h"
 
 static const struct slurm_csv_format eagle = {

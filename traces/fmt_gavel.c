@@ -1,10 +1,11 @@
-/* fmt_gavel.c - traces of Gavel (Narayanan et al., OSDI 2020; stanford-futuredata/gavel), in the newer
- * layout of 10 fields and the older of 7 (Philly arrivals): traces/tabjobs.h.
+/* fmt_gavel.c - traces of Gavel (Narayanan et al., OSDI 2020; stanford-futuredata/gavel), in the
+ * newer layout of 10 fields and the older of 7 (Philly arrivals): traces/tabjobs.h.
  *
  * They hold total steps, no durations: duration = total steps / rate, with the rate of (job type,
  * number of GPUs) on one worker type from the throughput table (--throughputs, --worker). The table
- * has no entry for some pairs and 0 where a job does not fit; such jobs are quarantined, since nobody
- * knows how long they run. Both are known properties of the published table and hence benign. */
+ * has no entry for some pairs and 0 where a job does not fit; such jobs are quarantined, since
+ * nobody knows how long they run. Both are known properties of the published table and hence
+ * benign. */
 #include "traces/rates.h"
 #include "traces/tabjobs.h"
 

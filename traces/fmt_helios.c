@@ -1,11 +1,11 @@
-/* fmt_helios.c - cluster_log.csv of SenseTime's Helios (S-Lab-System-Group/HeliosData; Hu et al., SC
- * 2021): local clocks of a zone without daylight saving (China, UTC+8), duration in seconds. More
- * than half of the rows ask for no GPU (--cpu-jobs drop); each job belongs to a virtual cluster,
- * which is handed on as its group.
+/* fmt_helios.c - cluster_log.csv of SenseTime's Helios (S-Lab-System-Group/HeliosData; Hu et al.,
+ * SC 2021): local clocks of a zone without daylight saving (China, UTC+8), duration in seconds.
+ * More than half of the rows ask for no GPU (--cpu-jobs drop); each job belongs to a virtual
+ * cluster, which is handed on as its group.
  *
  * The cards of the cluster change by day and by virtual cluster: --vc-gpus FILE
- * (cluster_gpu_number.csv: date, a column for each virtual cluster, total) gives the capacity, the mean
- * of its days' totals, and says between what it moves. */
+ * (cluster_gpu_number.csv: date, a column for each virtual cluster, total) gives the capacity, the
+ * mean of its days' totals, and says between what it moves. */
 #include "traces/slurm_csv.h"
 
 static const struct slurm_csv_format helios = {

@@ -1,16 +1,16 @@
-/* fmt_kubernetes.c - pods as the Kubernetes API returns them (`kubectl get pods -A -o json`, or YAML), Nodes
- * beside them for the capacity: traces/k8s_objects.h, traces/k8s_demand.h.
+/* fmt_kubernetes.c - pods as the Kubernetes API returns them (`kubectl get pods -A -o json`, or
+ * YAML), Nodes beside them for the capacity: traces/k8s_objects.h, traces/k8s_demand.h.
  *
  *   submit  metadata.creationTimestamp
  *   start   status.startTime, else the condition PodScheduled, else the first startedAt
  *   end     the last terminated.finishedAt of a pod that Succeeded or Failed; without one (evicted
  *           pods) the last change of a condition
  * A pod that still runs has no end: it counts up to the instant of the dump, --until, or else the
- * latest instant that any pod of the file shows (at least so long did it run). Pods that never started
- * are no jobs. Deleted pods are not in the API at all; dumps collected over time may show a pod several
- * times: of one file the last appearance counts, of several files the one that ended, else the one that
- * ran longest.
- * Time zero is the first submission; the namespace is handed on as the group. */
+ * latest instant that any pod of the file shows (at least so long did it run). Pods that never
+ * started are no jobs. Deleted pods are not in the API at all; dumps collected over time may show a
+ * pod several times: of one file the last appearance counts, of several files the one that ended,
+ * else the one that ran longest. Time zero is the first submission; the namespace is handed on as
+ * the group. */
 #include "traces/k8s_demand.h"
 #include "traces/k8s_nodes.h"
 #include "traces/k8s_objects.h"

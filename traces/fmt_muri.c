@@ -1,9 +1,10 @@
-/* fmt_muri.c - job lists of Muri (Zhao et al., SIGCOMM 2022; Rivendile/Muri): the Tiresias columns and
- * resource_time_0..2, priority. Times are MILLISECONDS, although the columns are named as in Tiresias.
+/* fmt_muri.c - job lists of Muri (Zhao et al., SIGCOMM 2022; Rivendile/Muri): the Tiresias columns
+ * and resource_time_0..2, priority. Times are MILLISECONDS, although the columns are named as in
+ * Tiresias.
  *
- * `interval` fits neither neighbour (jobs were taken out) and iterations x iteration_time is not the
- * duration: both are ignored. The authors' result files are in seconds and have other columns; they
- * are read as `tiresias`. */
+ * `interval` fits neither neighbour (jobs were taken out) and iterations x iteration_time is not
+ * the duration: both are ignored. The authors' result files are in seconds and have other columns;
+ * they are read as `tiresias`. */
 #include "traces/joblist.h"
 
 static const struct joblist_dialect muri = {

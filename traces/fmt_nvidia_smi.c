@@ -1,11 +1,11 @@
-/* fmt_nvidia_smi.c - `nvidia-smi -q -x` documents, one or many in a row (-l), schema v11, v12 and v13 (the
- * power tags moved between them), read by expat.
+/* fmt_nvidia_smi.c - `nvidia-smi -q -x` documents, one or many in a row (-l), schema v11, v12 and
+ * v13 (the power tags moved between them), read by expat.
  *
  *   duty    utilization/gpu_util (time with any kernel resident: an upper bound of the work)
  *   memory  utilization/memory_util (time the memory was read or written: an upper bound)
  *   bytes   fb_memory_usage/used; pci/tx_util + rx_util (1 KB = 1000 B)
- * "N/A" is no value: utilisation under MIG, power of modules on most cards. A MIG device has memory of its
- * own and nothing else; it gives no signature, and neither does its card. */
+ * "N/A" is no value: utilisation under MIG, power of modules on most cards. A MIG device has memory
+ * of its own and nothing else; it gives no signature, and neither does its card. */
 #include "traces/signatures.h"
 #include "traces/wholefile.h"
 

@@ -8,7 +8,8 @@
  * may run on; qos is handed on as the group; pod_phase becomes the status (every phase has an end).
  *
  * --nodes gives the capacity for the account, and the fleet. The list names some models that nobody
- * has disclosed (G2, G3): --gpu-map says which card stands for them, in the fleet and in gpu_spec. */
+ * has disclosed (G2, G3): --gpu-map says which card stands for them, in the fleet and in
+ * gpu_spec. */
 #include "traces/format.h"
 
 #include "base/json.h"

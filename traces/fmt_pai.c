@@ -1,5 +1,5 @@
-/* fmt_pai.c - the tables of Alibaba's PAI trace (cluster-trace-gpu-v2020; Weng et al., "MLaaS in the
- * Wild", NSDI 2022). FILE is the task table, with or without its header, or a folder that holds
+/* fmt_pai.c - the tables of Alibaba's PAI trace (cluster-trace-gpu-v2020; Weng et al., "MLaaS in
+ * the Wild", NSDI 2022). FILE is the task table, with or without its header, or a folder that holds
  * pai_task_table.csv and perhaps pai_job_table.csv and pai_instance_table.csv.
  *
  * A task is a job of inst_num instances of plan_gpu percent of a card each. Submit: the job's
@@ -328,7 +328,8 @@ static void own_times(const struct pai *s, int64_t k, struct import_row *row)
     row->job.duration = s->spans[k - 1].end - row->start;
 }
 
-/* A gang of whole cards: what its n instances held by their own times, when all of them are known. */
+/* A gang of whole cards: what its n instances held by their own times, when all of them are
+ * known. */
 static void sum_times(const struct pai *s, int64_t per_milli, int64_t n, struct import_row *row)
 {
     import_sum ns = 0;

@@ -1,12 +1,13 @@
-/* fmt_philly.c - cluster_job_log of Microsoft's Philly (msr-fiddle/philly-traces; Jeon et al., ATC 2019):
- * one JSON array of jobs with their attempts. Streaming: memory holds one job, not the document.
+/* fmt_philly.c - cluster_job_log of Microsoft's Philly (msr-fiddle/philly-traces; Jeon et al., ATC
+ * 2019): one JSON array of jobs with their attempts. Streaming: memory holds one job, not the
+ * document.
  *
  * GPUs are counted in the first attempt's detail. A job with several attempts (retries after
- * failures) lasts the sum of their run times, without the gaps between them; where they held different
- * numbers of GPUs the account's GPU-seconds are the sum over the attempts. --attempts each makes
- * every attempt a job of its own, submitted when the one before it ended. Clocks are local time of
- * the Pacific coast without a zone; in the hour that repeats on 2017-11-05 the first is taken, or
- * the second where an end would come before its start. */
+ * failures) lasts the sum of their run times, without the gaps between them; where they held
+ * different numbers of GPUs the account's GPU-seconds are the sum over the attempts. --attempts
+ * each makes every attempt a job of its own, submitted when the one before it ended. Clocks are
+ * local time of the Pacific coast without a zone; in the hour that repeats on 2017-11-05 the first
+ * is taken, or the second where an end would come before its start. */
 #include "traces/json_items.h"
 
 #include "base/hashes.h"

@@ -2,10 +2,10 @@
  * --parsable, any columns in any order, with a header or with --columns for files without one.
  *
  * Rows are allocations; steps are counted and set aside. A '|' or a line break inside a free-text
- * column (JobName, Comment, SubmitLine, WorkDir ...) shifts or breaks a row: it is put together again
- * when all such columns stand side by side, else quarantined by its field count. Nothing is joined to
- * a line that starts like a row (a job id where the ids stand, and a delimiter), so a row that was cut
- * short costs itself alone. What the columns mean is in slurm_job.h. */
+ * column (JobName, Comment, SubmitLine, WorkDir ...) shifts or breaks a row: it is put together
+ * again when all such columns stand side by side, else quarantined by its field count. Nothing is
+ * joined to a line that starts like a row (a job id where the ids stand, and a delimiter), so a row
+ * that was cut short costs itself alone. What the columns mean is in slurm_job.h. */
 #include "traces/sacct_columns.h"
 #include "traces/slurm_job.h"
 
@@ -264,7 +264,8 @@ static bool is_job_id(const struct csv_field *f)
     return i > 0 && (i == f->len || strchr("_+.", f->s[i]));
 }
 
-/* Does the line start a row of its own? The ids stand in front of the free text, or nothing tells. */
+/* Does the line start a row of its own? The ids stand in front of the free text, or nothing
+ * tells. */
 static bool starts_row(const struct sacct *s, const struct csv_row *r)
 {
     if (r->n >= s->width || is_header(r)) return true;
@@ -272,7 +273,8 @@ static bool starts_row(const struct sacct *s, const struct csv_row *r)
     return (size_t)id < s->text_from && r->n > 1 && (size_t)id < r->n && is_job_id(&r->f[id]);
 }
 
-/* Free text in the last column: any row may go on in the next line. With commas quotes say where. */
+/* Free text in the last column: any row may go on in the next line. With commas quotes say
+ * where. */
 static bool open_end(const struct sacct *s)
 {
     return s->delimiter != ',' && s->text_from < s->text_to && s->text_to == s->width;

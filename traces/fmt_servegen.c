@@ -1,5 +1,5 @@
-/* fmt_servegen.c - ServeGen client profiles (Xiang et al., 2025; Alibaba Model Studio): not requests,
- * but what one client's requests are drawn from.
+/* fmt_servegen.c - ServeGen client profiles (Xiang et al., 2025; Alibaba Model Studio): not
+ * requests, but what one client's requests are drawn from.
  *
  * chunk-N-trace.csv, no header: window start (s), rate (1/s), coefficient of variation of the gaps,
  * distribution of the gaps (Gamma, Weibull, Exponential; empty: idle), shape, scale. A window ends
@@ -9,14 +9,14 @@
  *
  * Each window gets n = rate x length requests (rounded). n + 1 gaps are drawn from the distribution
  * and scaled so that they fill the window exactly: the fitted scale need not reproduce the rate (it
- * does not for Weibull rows), and the authors rescale too. They draw n gaps, which puts a request on
- * every window's end; one gap more avoids that and changes neither rate nor shape.
- * Input tokens: input_tokens (or text_tokens) + for image, audio, video: tokens of each of the drawn
- * number of items. Output tokens: output_tokens. A dataset without input_tokens or output_tokens is
- * refused.
+ * does not for Weibull rows), and the authors rescale too. They draw n gaps, which puts a request
+ * on every window's end; one gap more avoids that and changes neither rate nor shape. Input tokens:
+ * input_tokens (or text_tokens) + for image, audio, video: tokens of each of the drawn number of
+ * items. Output tokens: output_tokens. A dataset without input_tokens or output_tokens is refused.
  *
- * The rows of the account are the generated requests; a window that cannot be used is one quarantined
- * row. The service is the client: the file's name without "-trace.csv". Memory: one window. */
+ * The rows of the account are the generated requests; a window that cannot be used is one
+ * quarantined row. The service is the client: the file's name without "-trace.csv". Memory: one
+ * window. */
 #include "traces/format.h"
 
 #include "base/dec.h"

@@ -1,6 +1,6 @@
-/* fmt_shockwave.c - traces of Shockwave (Zheng et al., NSDI 2023; uw-mad-dash/shockwave): Gavel's layout
- * with mode (static, accordion, gns: how the batch size adapts) and a duration in seconds, 12 fields
- * (traces/tabjobs.h). The mode is handed on as the group. */
+/* fmt_shockwave.c - traces of Shockwave (Zheng et al., NSDI 2023; uw-mad-dash/shockwave): Gavel's
+ * layout with mode (static, accordion, gns: how the batch size adapts) and a duration in seconds,
+ * 12 fields (traces/tabjobs.h). The mode is handed on as the group. */
 #include "traces/tabjobs.h"
 
 #include "base/mem.h"

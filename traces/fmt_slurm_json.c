@@ -1,6 +1,7 @@
-/* fmt_slurm_json.c - the JSON of sacct --json, squeue --json and slurmrestd (OpenAPI plugins of Slurm
- * 20.11 to 24.05): {"jobs": [...]}; numbers plain or {"set", "infinite", "number"}; the state a text
- * or a list; times in epoch seconds, 0 for not set; limits in minutes. JSON lines are read too.
+/* fmt_slurm_json.c - the JSON of sacct --json, squeue --json and slurmrestd (OpenAPI plugins of
+ * Slurm 20.11 to 24.05): {"jobs": [...]}; numbers plain or {"set", "infinite", "number"}; the state
+ * a text or a list; times in epoch seconds, 0 for not set; limits in minutes. JSON lines are read
+ * too.
  *
  * Streaming: memory holds one job, not the document. What the values mean is in slurm_job.h. The
  * snapshot's own clock (last_update) ends running jobs; it may stand behind the jobs, so a file is
@@ -212,8 +213,8 @@ static void memory_of(const json_t *job, struct slurm_record *r)
     if (mib > 0 && mib < INT64_C(1) << 43) r->mem_bytes = mib << 20;
 }
 
-/* Of a list the first state is the base and the others are flags, but not in all versions: COMPLETING
- * says nothing once the job has another state and an end. */
+/* Of a list the first state is the base and the others are flags, but not in all versions:
+ * COMPLETING says nothing once the job has another state and an end. */
 static void state_of(const json_t *job, struct slurm_record *r)
 {
     const json_t *state = json_object_get(job, "job_state"), *v;

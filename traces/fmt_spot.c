@@ -3,10 +3,10 @@
  *
  * Seconds from the first job. A job asks for gpu_request x worker_num cards and cpu_request x
  * worker_num cores. job_type HP has priority 1, Spot 0. gpu_model is the card it ran on; --pin also
- * makes it the only card it may use. Durations are as recorded: those of spot jobs may have been cut
- * by preemption. Jobs that run from 0 to the trace's last end are services; they are counted.
- * --nodes FILE (gpu_model, gpu_capacity_num, cpu_num, node_name in any order) gives the capacity and
- * the load of every card model. */
+ * makes it the only card it may use. Durations are as recorded: those of spot jobs may have been
+ * cut by preemption. Jobs that run from 0 to the trace's last end are services; they are counted.
+ * --nodes FILE (gpu_model, gpu_capacity_num, cpu_num, node_name in any order) gives the capacity
+ * and the load of every card model. */
 #include "traces/format.h"
 
 #include "base/dec.h"

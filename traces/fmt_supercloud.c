@@ -1,7 +1,7 @@
 /* fmt_supercloud.c - slurm-log.csv of the MIT Supercloud dataset (Samsi et al., HPEC 2021): rows of
- * Slurm's database with epoch seconds, numeric states and numeric TRES lists, in which 1001 and 1002
- * are GPUs (one number for each kind; --gpu-tres names others). 0 in a time means not set; timelimit,
- * where it is exported, is in minutes. The time series beside it are not read. */
+ * Slurm's database with epoch seconds, numeric states and numeric TRES lists, in which 1001 and
+ * 1002 are GPUs (one number for each kind; --gpu-tres names others). 0 in a time means not set;
+ * timelimit, where it is exported, is in minutes. The time series beside it are not read. */
 #include "traces/slurm_job.h"
 
 #include "base/dec.h"

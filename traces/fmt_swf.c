@@ -3,16 +3,16 @@
  * comments, an optional text header row, further columns behind the 18th.
  *
  * Fields count from 1: 1 job, 2 submit, 3 wait, 4 run, 5 allocated processors, 8 requested
- * processors, 9 requested time, 10 requested memory (KB per processor), 11 status, 12 user, 13 group.
- * -1 means unknown in any of them:
+ * processors, 9 requested time, 10 requested memory (KB per processor), 11 status, 12 user, 13
+ * group. -1 means unknown in any of them:
  *   run -1              no job: quarantined (lost or cancelled before it ran)
  *   allocated -1        requested processors count instead (repaired)
  *   requested time -1   no limit
  *   wait -1             the start is not known
  * Status 2, 3 and 4 are partial executions; their job has a summary line of its own, which counts.
  * A run beyond the requested time happened all the same: the limit is raised to it (repaired), else
- * a replay would kill a job that the machine let finish.
- * SWF knows no GPUs: --gpus-per-processor maps processors (default 1), --gpu-column N reads a field. */
+ * a replay would kill a job that the machine let finish. SWF knows no GPUs: --gpus-per-processor
+ * maps processors (default 1), --gpu-column N reads a field. */
 #include "traces/format.h"
 
 #include "base/dec.h"
@@ -302,8 +302,8 @@ static int swf_open(void **state, const char *path, const void *options, struct 
     return 0;
 }
 
-/* x 10^digits. Only -1 is unknown: another value below zero is none that the format knows, but for the
- * wait, which machines with clocks that differ write. */
+/* x 10^digits. Only -1 is unknown: another value below zero is none that the format knows, but for
+ * the wait, which machines with clocks that differ write. */
 static bool number(const struct csv_row *r, int n, const char *what, int digits, int64_t *out,
                    struct import_row *row)
 {

@@ -1,9 +1,9 @@
-/* fmt_synergy.c - static traces of Synergy (Mohan et al., OSDI 2022; msr-fiddle/synergy): no header, five
- * comma fields: job id, model, arrival in seconds, iterations, GPUs.
+/* fmt_synergy.c - static traces of Synergy (Mohan et al., OSDI 2022; msr-fiddle/synergy): no
+ * header, five comma fields: job id, model, arrival in seconds, iterations, GPUs.
  *
- * There is no duration and no published rate beside the file, so one must be stated: --rate (iterations
- * per second of every job) or --rates FILE (traces/rates.h, by model or by model and GPUs). Nothing is
- * assumed without. */
+ * There is no duration and no published rate beside the file, so one must be stated: --rate
+ * (iterations per second of every job) or --rates FILE (traces/rates.h, by model or by model and
+ * GPUs). Nothing is assumed without. */
 #include "traces/rates.h"
 
 #include "base/dec.h"

@@ -1,6 +1,6 @@
-/* fmt_tiresias.c - job lists of the Tiresias simulator (SymbioticLab/Tiresias, NSDI 2019) and of the
- * projects that took its columns over (Muri, Chronus): job_id, num_gpu, submit_time, duration by
- * header name, in any order, other columns ignored (traces/joblist.h). Seconds; Muri writes
+/* fmt_tiresias.c - job lists of the Tiresias simulator (SymbioticLab/Tiresias, NSDI 2019) and of
+ * the projects that took its columns over (Muri, Chronus): job_id, num_gpu, submit_time, duration
+ * by header name, in any order, other columns ignored (traces/joblist.h). Seconds; Muri writes
  * milliseconds and has a format of its own. */
 #include "traces/joblist.h"
 

@@ -53,10 +53,10 @@ struct import_row {
     int64_t instances;
     bool further; /* another job of the row before: not one more row of the file */
     int file;     /* set by import_next(): which file of the import, from 0 */
-    /* Set by a format whose exports can overlap, on the record of a job that had not ended (or that may
-     * come again in another way): the hash of what makes it the same run of the same job. Such rows
-     * are held back until the last file has ended; of those with one key one that ended stays before
-     * one that runs, the longer before the shorter, and settle() has the last word. */
+    /* Set by a format whose exports can overlap, on the record of a job that had not ended (or that
+     * may come again in another way): the hash of what makes it the same run of the same job. Such
+     * rows are held back until the last file has ended; of those with one key one that ended stays
+     * before one that runs, the longer before the shorter, and settle() has the last word. */
     uint64_t unfinished;
 };
 
@@ -108,12 +108,12 @@ struct trace_format {
     /* 1: *row is filled (it was initialised by the caller); 0: end; negative: unreadable file. */
     int (*next)(void *state, struct import_row *row, struct err *e);
     void (*close)(void *state); /* accepts NULL */
-    /* An unfinished row after all rows of all files: quarantines it when its end came in a row that was
-     * not held back. `state` is that of the last file. NULL: nothing to say. */
+    /* An unfinished row after all rows of all files: quarantines it when its end came in a row that
+     * was not held back. `state` is that of the last file. NULL: nothing to say. */
     void (*settle)(void *state, struct import_row *row);
-    /* After the last row of a file: facts beyond the rows, as keys of `into` (texts, numbers, objects
-     * of counts); they are printed and stored with the account, for each file. An array of texts
-     * "warnings" joins the account's own. NULL: none. */
+    /* After the last row of a file: facts beyond the rows, as keys of `into` (texts, numbers,
+     * objects of counts); they are printed and stored with the account, for each file. An array of
+     * texts "warnings" joins the account's own. NULL: none. */
     void (*facts)(const void *state, json_t *into);
     /* After a successful import; NULL: nothing. `out` is the trace's path, NULL for none. */
     int (*finish)(const void *options, const char *out, struct err *e);
@@ -181,13 +181,15 @@ void table_close(struct table *t); /* accepts {0} */
 int table_next(struct table *t, struct import_row *row, struct err *e);
 /* Empty when the column is absent. */
 struct csv_field table_cell(const struct table *t, int name);
-/* Cell to integer x 10^digits; on failure quarantines the row as import_bad_value and returns false. */
+/* Cell to integer x 10^digits; on failure quarantines the row as import_bad_value and returns
+ * false. */
 bool table_number(const struct table *t, int name, const char *what, int digits, int64_t *out,
                   struct import_row *row);
 /* Cell to a whole number 0..max; else the same. */
 bool table_whole(const struct table *t, int name, const char *what, int64_t max, int64_t *out,
                  struct import_row *row);
-/* Decimal of at most `digits` decimals to integer x 10^digits, exactly; else quarantines the row. */
+/* Decimal of at most `digits` decimals to integer x 10^digits, exactly; else quarantines the
+ * row. */
 bool cell_exact(const struct csv_field *f, const char *what, int digits, int64_t *out,
                 struct import_row *row);
 bool cell_missing(const struct csv_field *f); /* empty, nan, NaN, None, NULL, N/A */

@@ -1,6 +1,7 @@
-/* traces/inputs.h - the files of one command line as formats may have them: each can be opened as often as
- * needed. Whatever is no regular file, also where a format's option names it (--nodes FILE), is
- * first copied (base/spool.h); standard input can be named once. Threads: one set, one thread. */
+/* traces/inputs.h - the files of one command line as formats may have them: each can be opened as
+ * often as needed. Whatever is no regular file, also where a format's option names it (--nodes
+ * FILE), is first copied (base/spool.h); standard input can be named once. Threads: one set, one
+ * thread. */
 #ifndef GPUSIM_TRACES_INPUTS_H
 #define GPUSIM_TRACES_INPUTS_H
 

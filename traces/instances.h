@@ -1,7 +1,7 @@
-/* traces/instances.h - a task of n equal instances as rows of the native trace. Whole cards: one job
- * of n times the cards, which starts all or nothing. A fraction of a card for each: n jobs named
- * ID#1 .. ID#n, because n halves are n shares, not n/2 whole cards; they share their times but are
- * placed one by one. Threads: none. */
+/* traces/instances.h - a task of n equal instances as rows of the native trace. Whole cards: one
+ * job of n times the cards, which starts all or nothing. A fraction of a card for each: n jobs
+ * named ID#1 .. ID#n, because n halves are n shares, not n/2 whole cards; they share their times
+ * but are placed one by one. Threads: none. */
 #ifndef GPUSIM_TRACES_INSTANCES_H
 #define GPUSIM_TRACES_INSTANCES_H
 

@@ -1,7 +1,7 @@
-/* traces/joblist.h - the job lists of deep-learning scheduler simulators that share one core of columns,
- * found by header name in any order: job_id, num_gpu, submit_time, duration, and perhaps user and
- * model_name. What differs is the unit of time and the columns beyond.
- * Ownership: joblist_close() frees; text in rows is lent until the next call. Threads: one. */
+/* traces/joblist.h - the job lists of deep-learning scheduler simulators that share one core of
+ * columns, found by header name in any order: job_id, num_gpu, submit_time, duration, and perhaps
+ * user and model_name. What differs is the unit of time and the columns beyond. Ownership:
+ * joblist_close() frees; text in rows is lent until the next call. Threads: one. */
 #ifndef GPUSIM_TRACES_JOBLIST_H
 #define GPUSIM_TRACES_JOBLIST_H
 
@@ -38,7 +38,8 @@ int joblist_next(struct joblist *l, struct import_row *row, struct err *e);
 bool joblist_time(const struct joblist *l, const char *s, size_t len, const char *what,
                   simtime *out, struct import_row *row);
 
-/* Tiresias and Muri: the same columns in seconds and in milliseconds; Muri's has "resource_time_0". */
+/* Tiresias and Muri: the same columns in seconds and in milliseconds; Muri's has
+ * "resource_time_0". */
 enum joblist_unit { JOBLIST_UNIT_auto, JOBLIST_UNIT_s, JOBLIST_UNIT_ms };
 extern const char *const joblist_units[];
 struct joblist_options {

@@ -281,8 +281,8 @@ void json_items_close(struct json_items *s)
 
 /* ---- members ---------------------------------------------------------------------------------- */
 
-/* Nothing may follow the document: a second one would be lost, and compressed data is whole only when
- * it was read to its end. */
+/* Nothing may follow the document: a second one would be lost, and compressed data is whole only
+ * when it was read to its end. */
 static int end_of_file(struct json_items *s, struct err *e)
 {
     const int c = skip_blanks(s, e);

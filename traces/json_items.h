@@ -1,12 +1,12 @@
-/* traces/json_items.h - the members of one big JSON array, one at a time: memory holds one member, not
- * the document. The array is the document itself, or the value of a top-level key ("jobs"); JSON lines
- * (one value a line, lines starting with # are comments) are understood too.
+/* traces/json_items.h - the members of one big JSON array, one at a time: memory holds one member,
+ * not the document. The array is the document itself, or the value of a top-level key ("jobs");
+ * JSON lines (one value a line, lines starting with # are comments) are understood too.
  *
  * Text between members is checked only as far as finding the next one needs; each member is for the
  * caller to parse, so one bad member is one bad row. Errors: ERR_INPUT with the line for what is no
- * such document, for one that breaks off, for anything after it (a second document would be lost), and
- * for a member beyond 64 MiB.
- * Compressed input and "-" as everywhere. Threads: one reader, one thread. O(bytes). */
+ * such document, for one that breaks off, for anything after it (a second document would be lost),
+ * and for a member beyond 64 MiB. Compressed input and "-" as everywhere. Threads: one reader, one
+ * thread. O(bytes). */
 #ifndef GPUSIM_TRACES_JSON_ITEMS_H
 #define GPUSIM_TRACES_JSON_ITEMS_H
 
@@ -24,8 +24,8 @@ struct json_item {
     int line; /* on which it starts, from 1 */
 };
 
-/* `key`: whose value the array is when the document is an object; NULL: the document is the array. A
- * literal: it is kept. */
+/* `key`: whose value the array is when the document is an object; NULL: the document is the array.
+ * A literal: it is kept. */
 int json_items_open(struct json_items **out, const char *path, const char *key, struct err *e);
 void json_items_close(struct json_items *s); /* accepts NULL */
 /* 1, 0 at the end, negative. */

@@ -225,7 +225,8 @@ static bool share_of_mib(int64_t mib, const struct k8s_card *card, const char *w
 }
 
 /* A slice as thousandths: its memory units over the card's, rounded down, which makes the mig
- * policy choose a slice of that size again. Without a card, all that know the profile must agree. */
+ * policy choose a slice of that size again. Without a card, all that know the profile must
+ * agree. */
 static bool add_slice(struct k8s_demand *d, const char *profile, const struct k8s_card *card,
                       const struct gpu_catalogue *c, struct import_row *row)
 {

@@ -1,6 +1,6 @@
-/* traces/k8s_nodes.h - Kubernetes Nodes beside a list of pods: which cards they have, and the fleet of a
- * scenario that they make. A set of nodes is a JSON object of Nodes by name. Threads: one set, one
- * thread. */
+/* traces/k8s_nodes.h - Kubernetes Nodes beside a list of pods: which cards they have, and the fleet
+ * of a scenario that they make. A set of nodes is a JSON object of Nodes by name. Threads: one set,
+ * one thread. */
 #ifndef GPUSIM_TRACES_K8S_NODES_H
 #define GPUSIM_TRACES_K8S_NODES_H
 

@@ -1,10 +1,10 @@
 /* traces/k8s_objects.h - the objects in a dump of Kubernetes: JSON or YAML, one object, several
  * documents in a row, a List (`kubectl get pods -o json`) or a bare array, plain or compressed.
  *
- * YAML is read by libyaml; its plain scalars stay text (numbers too: quantities must be exact), except
- * null, true and false. Anchors and aliases are refused: no API server writes them, and they are how
- * a small file becomes a huge one.
- * Memory: the text, and one object at a time for JSON, all of them for YAML. Threads: one. */
+ * YAML is read by libyaml; its plain scalars stay text (numbers too: quantities must be exact),
+ * except null, true and false. Anchors and aliases are refused: no API server writes them, and they
+ * are how a small file becomes a huge one. Memory: the text, and one object at a time for JSON, all
+ * of them for YAML. Threads: one. */
 #ifndef GPUSIM_TRACES_K8S_OBJECTS_H
 #define GPUSIM_TRACES_K8S_OBJECTS_H
 

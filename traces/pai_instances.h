@@ -1,10 +1,10 @@
 /* traces/pai_instances.h - the run times of PAI's instances, found by their task.
  *
- * A worker name that comes again (the trace has such rows) counts once: the record that says most of
- * how it ended, of those the one that started last, of those the last one. Instances of a task keep
- * the order of the file.
- * Memory: 24 bytes for each task, and PAI_SORT_BYTES while they are sorted; temporary files: 88 bytes
- * for each instance. Names are compared by 64-bit hashes. Threads: none. */
+ * A worker name that comes again (the trace has such rows) counts once: the record that says most
+ * of how it ended, of those the one that started last, of those the last one. Instances of a task
+ * keep the order of the file. Memory: 24 bytes for each task, and PAI_SORT_BYTES while they are
+ * sorted; temporary files: 88 bytes for each instance. Names are compared by 64-bit hashes.
+ * Threads: none. */
 #ifndef GPUSIM_TRACES_PAI_INSTANCES_H
 #define GPUSIM_TRACES_PAI_INSTANCES_H
 

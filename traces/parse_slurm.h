@@ -1,7 +1,7 @@
-/* traces/parse_slurm.h - the texts of Slurm's accounting, whoever printed them: durations, time limits,
- * memory, TRES and GRES lists, job states. Slurm documents them in sacct(1), squeue(1), slurm.conf(5)
- * and gres.conf(5).
- * Pure functions over text that need not end in NUL; any thread; O(len). -1 means "not said". */
+/* traces/parse_slurm.h - the texts of Slurm's accounting, whoever printed them: durations, time
+ * limits, memory, TRES and GRES lists, job states. Slurm documents them in sacct(1), squeue(1),
+ * slurm.conf(5) and gres.conf(5). Pure functions over text that need not end in NUL; any thread;
+ * O(len). -1 means "not said". */
 #ifndef GPUSIM_TRACES_PARSE_SLURM_H
 #define GPUSIM_TRACES_PARSE_SLURM_H
 
@@ -50,8 +50,9 @@ struct slurm_tres {
     bool other_ids; /* numbers from 1001 on that slurm_gpu_ids does not name */
 };
 
-/* "cpu=4,mem=16G,node=1,billing=4,gres/gpu=2,gres/gpu:a100=2" or with numbers ("1=4,2=16384,1001=2");
- * *out is set whole. False: an entry cannot be read; *bad (may be NULL) is its offset. */
+/* "cpu=4,mem=16G,node=1,billing=4,gres/gpu=2,gres/gpu:a100=2" or with numbers
+ * ("1=4,2=16384,1001=2"); *out is set whole. False: an entry cannot be read; *bad (may be NULL) is
+ * its offset. */
 bool slurm_tres(const char *s, size_t len, const struct slurm_gpu_ids *ids, struct slurm_tres *out,
                 size_t *bad);
 /* "gpu:a100:4(S:0-1),gpu:2,gpu", "gres:gpu:1", "gpu:a100:4(IDX:0-3)": per node, so everything is

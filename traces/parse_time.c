@@ -1,5 +1,5 @@
-/* Calendar arithmetic: days of the proleptic Gregorian calendar counted in years that begin in March,
- * so that the leap day is the last of its year and 400 years are always 146,097 days. */
+/* Calendar arithmetic: days of the proleptic Gregorian calendar counted in years that begin in
+ * March, so that the leap day is the last of its year and 400 years are always 146,097 days. */
 #include "traces/parse_time.h"
 
 #include <stdio.h>

@@ -32,8 +32,8 @@ static inline bool zone_changes(const struct zone *z)
     return z->offset_s != z->daylight_s;
 }
 
-/* "UTC", "Z", "+08:00", "-0700", a word of RFC 822 or Europe (PDT, CET ...; CST is refused, it names
- * three zones), one of a few names ("America/Los_Angeles", "US/Pacific", "Europe/Berlin",
+/* "UTC", "Z", "+08:00", "-0700", a word of RFC 822 or Europe (PDT, CET ...; CST is refused, it
+ * names three zones), one of a few names ("America/Los_Angeles", "US/Pacific", "Europe/Berlin",
  * "Asia/Shanghai" ...), or a POSIX rule such as "PST8PDT,M3.2.0,M11.1.0". The rules hold for every
  * year: for the United States that is right from 2007 on, for the European Union from 1996 on.
  * ERR_USAGE with what was expected; `option` (for example "--zone") stands in the message. */

@@ -1,8 +1,8 @@
 /* traces/request_facts.h - what an account says of requests beyond their arrivals: tokens or sizes,
- * services and sessions. Sums are exact (128-bit); percentiles are nearest rank.
- * Memory: at most 512 KiB for the token counts below AMOUNTS_SMALL; the others and sizes are sorted
- * outside of memory (base/extsort.h, AMOUNTS_BYTES and as much again); and 8 bytes for each distinct
- * service and session, beside its name in the symbol table. */
+ * services and sessions. Sums are exact (128-bit); percentiles are nearest rank. Memory: at most
+ * 512 KiB for the token counts below AMOUNTS_SMALL; the others and sizes are sorted outside of
+ * memory (base/extsort.h, AMOUNTS_BYTES and as much again); and 8 bytes for each distinct service
+ * and session, beside its name in the symbol table. */
 #ifndef GPUSIM_TRACES_REQUEST_FACTS_H
 #define GPUSIM_TRACES_REQUEST_FACTS_H
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What every packed row starts with. A job goes on with its optional values, those that `has` names,
- * and its id; a request with itself. */
+/* What every packed row starts with. A job goes on with its optional values, those that `has`
+ * names, and its id; a request with itself. */
 struct head {
     simtime when;
     uint32_t len, id_len; /* of all of the row, and of the id at its end */
@@ -230,8 +230,8 @@ static int read_at(const struct rowstore *s, unsigned char *to, size_t n, uint64
     return 0;
 }
 
-/* 1: at least the head of the run's next row is in the buffer, and all of the row unless it is longer
- * than the buffer; 0: the run is used up. */
+/* 1: at least the head of the run's next row is in the buffer, and all of the row unless it is
+ * longer than the buffer; 0: the run is used up. */
 static int fill(struct rowstore *s, struct run *r, struct err *e)
 {
     const size_t left = r->held - r->next;

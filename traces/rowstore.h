@@ -1,8 +1,8 @@
-/* traces/rowstore.h - the rows of an import, put in order of (submit or arrival, order of arrival here):
- * a stable sort of more rows than memory should hold. Runs of packed rows are sorted in memory and
- * lie one after the other in an unnamed temporary file ($TMPDIR); they are merged while they are
- * read back, each from front to back (Knuth, TAOCP vol. 3, 5.4). Rows that came in order are one run.
- * Up to one run, no file is made.
+/* traces/rowstore.h - the rows of an import, put in order of (submit or arrival, order of arrival
+ * here): a stable sort of more rows than memory should hold. Runs of packed rows are sorted in
+ * memory and lie one after the other in an unnamed temporary file ($TMPDIR); they are merged while
+ * they are read back, each from front to back (Knuth, TAOCP vol. 3, 5.4). Rows that came in order
+ * are one run. Up to one run, no file is made.
  *
  *     struct rowstore *s = rowstore_create(8 << 20);
  *     rowstore_add(s, &row);                              // as often as needed

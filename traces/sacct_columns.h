@@ -1,5 +1,5 @@
-/* traces/sacct_columns.h - the fields of sacct by their names (`sacct --helpformat`, Slurm documentation), in
- * any case, with or without a width ("JobName%30"). Pure. */
+/* traces/sacct_columns.h - the fields of sacct by their names (`sacct --helpformat`, Slurm
+ * documentation), in any case, with or without a width ("JobName%30"). Pure. */
 #ifndef GPUSIM_TRACES_SACCT_COLUMNS_H
 #define GPUSIM_TRACES_SACCT_COLUMNS_H
 

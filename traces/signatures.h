@@ -40,12 +40,13 @@ struct sig_stat {
 struct sig_set;
 struct sig_entity;
 
-/* Lines that do not count are written to `quarantine`, if it is not NULL, with the name out of files[]. */
+/* Lines that do not count are written to `quarantine`, if it is not NULL, with the name out of
+ * files[]. */
 struct sig_set *sig_create(FILE *quarantine, const char *const *files);
 void sig_destroy(struct sig_set *s); /* accepts NULL */
 
-/* Find or add, by all labels (entity), or by host, uuid and gpu (card). Texts are copied; NULL and ""
- * mean the same. Borrowed pointers, valid until sig_destroy(). */
+/* Find or add, by all labels (entity), or by host, uuid and gpu (card). Texts are copied; NULL and
+ * "" mean the same. Borrowed pointers, valid until sig_destroy(). */
 struct sig_entity *sig_find(struct sig_set *s, enum sig_level level,
                             const char *const label[SIG_LABELS]);
 void sig_add(struct sig_set *s, struct sig_entity *t, const char *field, size_t field_len,

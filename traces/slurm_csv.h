@@ -1,6 +1,6 @@
-/* traces/slurm_csv.h - public traces that were made from Slurm's accounting as CSV tables with columns of
- * their own: Eagle, Helios, Acme. A format says which column plays which part; the rules are those
- * of slurm_job.h. */
+/* traces/slurm_csv.h - public traces that were made from Slurm's accounting as CSV tables with
+ * columns of their own: Eagle, Helios, Acme. A format says which column plays which part; the rules
+ * are those of slurm_job.h. */
 #ifndef GPUSIM_TRACES_SLURM_CSV_H
 #define GPUSIM_TRACES_SLURM_CSV_H
 

@@ -23,8 +23,8 @@ struct slurm_gpus { /* starts as {0} */
 int slurm_gpus_open(struct slurm_gpus *g, const struct slurm_options *o, struct symtab *names,
                     struct err *e);
 void slurm_gpus_fini(struct slurm_gpus *g);
-/* Fills gpus, cpus, mem_bytes, gpu_model, instances and `asked` of the row, or quarantines it; r->nodes
- * and r->cpus become known where only a list says them. */
+/* Fills gpus, cpus, mem_bytes, gpu_model, instances and `asked` of the row, or quarantines it;
+ * r->nodes and r->cpus become known where only a list says them. */
 void slurm_gpus_read(struct slurm_gpus *g, struct slurm_record *r, struct import_row *row);
 
 #endif

@@ -1,5 +1,5 @@
-/* traces/slurm_job.h - from what Slurm recorded of one job to a row of the native trace: the rules that
- * sacct's text and the JSON of sacct, squeue and slurmrestd share.
+/* traces/slurm_job.h - from what Slurm recorded of one job to a row of the native trace: the rules
+ * that sacct's text and the JSON of sacct, squeue and slurmrestd share.
  *
  * Run time: Elapsed where it is recorded (it leaves suspended time out and does not mind a
  * change of the clock), else end - start. GPUs: AllocTRES, else ReqTRES (a repair), else
@@ -109,7 +109,8 @@ void slurm_settle(struct slurm_file *f, struct import_row *row); /* as trace_for
 /* A text clock of the record; missing words give JOB_NO_TIME; else quarantines the row. */
 void slurm_clock(struct slurm_file *f, const char *s, size_t len, const char *what, simtime *out,
                  struct import_row *row);
-/* At the end: 0, or ERR_INPUT when no job of all files had a GPU and nobody said that this is right. */
+/* At the end: 0, or ERR_INPUT when no job of all files had a GPU and nobody said that this is
+ * right. */
 int slurm_file_end(const struct slurm_file *f, const char *path, struct err *e);
 void slurm_file_facts(const struct slurm_file *f, json_t *into);
 

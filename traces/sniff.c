@@ -106,8 +106,8 @@ static size_t split(const char *line, size_t len, char delimiter, struct csv_fie
     return n;
 }
 
-/* Lists of machines, which have no header: PAI's (name, card, cores, GiB, GPUs) and those beside SWF
- * logs (number, name, nodes, cores, ...). */
+/* Lists of machines, which have no header: PAI's (name, card, cores, GiB, GPUs) and those beside
+ * SWF logs (number, name, nodes, cores, ...). */
 static const char *machines(const char *line, size_t len)
 {
     struct csv_field f[CELLS];

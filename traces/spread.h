@@ -1,6 +1,6 @@
-/* traces/spread.h - requests that share one recorded arrival time, spread evenly over a stated window
- * behind it, in their order and never beyond the next recorded time. For formats whose clock is
- * coarser than their requests: an assumption that the user must ask for.
+/* traces/spread.h - requests that share one recorded arrival time, spread evenly over a stated
+ * window behind it, in their order and never beyond the next recorded time. For formats whose clock
+ * is coarser than their requests: an assumption that the user must ask for.
  *
  * Memory: the rows of one time. Threads: one spread, one thread. */
 #ifndef GPUSIM_TRACES_SPREAD_H

@@ -28,7 +28,8 @@ bool books_reserve(uint64_t bytes);
 void books_release(uint64_t bytes);
 uint64_t books_used(void);
 
-/* The bytes were reserved. An entry of the same place is one that died unseen: it gives its bytes back. */
+/* The bytes were reserved. An entry of the same place is one that died unseen: it gives its bytes
+ * back. */
 void books_enter(const struct holding *h);
 /* What was there, now off the books; at 0: nothing. */
 struct holding books_take(enum book book, uint64_t at);

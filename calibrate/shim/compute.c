@@ -78,7 +78,8 @@ static void fill(void)
     if (bucket.tokens > most) bucket.tokens = most;
 }
 
-/* The batch pays for the time that its launches took on the card: what lies between them is the host's. */
+/* The batch pays for the time that its launches took on the card: what lies between them is the
+ * host's. */
 static void settle(void)
 {
     const unsigned n = bucket.launches;

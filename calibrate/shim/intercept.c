@@ -113,8 +113,8 @@ static void *dlsym_hooked(int h, void *handle, const char *name)
     return p;
 }
 
-/* For every other name the call is handed on as a jump, so that RTLD_NEXT still means "after the caller":
- * glibc takes the caller from the return address. This file is built with -O2 for that. */
+/* For every other name the call is handed on as a jump, so that RTLD_NEXT still means "after the
+ * caller": glibc takes the caller from the return address. This file is built with -O2 for that. */
 EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     const int h = name[0] == 'c' && name[1] == 'u' ? find_symbol(name) : -1;

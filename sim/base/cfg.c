@@ -195,7 +195,8 @@ static bool read_quantity(const struct reader *r, const struct cfg_field *f, con
     } else if (text) {
         rc = unit_parse(text, dim, &value, &nearest);
     }
-    /* What is too large for the integer it goes to is still a quantity: say what would be in range. */
+    /* What is too large for the integer it goes to is still a quantity: say what would be in
+     * range. */
     if (rc && text && unit_parse(text, dim, &value, NULL) == 0 &&
         !in_range(r, f, v, pointer, value))
         return false;

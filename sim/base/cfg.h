@@ -7,13 +7,13 @@
  *         CFG_FIELD(struct timeslice, quantum, CFG_TIME, "1.024 ms", 0, 1, "length of a turn"),
  *     };
  *
- * Defaults are written as a user would write them and pass through the same parser.
- * Bounds are in the base unit (seconds for CFG_TIME, bytes, W ...) and inclusive; INFINITY leaves
- * one side open; min == max == 0 means no bounds, for CFG_RATIO 0..1. A whole number may be
- * written 8 or 8.0, never "8"; a quantity never without its unit; null is not "absent".
- * Member types: CFG_BOOL bool; CFG_INT int64_t; CFG_REAL and CFG_RATIO double; CFG_TEXT const char*;
- * CFG_CHOICE int (index into choices); CFG_TIME simtime; CFG_BYTES uint64_t; CFG_QTY double in the
- * base unit of `dim`; CFG_JSON json_t* (borrowed: read by hand elsewhere, NULL when absent). */
+ * Defaults are written as a user would write them and pass through the same parser. Bounds are in
+ * the base unit (seconds for CFG_TIME, bytes, W ...) and inclusive; INFINITY leaves one side open;
+ * min == max == 0 means no bounds, for CFG_RATIO 0..1. A whole number may be written 8 or 8.0,
+ * never "8"; a quantity never without its unit; null is not "absent". Member types: CFG_BOOL bool;
+ * CFG_INT int64_t; CFG_REAL and CFG_RATIO double; CFG_TEXT const char*; CFG_CHOICE int (index into
+ * choices); CFG_TIME simtime; CFG_BYTES uint64_t; CFG_QTY double in the base unit of `dim`;
+ * CFG_JSON json_t* (borrowed: read by hand elsewhere, NULL when absent). */
 #ifndef GPUSIM_BASE_CFG_H
 #define GPUSIM_BASE_CFG_H
 

@@ -3,8 +3,8 @@
  * read buffer, so a plain row is never copied. Memory: one buffer, grown to the longest row
  * (at most 16 MiB and 65,536 fields, else ERR_INPUT).
  *
- * A quote inside an unquoted field is an ordinary character; text after a closing quote is an error.
- * Threads: one reader, one thread. O(bytes). */
+ * A quote inside an unquoted field is an ordinary character; text after a closing quote is an
+ * error. Threads: one reader, one thread. O(bytes). */
 #ifndef GPUSIM_BASE_CSV_H
 #define GPUSIM_BASE_CSV_H
 
@@ -61,9 +61,9 @@ int csv_verror(const struct csv *c, const struct csv_row *row, const struct csv_
                struct err *e, const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 
 bool csv_is(const struct csv_field *f, const char *text);
-/* Write a field, quoted only if it must be. What it says comes back as it was: a name such as "=1+1"
- * that a spreadsheet would take for a formula is not altered, since these files are read by machines
- * first and an id must find its job again. One stream, one thread. */
+/* Write a field, quoted only if it must be. What it says comes back as it was: a name such as
+ * "=1+1" that a spreadsheet would take for a formula is not altered, since these files are read by
+ * machines first and an id must find its job again. One stream, one thread. */
 void csv_put(FILE *to, const char *s, size_t len);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* Path of `name` ("gpus", "workloads/classes.json") in it; buf is always terminated. Returns buf. */
+/* Path of `name` ("gpus", "workloads/classes.json") in it; buf is always terminated. Returns
+ * buf. */
 char *datadir_path(char *buf, size_t size, const char *name);
 
 #endif

@@ -124,7 +124,8 @@ static enum dec_status fixed(const char *s, size_t len, int digits, int64_t *out
     return DEC_OK;
 }
 
-/* What nearly every trace field is: digits, perhaps a point and digits, that fit without a check. */
+/* What nearly every trace field is: digits, perhaps a point and digits, that fit without a
+ * check. */
 static bool fixed_fast(const char *s, size_t len, int digits, int64_t *out)
 {
     const char *const end = s + len;

@@ -67,8 +67,8 @@ void err_excerpt(struct err *e, const char *text, size_t len, int line, int col,
 /* "gpusim: where: msg", the excerpt with carets, the hint. `program` is the name printed first. */
 void err_print(const struct err *e, const char *program, FILE *to);
 
-/* ERR_IO for a call of the C library that failed with this errno; want of memory ends the program, as in
- * base/mem.h. */
+/* ERR_IO for a call of the C library that failed with this errno; want of memory ends the program,
+ * as in base/mem.h. */
 enum err_code err_of_errno(int why);
 
 /* Process exit status of a code: 0 for ERR_OK. */

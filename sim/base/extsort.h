@@ -1,6 +1,6 @@
 /* base/extsort.h - sort more records than memory should hold: runs sorted in memory, kept in one
- * unnamed temporary file ($TMPDIR, else /tmp), merged while they are read back (Knuth, TAOCP vol. 3,
- * 5.4). Up to one run, no file is made.
+ * unnamed temporary file ($TMPDIR, else /tmp), merged while they are read back (Knuth, TAOCP vol.
+ * 3, 5.4). Up to one run, no file is made.
  *
  * A record is 1 to EXTSORT_WORDS whole numbers, ordered by the first, then the second, and so on.
  *

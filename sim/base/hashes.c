@@ -46,7 +46,8 @@ static size_t size_for(const struct hashes *s, size_t cap)
 }
 
 /* A sixth more room, in place: all entries move to the far end, in order, then each to its home. No
- * entry is overwritten before it moved: size_for() saw that those from it on fit behind its home. */
+ * entry is overwritten before it moved: size_for() saw that those from it on fit behind its
+ * home. */
 static void grow(struct hashes *s)
 {
     const size_t cap = s->cap + s->cap / 6 + FIRST_CAP, size = size_for(s, cap), old = s->size;

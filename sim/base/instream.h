@@ -6,9 +6,9 @@
  * reader. A file that is read several times (once per policy) is best hashed once, apart, with
  * instream_file_sha256(); standard input can be read only once, so it is hashed as it goes by.
  *
- * Errors: ERR_IO for the file system; ERR_INPUT for damaged or truncated compressed data; ERR_LIMIT for a
- * window that is too large.
- * Memory: a fixed buffer and the decoder's window. Threads: one stream, one thread. */
+ * Errors: ERR_IO for the file system; ERR_INPUT for damaged or truncated compressed data; ERR_LIMIT
+ * for a window that is too large. Memory: a fixed buffer and the decoder's window. Threads: one
+ * stream, one thread. */
 #ifndef GPUSIM_BASE_INSTREAM_H
 #define GPUSIM_BASE_INSTREAM_H
 
@@ -20,9 +20,9 @@
 
 struct instream;
 
-/* What of its output a decoder may have to keep: the largest of `zstd --ultra -22` and twice that of
- * `xz -9e`. Files made with a larger window are refused with ERR_LIMIT, so that a few bytes cannot ask for
- * gigabytes. */
+/* What of its output a decoder may have to keep: the largest of `zstd --ultra -22` and twice that
+ * of `xz -9e`. Files made with a larger window are refused with ERR_LIMIT, so that a few bytes
+ * cannot ask for gigabytes. */
 enum { INSTREAM_WINDOW_LOG = 27, INSTREAM_WINDOW_BYTES = 1 << INSTREAM_WINDOW_LOG };
 
 int instream_open(struct instream **out, const char *path, struct err *e);

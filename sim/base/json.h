@@ -21,7 +21,8 @@ struct json_doc {
     char *file; /* as the user named it, for messages */
 };
 
-/* Read a file ("-": standard input; at most 64 MiB). 0, ERR_INPUT or ERR_IO; *doc is {0} after a failure. */
+/* Read a file ("-": standard input; at most 64 MiB). 0, ERR_INPUT or ERR_IO; *doc is {0} after a
+ * failure. */
 int json_doc_load(struct json_doc *doc, const char *path, struct err *e);
 /* The same without the lists and objects under these keys (base/skim.h), for a command that does
  * not read them. */
@@ -65,7 +66,8 @@ int json_path_set(json_t *root, const char *dotted, const char *text, struct err
 /* Serialise: keys in insertion order, 2-space indent, 15 significant digits, newline at the end;
  * non-finite numbers cannot occur (json_num gives null). Same tree, same bytes. */
 void json_write(const json_t *v, struct strbuf *out);
-/* As it stands `depth` levels down in a document that is written piece by piece: no newline at the end. */
+/* As it stands `depth` levels down in a document that is written piece by piece: no newline at the
+ * end. */
 void json_write_part(const json_t *v, int depth, struct strbuf *out);
 
 json_t *json_num(double v); /* null when not finite; an integer when integral and below 2^53 */

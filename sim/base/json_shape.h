@@ -1,9 +1,9 @@
 /* base/json_shape.h - is a JSON document what its writer wrote? A table of its members, walked over
  * the document before it is read: a reader that follows need not ask what it finds.
  *
- * Members that no table names are let through: newer writers add some. Time: one look-up a member of
- * the table; pointers are made for problems only, so tables of a sweep of a gigabyte can be walked.
- * Threads: nothing is shared. */
+ * Members that no table names are let through: newer writers add some. Time: one look-up a member
+ * of the table; pointers are made for problems only, so tables of a sweep of a gigabyte can be
+ * walked. Threads: nothing is shared. */
 #ifndef GPUSIM_BASE_JSON_SHAPE_H
 #define GPUSIM_BASE_JSON_SHAPE_H
 

@@ -23,8 +23,8 @@ static int dir_len(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* A file without a name in the folder of `path`: nothing of it stays when the process is killed. -1: this
- * file system has no such files. */
+/* A file without a name in the folder of `path`: nothing of it stays when the process is killed.
+ * -1: this file system has no such files. */
 static int open_nameless(const char *path)
 {
     if (access("/proc/self/fd", X_OK) != 0) return -1; /* by which it gets its name */
@@ -34,8 +34,8 @@ static int open_nameless(const char *path)
     return fd;
 }
 
-/* Give the file of `fd` (-1: a new one) a name nobody has, in the folder of `path`; mode by umask. The
- * descriptor, or -1 and errno. */
+/* Give the file of `fd` (-1: a new one) a name nobody has, in the folder of `path`; mode by umask.
+ * The descriptor, or -1 and errno. */
 static int name_beside(const char *path, int fd, char **tmp)
 {
     char self[64];

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 uint64_t rng_mix(uint64_t seed, uint64_t replication, const char *purpose);
-/* Without a state: number `n` of sub-stream `which`, uniform in (0, 1). For as many streams as there are
- * cards. */
+/* Without a state: number `n` of sub-stream `which`, uniform in (0, 1). For as many streams as
+ * there are cards. */
 double rng_at(uint64_t stream, uint64_t which, uint64_t n);
 gsl_rng *rng_create(uint64_t seed, uint64_t replication, const char *purpose); /* gsl_rng_free */
 

@@ -8,8 +8,9 @@
 
 #include <stddef.h>
 
-/* Empties the arrays and objects that are the value of one of `key[0..n)`, at any depth, and returns the new
- * length. All that is left keeps its line and column. A value without an end is left alone. */
+/* Empties the arrays and objects that are the value of one of `key[0..n)`, at any depth, and
+ * returns the new length. All that is left keeps its line and column. A value without an end is
+ * left alone. */
 size_t skim(char *text, size_t len, const char *const *key, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* base/spool.h - a file that can be opened more than once, whatever the user named: a regular file
- * stays where it is; standard input ("-"), a pipe, a FIFO or a device is copied, as it is, to a file
- * without a name ($TMPDIR), whose path opens it again and again.
+ * stays where it is; standard input ("-"), a pipe, a FIFO or a device is copied, as it is, to a
+ * file without a name ($TMPDIR), whose path opens it again and again.
  *
  * What has no end must not fill the disk: a copy takes at most SPOOL_BYTES, and at most half of
  * what is free in $TMPDIR when it begins; the environment variable GPUSIM_SPOOL_BYTES (a whole
@@ -19,8 +19,8 @@
 
 #define SPOOL_BYTES (INT64_C(16) << 30) /* assumed: some hundred million rows of a trace */
 
-/* What cannot be opened again and again: "standard input", "a pipe", "a device", "a directory"; NULL for a
- * regular file, and for what is not there. */
+/* What cannot be opened again and again: "standard input", "a pipe", "a device", "a directory";
+ * NULL for a regular file, and for what is not there. */
 const char *spool_kind(const char *path);
 
 struct spool {         /* starts as {0} */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Linux's own default; glibc would take the limit of the first thread's stack, which may be anything. */
+/* Linux's own default; glibc would take the limit of the first thread's stack, which may be
+ * anything. */
 enum { STACK_BYTES = 8 << 20 };
 
 struct pool {

@@ -1,5 +1,6 @@
 /* gpusim check: parse scenarios, traces, profiles, price books, cards and generator specifications
- * without running; print every problem. Exit 1 if there are any, 4 for a file that cannot be read. */
+ * without running; print every problem. Exit 1 if there are any, 4 for a file that cannot be
+ * read. */
 #include "base/instream.h"
 #include "base/log.h"
 #include "base/spool.h"
@@ -138,8 +139,8 @@ static int check_work(const struct scenario *s, struct finding *f, struct err *e
     return 0;
 }
 
-/* What a run of `p` would refuse of the jobs that it meets: names that nothing has, work that no card of its
- * fleet can do. */
+/* What a run of `p` would refuse of the jobs that it meets: names that nothing has, work that no
+ * card of its fleet can do. */
 static int check_jobs(const struct scenario *s, const struct plan *p, struct finding *f,
                       struct err *e)
 {

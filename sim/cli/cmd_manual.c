@@ -1,4 +1,5 @@
-/* gpusim manual: the manual pages and the shells' completion, from the tables of options and keys. */
+/* gpusim manual: the manual pages and the shells' completion, from the tables of options and
+ * keys. */
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/manual.h"

@@ -202,8 +202,8 @@ static const char timeline_header[] =
     "{\"otherData\":{\"gpusim_version\":\"" GPUSIM_VERSION "\"},\"traceEvents\":[\n"
     "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"gpusim\"}}";
 
-/* What an importer left beside a trace of this run (FILE.account.json), for the report; nothing where
- * there is none. Paths of the importing machine are left out. */
+/* What an importer left beside a trace of this run (FILE.account.json), for the report; nothing
+ * where there is none. Paths of the importing machine are left out. */
 static int write_imports(struct runner *r, const char *dir, struct err *e)
 {
     const char *path = in_dir(r, dir, "import.json");

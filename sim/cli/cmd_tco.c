@@ -1,6 +1,6 @@
 /* gpusim tco: money without simulation. Plain fleets at a stated use, a stored result under another
- * price book, or the fleets of a scenario at a stated use; with break-evens and, on request, what the
- * ranges of the prices do to the choice. */
+ * price book, or the fleets of a scenario at a stated use; with break-evens and, on request, what
+ * the ranges of the prices do to the choice. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -80,8 +80,8 @@ static void add_months(json_t *list, const struct plain_fleet *f, struct arena *
     }
 }
 
-/* What each owned option and its rent cost a year at every twentieth of use, and the rent at which both
- * are the same. Cards, spares and energy follow the use. */
+/* What each owned option and its rent cost a year at every twentieth of use, and the rent at which
+ * both are the same. Cards, spares and energy follow the use. */
 static void add_curves(json_t *list, const struct plain_fleet *f, struct arena *a)
 {
     enum { STEPS = 20 };
@@ -299,8 +299,8 @@ static void show_runs(struct tco_answer *w, const struct result *r, const struct
     json_decref(w->json);
 }
 
-/* Waits of each user are most of a result, and nothing is priced by them; what it said of money is said anew
- * where there are prices. */
+/* Waits of each user are most of a result, and nothing is priced by them; what it said of money is
+ * said anew where there are prices. */
 static int load(struct json_doc *doc, const char *file, const struct options *o, struct err *e)
 {
     static const char *const not_needed[] = {

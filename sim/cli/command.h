@@ -23,8 +23,8 @@ struct command {
     const char *lists;
     void (*list)(command_show *show, void *ctx);
 
-    /* Optional. Options beside `opts`, of the i-th format of traces and its name, for the manual and the
-     * completions: a table that ends with {0}, perhaps empty; NULL after the last. */
+    /* Optional. Options beside `opts`, of the i-th format of traces and its name, for the manual
+     * and the completions: a table that ends with {0}, perhaps empty; NULL after the last. */
     const struct opt *(*format_opts)(size_t i, const char **format);
 };
 

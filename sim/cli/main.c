@@ -113,8 +113,8 @@ static void open_standard_streams(void)
             if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
-/* A stack that overflows is the end by a signal, so a small one is told before. The limit grows as far as it
- * may; the kernel asks it when the stack grows. */
+/* A stack that overflows is the end by a signal, so a small one is told before. The limit grows as
+ * far as it may; the kernel asks it when the stack grows. */
 static int want_stack(struct err *e)
 {
     struct rlimit l;

@@ -56,7 +56,8 @@ static const json_t *member(const json_t *option, const char *key)
 
 enum { CELL = 64 };
 
-/* Half of the range from P10 to P90 of an option's cost as a share of its median; NAN: nothing was drawn. */
+/* Half of the range from P10 to P90 of an option's cost as a share of its median; NAN: nothing was
+ * drawn. */
 static double spread_of(const struct tco_answer *w, size_t option)
 {
     if (!w->sampled) return NAN;
@@ -423,7 +424,8 @@ static void put_months(struct strbuf *b, const struct tco_answer *w, bool csv)
 
 /* ---- curves ---- */
 
-/* Where owning and renting cost the same, along the use of the cards: one row per option and use. */
+/* Where owning and renting cost the same, along the use of the cards: one row per option and
+ * use. */
 static void put_curves(struct strbuf *b, const struct tco_answer *w, bool csv)
 {
     const json_t *list = json_object_get(w->json, w->list);

@@ -1,5 +1,5 @@
-/* cli/tco_print.h - what `gpusim tco` says, whichever form the input had: a table, CSV or JSON; draws,
- * months and curves on request. */
+/* cli/tco_print.h - what `gpusim tco` says, whichever form the input had: a table, CSV or JSON;
+ * draws, months and curves on request. */
 #ifndef GPUSIM_CLI_TCO_PRINT_H
 #define GPUSIM_CLI_TCO_PRINT_H
 

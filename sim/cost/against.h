@@ -1,9 +1,10 @@
-/* cost/against.h - the break-evens of a simulated run under one price book (owned) against another (rented):
- * what use, how many months, which rent would make both cost the same (reference TCO 3.5).
+/* cost/against.h - the break-evens of a simulated run under one price book (owned) against another
+ * (rented): what use, how many months, which rent would make both cost the same (reference TCO
+ * 3.5).
  *
- * Use is the share of card time that jobs hold. Were it another, the energy beyond idle and the rent
- * per hour held would follow it, and the rest of the cost would stay; rent that is paid for idle cards
- * too has no break-even in use. Pure functions. */
+ * Use is the share of card time that jobs hold. Were it another, the energy beyond idle and the
+ * rent per hour held would follow it, and the rest of the cost would stay; rent that is paid for
+ * idle cards too has no break-even in use. Pure functions. */
 #ifndef GPUSIM_COST_AGAINST_H
 #define GPUSIM_COST_AGAINST_H
 

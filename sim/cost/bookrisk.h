@@ -5,7 +5,8 @@
  * the same one, so prices and chance of the work vary together; at the modes the mean over all
  * counts.
  *
- * Ownership: the arena. Threads: the model's cost function is pure. O(items the fleet pays for) each. */
+ * Ownership: the arena. Threads: the model's cost function is pure. O(items the fleet pays for)
+ * each. */
 #ifndef GPUSIM_COST_BOOKRISK_H
 #define GPUSIM_COST_BOOKRISK_H
 
@@ -19,12 +20,13 @@ struct priced_use {
     const struct price_book *book;
 };
 
-/* Cost is the equivalent annual cost, as tco_price() has it; tco_check() must have passed. What `use`
- * points to must outlive the model. */
+/* Cost is the equivalent annual cost, as tco_price() has it; tco_check() must have passed. What
+ * `use` points to must outlive the model. */
 struct mc_model bookrisk_model(const struct priced_use *use, size_t n, struct arena *a);
 
-/* The same with another cost: `measure` of option `option`, replication `k`, under `book` (the option's, with
- * the amounts of the draw as its modes). Must be a pure function; `ctx` must outlive the model. */
+/* The same with another cost: `measure` of option `option`, replication `k`, under `book` (the
+ * option's, with the amounts of the draw as its modes). Must be a pure function; `ctx` must outlive
+ * the model. */
 typedef double book_measure(const void *ctx, size_t option, size_t k,
                             const struct price_book *book);
 struct mc_model bookrisk_model_of(const struct priced_use *use, size_t n, book_measure *measure,

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* Share of use x at which owning (`idle_usd` a year at use 0, `busy_usd` at use 1, linear between)
- * costs as much as paying `rent_usd` a year x use. Above it owning is cheaper. NAN when not in 0..1.
- * With idle = busy this is EAC / (8760 x cards x price). */
+ * costs as much as paying `rent_usd` a year x use. Above it owning is cheaper. NAN when not in
+ * 0..1. With idle = busy this is EAC / (8760 x cards x price). */
 double breakeven_use(double idle_usd, double busy_usd, double rent_usd);
 
 /* Months m after which what owning has cost, upfront + own a month, is worth no more than what

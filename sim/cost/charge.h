@@ -27,16 +27,18 @@ struct bill {
     double occupied_usd; /* paid per card-hour with any job on the card */
 };
 
-/* What each of `t` is charged of a bill, without the lines that take the rest. O(groups + tenants). */
+/* What each of `t` is charged of a bill, without the lines that take the rest. O(groups +
+ * tenants). */
 void charge_tenants(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
                     enum charge_rule rule, const struct bill *bill);
 
-/* Part of a bill that jobs bring about, [0, 1]: what they are charged over what they and services are; 1
- * where nothing is charged, or there are no services (tenants "service:NAME"). O(groups + tenants). */
+/* Part of a bill that jobs bring about, [0, 1]: what they are charged over what they and services
+ * are; 1 where nothing is charged, or there are no services (tenants "service:NAME"). O(groups +
+ * tenants). */
 double charge_share_of_jobs(const struct usage *u, enum charge_rule rule, const struct bill *bill);
 
-/* USD for a card-hour that is charged (rent of occupied cards included), for one that is held, for a kWh at
- * the board. */
+/* USD for a card-hour that is charged (rent of occupied cards included), for one that is held, for
+ * a kWh at the board. */
 void charge_rates(const struct usage *u, enum charge_rule rule, const struct bill *bill,
                   double *card_usd, double *held_usd, double *kwh_usd);
 

@@ -7,8 +7,8 @@
  * (seed, its name) only: a further input or option moves nothing. Percentile p: the smallest sample
  * with at least p of the samples at or below it.
  *
- * Ownership: the arena. Threads: pure function of its arguments. O((samples + 128 inputs) x options)
- * evaluations. */
+ * Ownership: the arena. Threads: pure function of its arguments. O((samples + 128 inputs) x
+ * options) evaluations. */
 #ifndef GPUSIM_COST_MONTECARLO_H
 #define GPUSIM_COST_MONTECARLO_H
 

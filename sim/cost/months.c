@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One purchase, and all that follow it. Returns what the last one is worth at the end of the term. */
+/* One purchase, and all that follow it. Returns what the last one is worth at the end of the
+ * term. */
 static double buy(double *paid, size_t last, const struct price_item *it, double usd, double term_y)
 {
     double bought_y = 0;
@@ -57,7 +58,8 @@ bool months_rented(const struct tco_result *t)
     return false;
 }
 
-/* Smallest month from which on own <= rent; NAN: not at the end. A cent in a million is no difference. */
+/* Smallest month from which on own <= rent; NAN: not at the end. A cent in a million is no
+ * difference. */
 static double paid_back(const double *own, const double *rent, size_t n)
 {
     size_t m = n;

@@ -1,5 +1,5 @@
-/* cost/plain.h - fleets without work ("format": "gpusim-tco/1", design section 8): options priced at
- * a use that is stated, not simulated.
+/* cost/plain.h - fleets without work ("format": "gpusim-tco/1", design section 8): options priced
+ * at a use that is stated, not simulated.
  *
  *     { "format": "gpusim-tco/1", "term": "4 y", "rate": 0.08, "timing": "year_end",
  *       "options": [ { "name": "own40", "cards": 40, "gpu": "l40s", "use": 0.15, "card_usd": 9750,
@@ -7,16 +7,17 @@
  *                      "pue": 1.4, "idle_ctx_W": 102.1, "busy_W": 315,
  *                      "rent_usd_per_gpu_hour": 0.99 } ] }
  *
- * An option with "card_usd" is owned, and "rent_usd_per_gpu_hour" is the rent it is held against; one
- * without is rented at that price. Per year (reference TCO 3.2 to 3.5), N cards, use U, bought B:
+ * An option with "card_usd" is owned, and "rent_usd_per_gpu_hour" is the rent it is held against;
+ * one without is rented at that price. Per year (reference TCO 3.2 to 3.5), N cards, use U, bought
+ * B:
  *     energy       N x (idle_ctx_W + (busy_W - idle_ctx_W) U) / 1000 x 8760 x PUE x usd_per_kwh
  *     maintenance  share x capital,  capital = B (card + host),  residual = B card retention^term
  *     licence      N x licence (spare cards need none)
  *     rent         "on_demand" N x 8760 x U x price x (1 + lost_work);  "reserved" N x 8760 x price
- * "work_cards" instead of "use" holds the work when N has a range: U = work_cards / N.
- * "demand": [[cards, hours], ...] says how many cards are wanted for how long: then the fleet to own (at
- * this option's cost per card-hour) or to reserve, with the rest rented on demand, is worked out too.
- * B = N, plus the spares for "availability", rounded up to whole nodes of "cards_per_node". Spares
+ * "work_cards" instead of "use" holds the work when N has a range: U = work_cards / N. "demand":
+ * [[cards, hours], ...] says how many cards are wanted for how long: then the fleet to own (at this
+ * option's cost per card-hour) or to reserve, with the rest rented on demand, is worked out too. B
+ * = N, plus the spares for "availability", rounded up to whole nodes of "cards_per_node". Spares
  * are switched off. Any number may be {"low", "mode", "high"}.
  *
  * Units: USD, W, hours, shares 0..1. Ownership: the arena. Threads: read-only after loading. */

@@ -136,8 +136,8 @@ static group_fn *const driver[PRICE_DRIVERS] = {
 
 /* ---- all groups ---- */
 
-/* Capital bought for the cards that `s->item` is about. Capital that is itself a share of capital counts
- * for yearly shares (maintenance) only. */
+/* Capital bought for the cards that `s->item` is about. Capital that is itself a share of capital
+ * counts for yearly shares (maintenance) only. */
 static double capital(const struct scope *s)
 {
     double usd = 0;
@@ -216,8 +216,8 @@ static double hourly_price(const struct usage_group *g, const char *share,
     return usd * (1 + more);
 }
 
-/* Straight-line cost of owning one card of the group for an hour, without its energy and without costs
- * of the whole fleet. */
+/* Straight-line cost of owning one card of the group for an hour, without its energy and without
+ * costs of the whole fleet. */
 static double owned_hour_usd(const struct usage_group *g, const char *share,
                              const struct price_book *b)
 {

@@ -2,7 +2,8 @@
  *
  *     P(at least n of n + k up) = P(X <= k),  X ~ Binomial(n + k, q)
  *     q = failures per card-year x repair days / 365
- * Cards fail independently of each other; n up to 1e8. Units: cards, shares 0..1. Pure functions; any thread. */
+ * Cards fail independently of each other; n up to 1e8. Units: cards, shares 0..1. Pure functions;
+ * any thread. */
 #ifndef GPUSIM_COST_SPARES_H
 #define GPUSIM_COST_SPARES_H
 

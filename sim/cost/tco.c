@@ -30,7 +30,8 @@ static double capital_npv(const struct price_item *it, double usd, const struct 
     return npv - residual * pow(1 + b->rate, -b->term_y);
 }
 
-/* Present value of `usd` a year paid at year ends; a broken last year is paid at the end of the term. */
+/* Present value of `usd` a year paid at year ends; a broken last year is paid at the end of the
+ * term. */
 static double opex_npv(double usd, const struct price_book *b)
 {
     double whole = floor(b->term_y + 1e-9), rest = b->term_y - whole;
@@ -143,7 +144,8 @@ static void store_group(struct usage_group *g, struct arena *a)
     g->demand = d;
 }
 
-/* Usage as result.json holds it, so that a stored run priced again costs the same to the last bit. */
+/* Usage as result.json holds it, so that a stored run priced again costs the same to the last
+ * bit. */
 static struct usage stored_usage(const struct usage *u, struct arena *a)
 {
     struct usage_group *g = arena_array(a, u->n_groups, sizeof *g);
@@ -279,8 +281,8 @@ static bool known_before(const struct price_item *it)
            it->driver != PRICE_rent;
 }
 
-/* One hour in which every card is held and no energy is drawn, per card: what is paid for the cards, and
- * what for holding them. */
+/* One hour in which every card is held and no energy is drawn, per card: what is paid for the
+ * cards, and what for holding them. */
 struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
                            const struct usage *fleet)
 {

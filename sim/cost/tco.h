@@ -35,8 +35,8 @@
 struct tco_result tco_price(const struct usage *u, const char *share_kind,
                             const struct price_book *book, struct arena *a);
 
-/* The total of tco_price(), and in usd[i] what tenant t[i] of the usage is charged of it: for many draws of
- * prices. The usage counts as it is. O(items x groups + tenants). */
+/* The total of tco_price(), and in usd[i] what tenant t[i] of the usage is charged of it: for many
+ * draws of prices. The usage counts as it is. O(items x groups + tenants). */
 double tco_charges(double *usd, const struct usage_tenant *t, size_t n, const struct usage *u,
                    const char *share_kind, const struct price_book *book);
 
@@ -57,7 +57,8 @@ struct tco_rates {
     /* false: some price depends on all of the run (billing steps, a base, occupied cards) */
     bool known;
 };
-/* Averaged over a fleet (only gpu, nodes, cards and n_groups of it are read): what charge_all() comes to. */
+/* Averaged over a fleet (only gpu, nodes, cards and n_groups of it are read): what charge_all()
+ * comes to. */
 struct tco_rates tco_rates(const struct price_book *book, const char *share_kind,
                            const struct usage *fleet);
 
@@ -65,7 +66,8 @@ struct tco_rates tco_rates(const struct price_book *book, const char *share_kind
 struct tco_rates tco_rates_after(const struct usage *u, const char *share_kind,
                                  const struct price_book *book);
 
-/* Price of one kWh at the board, PUE included: items of driver "kwh" that are paid for all cards. */
+/* Price of one kWh at the board, PUE included: items of driver "kwh" that are paid for all
+ * cards. */
 double tco_kwh_usd(const struct price_book *book);
 
 /* A number with the 15 digits that result.json keeps of it. */

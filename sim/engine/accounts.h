@@ -1,5 +1,5 @@
-/* engine/accounts.h - whom jobs count for: the group of the trace, or the user of a job without one. What
- * each account has in use, its quota and its weight.
+/* engine/accounts.h - whom jobs count for: the group of the trace, or the user of a job without
+ * one. What each account has in use, its quota and its weight.
  *
  * A quota counts the GPUs that jobs ask for, whole cards, slices and fractions alike (USERS.md
  * B46). It is a limit on what an account has in use at a time, not a reservation of cards.
@@ -44,12 +44,13 @@ struct account_rules {
     size_t n_weights;
 };
 
-/* Read both objects (NULL: absent) at `pointer`/quotas and /weights. Contradictions are problems: more
- * than the fleet has, to borrow without a cohort or more than it can lend. */
+/* Read both objects (NULL: absent) at `pointer`/quotas and /weights. Contradictions are problems:
+ * more than the fleet has, to borrow without a cohort or more than it can lend. */
 void account_rules_read(struct account_rules *out, struct arena *a, const struct json_doc *doc,
                         json_t *quotas, json_t *weights, const char *pointer, int64_t cards,
                         struct diag *d);
-/* Of the account with this name; NULL: it has none, which is an error unless there are no quotas. */
+/* Of the account with this name; NULL: it has none, which is an error unless there are no
+ * quotas. */
 const struct quota *quota_of(const struct account_rules *r, const char *name);
 /* What its jobs can have at most. */
 int64_t quota_most(const struct account_rules *r, const struct quota *q);
@@ -82,7 +83,8 @@ struct accounts *accounts_create(const struct account_rules *rules, const struct
 void accounts_destroy(struct accounts *a); /* accepts NULL */
 /* The number of the account of a row, from 0; made when it is new. O(1). */
 uint32_t accounts_number(struct accounts *a, const struct job_row *row);
-/* NULL, or why a row can belong to no account: there are quotas, and none for it. Lent until the next. */
+/* NULL, or why a row can belong to no account: there are quotas, and none for it. Lent until the
+ * next. */
 const char *accounts_unknown(struct accounts *a, const struct job_row *row, char *buf, size_t size);
 /* After the last row: NULL, or a sentence in `buf` on the quotas that no row was of ("*" aside). */
 const char *accounts_unmet(const struct accounts *a, char *buf, size_t size);

@@ -3,8 +3,8 @@
  * holds for all that look alike and need them as long or longer, so the next search begins
  * there; its result is the same.
  *
- * Complexity: O(log) of the bounds of a request for a question, O(bounds of a request) to add one; memory
- * O(requests x groups + bounds), kept from pass to pass. Threads: one run, one thread. */
+ * Complexity: O(log) of the bounds of a request for a question, O(bounds of a request) to add one;
+ * memory O(requests x groups + bounds), kept from pass to pass. Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_BOUNDS_H
 #define GPUSIM_ENGINE_BOUNDS_H
 

@@ -1,13 +1,13 @@
-/* engine/carve.h - planned layouts of MIG cards: at every period's start, what the period will ask of
- * each group of cards, and the instances that serve the most of it (model/mig_plan.h).
+/* engine/carve.h - planned layouts of MIG cards: at every period's start, what the period will ask
+ * of each group of cards, and the instances that serve the most of it (model/mig_plan.h).
  *
  * Asked for: what waits now, and a forecast of arrivals: those of the period that has just ended
  * (`last`), or those of the coming one, read ahead from the work (`oracle`). Durations are those in
- * the trace; a job counts with the time it needs on its slice, at most the period, an elastic one on
- * the cards it asks for. A job that several groups could serve counts in each by its share of their
- * cards. The first job in the queue comes before all else, then the first of each account, so that
- * nobody waits for ever behind a forecast. Cards that are out of service are left alone.
- * Under `last` the first period has no past: all is open, and instances are made on demand.
+ * the trace; a job counts with the time it needs on its slice, at most the period, an elastic one
+ * on the cards it asks for. A job that several groups could serve counts in each by its share of
+ * their cards. The first job in the queue comes before all else, then the first of each account, so
+ * that nobody waits for ever behind a forecast. Cards that are out of service are left alone. Under
+ * `last` the first period has no past: all is open, and instances are made on demand.
  *
  * Complexity: a plan costs O(jobs present + cards x layouts). While nobody waits or comes, none is
  * made. Memory: O(cards).
@@ -24,9 +24,10 @@ struct carver;
 struct carver *carver_create(const struct plan *plan, uint64_t replication, int *rc, struct err *e);
 void carver_destroy(struct carver *c); /* accepts NULL */
 
-/* When the first plan is made, and the next: a period later, or, when nothing was asked for, a whole
- * number of periods later, when the next arrival (SIM_NEVER: none) matters. Then carver_soon(), for
- * any time after it, says when it is made if somebody waits until then. SIM_NEVER: never. */
+/* When the first plan is made, and the next: a period later, or, when nothing was asked for, a
+ * whole number of periods later, when the next arrival (SIM_NEVER: none) matters. Then
+ * carver_soon(), for any time after it, says when it is made if somebody waits until then.
+ * SIM_NEVER: never. */
 simtime carver_first(const struct carver *c);
 simtime carver_next(const struct carver *c, simtime arrival);
 simtime carver_soon(const struct carver *c, simtime now);

@@ -195,7 +195,8 @@ bool cluster_card_fits(const struct cluster *c, uint32_t index, const struct dem
     return d->mig_profile < 0 ? whole : cluster_mig_fits(c, card, d->mig_profile, whole);
 }
 
-/* Has the second state of the request room for this card, `on_node` of the job's cards on its node? */
+/* Has the second state of the request room for this card, `on_node` of the job's cards on its
+ * node? */
 bool cluster_beside_holds(const struct place_request *r, uint32_t card, int64_t on_node)
 {
     if (!r->beside) return true;
@@ -305,7 +306,8 @@ static bool looser(const struct card *a, const struct card *b)
            (a->free_units == b->free_units && a->free_bytes > b->free_bytes);
 }
 
-/* The `want` cards just appended to the pick are of this node: instead of them those with the most left. */
+/* The `want` cards just appended to the pick are of this node: instead of them those with the most
+ * left. */
 static void choose_loosest(const struct cluster *c, const struct node *node,
                            const struct place_request *r, int64_t want, struct pick *out)
 {

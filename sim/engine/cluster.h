@@ -1,12 +1,12 @@
-/* engine/cluster.h - the fleet's free capacity, indexed: cards by what is left on them, nodes by how
- * many cards are free, MIG cards by occupancy. Integers only, so the last job's end restores the
- * initial state exactly (P12).
+/* engine/cluster.h - the fleet's free capacity, indexed: cards by what is left on them, nodes by
+ * how many cards are free, MIG cards by occupancy. Integers only, so the last job's end restores
+ * the initial state exactly (P12).
  *
- * Queries look for a place and change nothing; cluster_take and cluster_give change it.
- * Complexity: a query or a change costs O(log cards) per card touched, whatever the fleet's size.
- * Exceptions: node limits (CPU cores, host memory) and owners are checked candidate by candidate, and jobs
- * without cards look through the nodes in order when nodes have such limits.
- * Threads: one run, one thread. */
+ * Queries look for a place and change nothing; cluster_take and cluster_give change it. Complexity:
+ * a query or a change costs O(log cards) per card touched, whatever the fleet's size. Exceptions:
+ * node limits (CPU cores, host memory) and owners are checked candidate by candidate, and jobs
+ * without cards look through the nodes in order when nodes have such limits. Threads: one run, one
+ * thread. */
 #ifndef GPUSIM_ENGINE_CLUSTER_H
 #define GPUSIM_ENGINE_CLUSTER_H
 
@@ -94,11 +94,11 @@ bool cluster_one_card(const struct cluster *c, enum prefer prefer, const struct 
  * fewest eligible cards. */
 bool cluster_whole_cards(const struct cluster *c, enum prefer prefer, const struct place_request *r,
                          struct pick *out);
-/* Must this gang keep to one NVLink domain, which no single node decides? Then cluster_whole_cards() sees
- * to it, and choices of a node by other means do not. */
+/* Must this gang keep to one NVLink domain, which no single node decides? Then
+ * cluster_whole_cards() sees to it, and choices of a node by other means do not. */
 bool cluster_in_domain(const struct cluster *c, const struct place_request *r);
-/* Speed of a gang on these cards, for the wires between them: 1, or the group's factor for gangs that
- * cross NVLink domains or racks. */
+/* Speed of a gang on these cards, for the wires between them: 1, or the group's factor for gangs
+ * that cross NVLink domains or racks. */
 double cluster_gang_speed(const struct plan *p, int group, const struct pick *pick);
 /* A MIG instance: a free one of the right profile (lowest card first; of several on it, that
  * made first), else one that can be made on the card with the fewest units left (then the lowest
@@ -115,8 +115,9 @@ void cluster_take(struct cluster *c, const struct place_request *r, const struct
 /* Give back what cluster_take took; `cards` as they were picked. */
 void cluster_give(struct cluster *c, const struct place_request *r, const struct pick *p);
 
-/* A card, or a node with its CPU cores and host memory (not its cards), goes out of service or comes back:
- * reasons `set` are added, `clear` taken away. Jobs on it stay until they are given back. */
+/* A card, or a node with its CPU cores and host memory (not its cards), goes out of service or
+ * comes back: reasons `set` are added, `clear` taken away. Jobs on it stay until they are given
+ * back. */
 void cluster_card_service(struct cluster *c, uint32_t card, unsigned set, unsigned clear);
 void cluster_node_service(struct cluster *c, int32_t node, unsigned set, unsigned clear);
 /* Cards of a group that could take part in a gang. */
@@ -128,9 +129,10 @@ int64_t cluster_cards_out(const struct cluster *c, size_t group);
 /* Capacity units of a group that nobody holds, on cards out of service too. O(1). */
 int64_t cluster_units_free(const struct cluster *c, size_t group);
 /* Planned layouts: from now on the card has these instances and keeps them; running ones among them
- * stay, free ones in their way go, those that are missing are being made. Returns how long that takes;
- * 0: nothing is made. Until cluster_carved() they cannot be used, nor the card by a whole job, which
- * else may take any empty card and with it the planned instances. Not for fixed layouts. */
+ * stay, free ones in their way go, those that are missing are being made. Returns how long that
+ * takes; 0: nothing is made. Until cluster_carved() they cannot be used, nor the card by a whole
+ * job, which else may take any empty card and with it the planned instances. Not for fixed
+ * layouts. */
 simtime cluster_carve(struct cluster *c, uint32_t card, const struct mig_layout *layout);
 void cluster_carved(struct cluster *c, uint32_t card);
 /* Has the card these instances, and keeps no others? Then cluster_carve() changes nothing. */
@@ -144,10 +146,10 @@ bool cluster_is_whole(const struct cluster *c);
 /* Of one card, for the shares of card time: capacity units in use and stranded. */
 int32_t cluster_used_units(const struct cluster *c, uint32_t card);
 int32_t cluster_stranded_units(const struct cluster *c, uint32_t card);
-/* Whole cards of one node are as good as each other: choose them anew, those first that have no room in
- * `other`, a second state of the same fleet, so that cards free in both stay for those who need both.
- * With any_node and no node limits, among all cards of the group. Else, and where the request takes less than
- * whole cards, the pick stays as it is. */
+/* Whole cards of one node are as good as each other: choose them anew, those first that have no
+ * room in `other`, a second state of the same fleet, so that cards free in both stay for those who
+ * need both. With any_node and no node limits, among all cards of the group. Else, and where the
+ * request takes less than whole cards, the pick stays as it is. */
 void cluster_prefer_taken(const struct cluster *c, const struct cluster *other,
                           const struct place_request *r, struct pick *p);
 /* The other way round: those first that have room in `other`. */
@@ -155,10 +157,12 @@ void cluster_prefer_free(const struct cluster *c, const struct cluster *other,
                          const struct place_request *r, struct pick *p);
 /* Could exactly this pick be taken now? (Plain units and CPU-only jobs.) */
 bool cluster_holds(const struct cluster *c, const struct place_request *r, const struct pick *p);
-/* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job without)? */
+/* Has the node CPU cores and host memory for `on_node` of the request's cards (1 for a job
+ * without)? */
 bool cluster_node_holds(const struct cluster *c, int32_t node, const struct place_request *r,
                         int64_t on_node);
-/* CPU cores (thousandths) and bytes of the host of a job, for `on_node` of its `cards`; rounded up. */
+/* CPU cores (thousandths) and bytes of the host of a job, for `on_node` of its `cards`; rounded
+ * up. */
 int64_t cluster_cpus_for(const struct place_request *r, int64_t on_node, int64_t cards);
 uint64_t cluster_host_bytes_for(const struct place_request *r, int64_t on_node, int64_t cards);
 /* Would the demand fit on this card now (node limits aside)? */

@@ -17,15 +17,16 @@ static inline int room_compare(const struct card *a, const struct card *b)
 }
 RB_HEAD(room, card);
 
-/* Nodes of a group by how many of their cards are eligible: one set for each number, and the numbers that
- * some node has. A set is made when its number first comes up. */
+/* Nodes of a group by how many of their cards are eligible: one set for each number, and the
+ * numbers that some node has. A set is made when its number first comes up. */
 struct nodes_by_free {
     size_t n;
     struct bits *with;
     struct bits numbers;
 };
 
-/* NVLink domains of a group, where gangs must keep to one: runs of `size` cards. n 0: no such index. */
+/* NVLink domains of a group, where gangs must keep to one: runs of `size` cards. n 0: no such
+ * index. */
 struct zones {
     int64_t size;
     size_t n;
@@ -83,8 +84,8 @@ static inline void cluster_pick_reset(struct pick *out)
 void cluster_unlist(struct cluster *c, struct card *card);
 void cluster_list(struct cluster *c, struct card *card);
 
-/* cluster.c, for its other parts: the first `want` cards of a node that fit, appended to the pick; false:
- * there are fewer. Has the second state of the request room for this card? */
+/* cluster.c, for its other parts: the first `want` cards of a node that fit, appended to the pick;
+ * false: there are fewer. Has the second state of the request room for this card? */
 bool cluster_cards_of_node(const struct cluster *c, const struct node *node,
                            const struct place_request *r, int64_t want, struct pick *out);
 bool cluster_beside_holds(const struct place_request *r, uint32_t card, int64_t on_node);
@@ -94,8 +95,8 @@ void cluster_nodes_init(struct nodes_by_free *x, const struct plan_group *pg);
 void cluster_nodes_fini(struct nodes_by_free *x, const struct plan_group *pg);
 /* Node `node` of the group had `old` eligible cards and has `now`. */
 void cluster_nodes_move(struct nodes_by_free *x, size_t node, int32_t old, int32_t now);
-/* The nodes with at least `want` eligible cards in the order of the preference: the one after `n`, or the
- * first for NULL. */
+/* The nodes with at least `want` eligible cards in the order of the preference: the one after `n`,
+ * or the first for NULL. */
 struct node *cluster_next_node(const struct cluster *c, int group, enum prefer prefer, int64_t want,
                                const struct node *n);
 
@@ -117,8 +118,8 @@ void cluster_mig_fini(struct group *g);
 void cluster_mig_card_init(struct card *card, const struct plan *p, const struct plan_group *g);
 /* The card enters the group's index, or leaves it. */
 void cluster_mig_list(struct cluster *c, const struct card *card, bool in);
-/* Is there room for an instance of the profile on this card of a fleet in use? `empty`: the whole card
- * is free, so MIG may be turned on. */
+/* Is there room for an instance of the profile on this card of a fleet in use? `empty`: the whole
+ * card is free, so MIG may be turned on. */
 bool cluster_mig_fits(const struct cluster *c, const struct card *card, int profile, bool empty);
 /* Are instances being made on it? */
 bool cluster_mig_making(const struct card *card);

@@ -12,7 +12,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `want` eligible cards of [from, to) that fit: those first that have room in `other`, or that have not. */
+/* `want` eligible cards of [from, to) that fit: those first that have room in `other`, or that have
+ * not. */
 static void take_from(const struct cluster *c, const struct cluster *other,
                       const struct place_request *r, bool room, size_t from, size_t to, size_t want,
                       uint32_t *card)

@@ -1,7 +1,8 @@
-/* Gangs and the wires between cards: NVLink domains, which are parts of a node or span several, and racks.
+/* Gangs and the wires between cards: NVLink domains, which are parts of a node or span several, and
+ * racks.
  *
- * Domains are indexed by how many of their cards a gang could use. Racks are counted when a gang of several
- * nodes is placed and the plan says how: O(nodes that are wholly free). */
+ * Domains are indexed by how many of their cards a gang could use. Racks are counted when a gang of
+ * several nodes is placed and the plan says how: O(nodes that are wholly free). */
 #include "engine/cluster_inside.h"
 
 #include "base/err.h"
@@ -43,7 +44,8 @@ bool cluster_in_domain(const struct cluster *c, const struct place_request *r)
     return c->group[r->group].zones.n && plan_in_domain(c->plan, pg, want);
 }
 
-/* The domain after (count, i) in the order of the preference, with at least `want` cards; false: none. */
+/* The domain after (count, i) in the order of the preference, with at least `want` cards; false:
+ * none. */
 static bool next_zone(const struct zones *z, enum prefer prefer, int64_t want, int64_t *count,
                       size_t *i)
 {
@@ -130,7 +132,8 @@ bool cluster_domain_cards(const struct cluster *c, enum prefer prefer,
 
 /* ---- racks ---- */
 
-/* How many nodes of each rack, of those `free`: as few racks as can be, the tightest that does last. */
+/* How many nodes of each rack, of those `free`: as few racks as can be, the tightest that does
+ * last. */
 static void pack(const int64_t *free_nodes, int64_t *quota, size_t n, int64_t whole)
 {
     while (whole > 0) {
@@ -149,7 +152,8 @@ static void pack(const int64_t *free_nodes, int64_t *quota, size_t n, int64_t wh
     }
 }
 
-/* One node more from every rack in turn: those with the most free nodes first where not all are needed. */
+/* One node more from every rack in turn: those with the most free nodes first where not all are
+ * needed. */
 static void spread(const int64_t *free_nodes, int64_t *quota, size_t n, int64_t whole)
 {
     for (int64_t round = 0; whole > 0; round++) {

@@ -1,5 +1,5 @@
-/* engine/elastic.h - jobs that can work on fewer or more cards than they ask for: those of the trace with
- * min_gpus or max_gpus, where the schedule lets them ("elastic": start or resize).
+/* engine/elastic.h - jobs that can work on fewer or more cards than they ask for: those of the
+ * trace with min_gpus or max_gpus, where the schedule lets them ("elastic": start or resize).
  *
  * Sizes are whole cards from min_gpus to max_gpus (absent: gpus): all of them when they are at
  * most 16, else the ends, gpus, and the powers of two between. CPU cores and host memory of the
@@ -34,15 +34,16 @@ struct elastic_rules {
     size_t n_points;
 };
 
-/* Read "scaling" ({"1": 1, "2": 1.9, "4": 3.5}; NULL: linear) at `pointer`/scaling: ascending numbers of
- * cards, rates that do not fall. Between points straight lines; beyond the last, its rate. */
+/* Read "scaling" ({"1": 1, "2": 1.9, "4": 3.5}; NULL: linear) at `pointer`/scaling: ascending
+ * numbers of cards, rates that do not fall. Between points straight lines; beyond the last, its
+ * rate. */
 void elastic_rules_read(struct elastic_rules *out, struct arena *a, const struct json_doc *doc,
                         json_t *scaling, const char *pointer, struct diag *d);
 /* Work per time on so many cards, relative to the same units on others. */
 double elastic_rate(const struct elastic_rules *r, double gpus);
 
-/* The sizes of a job that has just come, as j->size; none when it is rigid. A name in its row that does not
- * exist has been refused before. */
+/* The sizes of a job that has just come, as j->size; none when it is rigid. A name in its row that
+ * does not exist has been refused before. */
 void elastic_sizes(const struct elastic_rules *r, struct shape_table *t, struct job *j);
 /* It has, or would have, the i-th size. */
 void elastic_be(struct job *j, int i);

@@ -12,9 +12,10 @@
  * deletion) saves the writes to pos[], but was measured to be no faster on the hold model and half
  * as fast where cards reschedule their next finish ("shared GPUs" in bench_evq).
  *
- * A popped root stays open (`hole`) until the next pop: what comes before it is mostly an insertion,
- * which goes straight into the hole and saves the pass that would move the last key up. Until then
- * a key that is less than all others stands in, so that moves and cancels may go on below it. */
+ * A popped root stays open (`hole`) until the next pop: what comes before it is mostly an
+ * insertion, which goes straight into the hole and saves the pass that would move the last key up.
+ * Until then a key that is less than all others stands in, so that moves and cancels may go on
+ * below it. */
 #include "engine/evq.h"
 
 #include "base/err.h"

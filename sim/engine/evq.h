@@ -54,7 +54,8 @@ void evq_destroy(struct evq *q); /* accepts NULL */
 
 /* Schedule an event. Requires when >= evq_now(q). */
 ev_id evq_at(struct evq *q, simtime when, enum ev_class cls, uint16_t kind, uint32_t arg);
-/* Reschedule. Requires when >= evq_now(q). False, and no effect: it already ran or was cancelled. */
+/* Reschedule. Requires when >= evq_now(q). False, and no effect: it already ran or was
+ * cancelled. */
 bool evq_move(struct evq *q, ev_id id, simtime when);
 /* False, and no effect: it already ran or was cancelled. */
 bool evq_cancel(struct evq *q, ev_id id);

@@ -9,7 +9,8 @@
 
 #include "model/outage.h"
 
-/* What of a group of the fleet fails by itself: a card of a node, a node (card -1), a rack (rack >= 0). */
+/* What of a group of the fleet fails by itself: a card of a node, a node (card -1), a rack (rack >=
+ * 0). */
 struct fault_unit {
     int64_t node, card, rack;
 };

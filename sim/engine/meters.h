@@ -1,5 +1,5 @@
-/* engine/meters.h - card time by what it is: integrals of integer shares over integer time, exact and
- * the same on every machine.
+/* engine/meters.h - card time by what it is: integrals of integer shares over integer time, exact
+ * and the same on every machine.
  *
  * A share of one card is counted in 2^-30 of it (METER_CARD is the whole card). Per group, a meter
  * holds the sum over the cards and its integral over time since the last reset (end of warm-up).

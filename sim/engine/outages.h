@@ -10,8 +10,8 @@
  * A fault of a card, node or rack strikes every job that holds a part of it; one of a program
  * strikes as far as share_ops.blast says. Draining strikes nobody.
  *
- * Complexity: O(log n) an event and card; jobs without cards are looked for among all jobs, when a node
- * goes out. Threads: one run, one thread. */
+ * Complexity: O(log n) an event and card; jobs without cards are looked for among all jobs, when a
+ * node goes out. Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_OUTAGES_H
 #define GPUSIM_ENGINE_OUTAGES_H
 
@@ -45,7 +45,8 @@ struct outage_env {
     void *ctx;
 };
 
-/* First events are scheduled, what comes new is taken out. NULL: nothing ever goes out in this plan. */
+/* First events are scheduled, what comes new is taken out. NULL: nothing ever goes out in this
+ * plan. */
 struct outages *outages_create(const struct outage_env *env);
 void outages_destroy(struct outages *o); /* accepts NULL */
 
@@ -62,9 +63,9 @@ bool outages_serve(const struct outages *o, const struct job *j);
 /* Is the fleet still to change by plan? */
 bool outages_expect(const struct outages *o);
 
-/* Mean time between what strikes a job on so many cards of a group, on as few nodes as hold them, in s:
- * the rates of its cards, its nodes and its own program add up. INFINITY: nothing does. Faults of
- * others' programs (share_ops.blast) are not in it. */
+/* Mean time between what strikes a job on so many cards of a group, on as few nodes as hold them,
+ * in s: the rates of its cards, its nodes and its own program add up. INFINITY: nothing does.
+ * Faults of others' programs (share_ops.blast) are not in it. */
 double outages_job_mtbf_s(const struct plan *p, size_t group, int64_t cards);
 
 struct outage_totals *outages_totals(struct outages *o);

@@ -21,8 +21,9 @@ struct place_request {
     bool any_node;      /* a gang may take cards of any node */
     int32_t cpus_milli; /* of the whole job; spread over its cards */
     uint64_t host_bytes;
-    /* NULL, or a second state of the same fleet in which the cards must have room as well (the time of a
-     * reservation): for the scheduler's own questions, policies need not look. Plain units only. */
+    /* NULL, or a second state of the same fleet in which the cards must have room as well (the time
+     * of a reservation): for the scheduler's own questions, policies need not look. Plain units
+     * only. */
     const struct cluster *beside;
 };
 
@@ -40,9 +41,11 @@ struct place_ops {
     /* False: nothing fits now (then *out is unspecified but for its memory). */
     bool (*pick)(const struct cluster *c, const struct place_request *r, struct pick *out);
     /* Instead of pick() group by group: the best place in the whole fleet. One request for each
-     * group, its demand NULL where the job cannot be served. Returns the group; -1: nothing fits. */
+     * group, its demand NULL where the job cannot be served. Returns the group; -1: nothing
+     * fits. */
     int (*pick_any)(const struct cluster *c, const struct place_request *r, struct pick *out);
-    /* State of one cluster, all of it free (cluster_place_state()); destroy() gets what create() made. */
+    /* State of one cluster, all of it free (cluster_place_state()); destroy() gets what create()
+     * made. */
     void *(*create)(const struct cluster *c);
     void (*destroy)(void *state);
     /* The node has just given to, or got back from, this request. */

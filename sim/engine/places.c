@@ -92,7 +92,8 @@ static size_t step_at(const struct line *l, simtime at)
     return steps_find(l->step.v, sizeof *l->step.v, l->step.n, at);
 }
 
-/* Is `need` (owners apart) free from `from` until `until`? Then the least that is free goes to *min. */
+/* Is `need` (owners apart) free from `from` until `until`? Then the least that is free goes to
+ * *min. */
 static bool has(const struct line *l, simtime from, simtime until, const int64_t need[KINDS],
                 struct step *min)
 {
@@ -273,7 +274,8 @@ bool places_free(struct places *p, const struct place_request *r, const struct p
 
 /* ---- where ---- */
 
-/* Cards of the node that could be among the job's, at most `most` of them into `out` (may be NULL). */
+/* Cards of the node that could be among the job's, at most `most` of them into `out` (may be
+ * NULL). */
 static int64_t cards_on(const struct places *p, int64_t node, const struct place_request *r,
                         simtime from, simtime until, int64_t most, struct pick *out)
 {

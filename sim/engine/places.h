@@ -1,13 +1,15 @@
-/* engine/places.h - which places will be free for how long, for promises of conservative backfill: each node
- * with its whole cards, CPU cores and host memory over time, and each card with its units and reserved bytes
- * where cards are shared. Cards of a node that are given as wholes are as good as each other, so a promise of
- * them is for a node.
+/* engine/places.h - which places will be free for how long, for promises of conservative backfill:
+ * each node with its whole cards, CPU cores and host memory over time, and each card with its units
+ * and reserved bytes where cards are shared. Cards of a node that are given as wholes are as good
+ * as each other, so a promise of them is for a node.
  *
  * Not for instances (which will exist is not known), pools, gangs on any cards or within NVLink
- * domains: there the scheduler counts units of a group, which is exact on a flat pool of whole cards.
+ * domains: there the scheduler counts units of a group, which is exact on a flat pool of whole
+ * cards.
  *
- * Complexity: drawing is O(nodes + cards); a question is O(nodes x steps of each), or cards where they are
- * shared (of gangs then also x the cards they want on a node). Threads: one run, one thread. */
+ * Complexity: drawing is O(nodes + cards); a question is O(nodes x steps of each), or cards where
+ * they are shared (of gangs then also x the cards they want on a node). Threads: one run, one
+ * thread. */
 #ifndef GPUSIM_ENGINE_PLACES_H
 #define GPUSIM_ENGINE_PLACES_H
 
@@ -35,8 +37,8 @@ bool places_free(struct places *p, const struct place_request *r, const struct p
  * none at all. */
 simtime places_not_before(struct places *p, const struct place_request *r, simtime from,
                           simtime length);
-/* A place that is: the tightest node or card, then the lowest number; a gang larger than a node on the first
- * free nodes and the rest on the tightest. With `from` now its cards are free now. */
+/* A place that is: the tightest node or card, then the lowest number; a gang larger than a node on
+ * the first free nodes and the rest on the tightest. With `from` now its cards are free now. */
 bool places_find(struct places *p, const struct place_request *r, simtime from, simtime until,
                  struct pick *out);
 

@@ -102,7 +102,8 @@ static void resolve_order(struct builder *b)
                    "an order that preempts needs a queue for the preempted", s->when_full);
 }
 
-/* Jobs that are moved: of policies whose residents do not feel each other, for what a move costs. */
+/* Jobs that are moved: of policies whose residents do not feel each other, for what a move
+ * costs. */
 static void resolve_migrate(struct builder *b)
 {
     static const char *const rules[] = { "never", "defrag", "replace" };
@@ -233,7 +234,8 @@ static void check_racks(struct builder *b)
              "give a group \"nodes_per_rack\", or leave \"racks\" out");
 }
 
-/* The flat unit of the reference traces has no overhead of any kind but what a profile says of it. */
+/* The flat unit of the reference traces has no overhead of any kind but what a profile says of
+ * it. */
 static void ideal_profile(struct gpu_profile *profile)
 {
     static const enum profile_param free_of[] = {

@@ -58,8 +58,8 @@ struct plan_group {
     uint64_t node_host_bytes; /* UINT64_MAX: no limit */
 };
 
-/* What the replica of a language model looks like to neighbours: by how many sequences decode, or by how many
- * tokens of prompts ride in the step. */
+/* What the replica of a language model looks like to neighbours: by how many sequences decode, or
+ * by how many tokens of prompts ride in the step. */
 enum { SERVICE_DECODES = 5, SERVICE_FILLS = 4, SERVICE_LOOKS = SERVICE_DECODES + SERVICE_FILLS };
 
 /* A service of the scenario under this policy. */
@@ -128,7 +128,8 @@ struct plan {
 void plan_build(struct plan *out, const struct world *w, const struct scenario *s, size_t policy,
                 struct diag *d);
 void plan_fini(struct plan *p); /* harmless on {0} */
-/* Problems of the scenario's own schedule when every policy has another, so that no plan shows them. */
+/* Problems of the scenario's own schedule when every policy has another, so that no plan shows
+ * them. */
 void plan_check_schedule(const struct world *w, const struct scenario *s, struct diag *d);
 
 /* A work signature by name: the scenario's first, then the library's. NULL: unknown. */
@@ -136,8 +137,8 @@ const struct signature *plan_signature(const struct plan *p, const char *name);
 /* The nearest known name, for a hint; NULL. */
 const char *plan_signature_nearest(const struct plan *p, const char *name);
 
-/* The job row of a replica of service k: what the scheduler and the cards see of it. Its user and group
- * are "service:<name>". Names go to `names`. */
+/* The job row of a replica of service k: what the scheduler and the cards see of it. Its user and
+ * group are "service:<name>". Names go to `names`. */
 void plan_replica_row(const struct plan *p, size_t service, struct symtab *names,
                       struct job_row *row);
 /* The same with one of the looks of a language model, and which of them a step has. */

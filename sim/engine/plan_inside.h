@@ -51,8 +51,8 @@ static inline void unknown_name(struct builder *b, const char *base, const char 
         err_hint(e, "valid: %s", str_list(list, sizeof list, names, n));
 }
 
-/* The services of the scenario under this policy; once groups, signatures and prices are known, whether they
- * can run. */
+/* The services of the scenario under this policy; once groups, signatures and prices are known,
+ * whether they can run. */
 void plan_resolve_services(struct builder *b);
 void plan_check_services(struct builder *b);
 

@@ -18,7 +18,8 @@ static const char *set_to(struct plan *p, json_t *value)
 }
 
 /* One parameter that the policy uses on a group, and how it is known: what the scenario sets itself
- * counts as assumed. `used`: the policy's own figure, where it makes one of the profile's; else NAN. */
+ * counts as assumed. `used`: the policy's own figure, where it makes one of the profile's; else
+ * NAN. */
 static void note_param(struct plan *p, struct param_result *list, const struct plan_group *g,
                        enum profile_param which, json_t *set, double used)
 {

@@ -29,7 +29,8 @@ static void resolve_serve(struct builder *b, struct plan_service *x)
     if (why) json_problem(b->d, b->doc, at, "%s", why);
 }
 
-/* What is asked of requests that have tokens goes with a way of serving them, and the other way round. */
+/* What is asked of requests that have tokens goes with a way of serving them, and the other way
+ * round. */
 static void check_tokens(struct builder *b, const struct plan_service *x)
 {
     const struct service_spec *s = x->spec;
@@ -77,7 +78,8 @@ static void resolve_model(struct builder *b, struct plan_service *x)
     x->model = model;
 }
 
-/* What a step at work looks like to neighbours: its parts by the formula, on the first card that is there. */
+/* What a step at work looks like to neighbours: its parts by the formula, on the first card that is
+ * there. */
 static struct signature step_signature(const struct llm_cost *c, const struct llm_step *s,
                                        double launches, int precision)
 {
@@ -94,9 +96,10 @@ static struct signature step_signature(const struct llm_cost *c, const struct ll
     return sig;
 }
 
-/* Sequences that decode, with 1,024 tokens each (the engine's own view of a batch changes with every token: a
- * look that did so too would make every step an event, so lengths are not followed); tokens of a chunk that
- * rides beside 16 of them. A batch between two of them looks like the nearer one, by its logarithm. */
+/* Sequences that decode, with 1,024 tokens each (the engine's own view of a batch changes with
+ * every token: a look that did so too would make every step an event, so lengths are not followed);
+ * tokens of a chunk that rides beside 16 of them. A batch between two of them looks like the nearer
+ * one, by its logarithm. */
 static const double looks[SERVICE_LOOKS] = { 1, 4, 16, 64, 256, 32, 128, 512, 2048 };
 enum { USUAL_LOOK = 2 }; /* what the scheduler sees of a replica */
 
@@ -215,7 +218,8 @@ void plan_look_row(const struct plan *p, size_t service, size_t look, struct sym
     if (name) row->profile = symtab_addz(names, name);
 }
 
-/* What a replica has of a card of group g, and how many tokens it can hold. NULL, or why it cannot work. */
+/* What a replica has of a card of group g, and how many tokens it can hold. NULL, or why it cannot
+ * work. */
 static const char *part_of(const struct plan *p, const struct plan_service *x, size_t g,
                            const struct fit *fit, struct serve_part *out)
 {
@@ -255,8 +259,9 @@ static const char *part_of(const struct plan *p, const struct plan_service *x, s
         llm_kv_bytes(&shape) / 1e3);
 }
 
-/* Why a replica would die of its allocation on an empty card of group g (a memory cap of a client, a vGPU's
- * part, the card itself where nobody counts bytes), or has no room to work in. NULL: it runs there. */
+/* Why a replica would die of its allocation on an empty card of group g (a memory cap of a client,
+ * a vGPU's part, the card itself where nobody counts bytes), or has no room to work in. NULL: it
+ * runs there. */
 static const char *dies_on(const struct plan *p, const struct plan_service *x, size_t g,
                            const struct fit *fit, struct serve_part *part)
 {
@@ -280,7 +285,8 @@ static const char *joined(const struct plan *p, const char *before, const char *
     return before ? arena_printf(p->arena, "%s%s%s", before, separator, more) : more;
 }
 
-/* Where its replicas run: only there are they placed. Why they run nowhere, with the numbers; NULL. */
+/* Where its replicas run: only there are they placed. Why they run nowhere, with the numbers;
+ * NULL. */
 static const char *resolve_groups(struct builder *b, struct plan_service *x,
                                   const struct shape *shape)
 {
@@ -383,7 +389,8 @@ static const char *over_quota(const struct plan *p, const struct job_row *row)
                : NULL;
 }
 
-/* A service that can never run under a policy makes its comparison void: refused, with the numbers. */
+/* A service that can never run under a policy makes its comparison void: refused, with the
+ * numbers. */
 void plan_check_services(struct builder *b)
 {
     struct plan *p = b->p;

@@ -1,5 +1,5 @@
-/* engine/request_source.h - the requests of one service, streamed: from a trace, a generator's file, an
- * arrival process, or drawn one by one for users of a closed loop.
+/* engine/request_source.h - the requests of one service, streamed: from a trace, a generator's
+ * file, an arrival process, or drawn one by one for users of a closed loop.
  *
  * Every policy opens its own source over the same files and seeds, so all meet the same
  * requests. Random streams "service/<name>/<purpose>": services do not disturb each other.
@@ -13,8 +13,8 @@
 
 struct request_source;
 
-/* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. `rows`: the trace in
- * memory, lent, to be read in place of the file, with the same outcome; NULL: none. */
+/* `wants_tokens`: what the way of serving needs; a trace of the other kind is ERR_INPUT. `rows`:
+ * the trace in memory, lent, to be read in place of the file, with the same outcome; NULL: none. */
 int request_source_open(struct request_source **out, const struct service_spec *s,
                         const struct request_rows *rows, bool wants_tokens, uint64_t seed,
                         uint64_t replication, struct err *e);
@@ -23,7 +23,8 @@ const struct symtab *request_source_names(const struct request_source *s);
 /* Tokens of a block of its prompts. */
 int64_t request_source_block_tokens(const struct request_source *s);
 void request_source_close(struct request_source *s); /* accepts NULL */
-/* 1: *row is filled, its arrival already divided by the load; 0: end; negative. Not for closed loops. */
+/* 1: *row is filled, its arrival already divided by the load; 0: end; negative. Not for closed
+ * loops. */
 int request_source_next(struct request_source *s, struct request_row *row, struct err *e);
 /* Closed loop: what a user asks next (the arrival is the caller's), and the time before in ns. */
 void request_source_draw(struct request_source *s, struct request_row *row);

@@ -139,7 +139,8 @@ static void next_finish(struct residents *r, uint32_t index)
         c->finish = evq_at(r->q, first, EV_FINISH, r->finish_kind, index);
 }
 
-/* Cards whose residents have a say in each other's speeds: one, or those of a node that share its link. */
+/* Cards whose residents have a say in each other's speeds: one, or those of a node that share its
+ * link. */
 struct reach {
     uint32_t first, end;
 };
@@ -185,8 +186,8 @@ static void ask(struct residents *r, struct reach reach, const struct plan_group
         answers_ask(r->answers, (size_t)(g - r->plan->group), r->view, r->id, n, r->speed, duty);
 }
 
-/* New speeds of the busy residents of a card, from `at` on; how many they are. `changed` is set when one
- * of them is another. */
+/* New speeds of the busy residents of a card, from `at` on; how many they are. `changed` is set
+ * when one of them is another. */
 static size_t apply_speeds(struct residents *r, uint32_t index, size_t at, simtime now,
                            const struct job *later, bool *changed)
 {
@@ -240,8 +241,8 @@ static void card_refresh(struct residents *r, uint32_t index, simtime now, const
 
 /* ---- replicas: idle and busy ---- */
 
-/* Four bits a resident: idle, its own shape, one of its looks. Of cards with more residents than a memo
- * serves, those of the first. */
+/* Four bits a resident: idle, its own shape, one of its looks. Of cards with more residents than a
+ * memo serves, those of the first. */
 static uint32_t memo_key(const struct live_card *c)
 {
     uint32_t key = 0;

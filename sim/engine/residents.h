@@ -1,5 +1,5 @@
-/* engine/residents.h - what runs on each card, how fast, and what it is charged: the settle - change -
- * ask - move part of the loop.
+/* engine/residents.h - what runs on each card, how fast, and what it is charged: the settle -
+ * change - ask - move part of the loop.
  *
  * A job holds cards from its allocation on (charged), and is active on them from its first work on
  * (speeds, memory, power). The engine keeps one pending finish per card, that of the job of this
@@ -21,8 +21,8 @@ struct residents *residents_create(const struct plan *plan, const struct cluster
                                    struct evq *q, uint16_t finish_kind);
 void residents_destroy(struct residents *r); /* accepts NULL */
 
-/* The job (holdings filled, cluster already taken) holds its cards; not active yet. `waits`: time will
- * pass before residents_begin(). */
+/* The job (holdings filled, cluster already taken) holds its cards; not active yet. `waits`: time
+ * will pass before residents_begin(). */
 void residents_hold(struct residents *r, struct job *j, simtime now, bool waits);
 /* It begins to work: allocate its memory, or only its context when it grows later. False: out of
  * memory, nothing was allocated. */
@@ -31,13 +31,14 @@ bool residents_begin(struct residents *r, struct job *j, simtime now);
 bool residents_grow(struct residents *r, struct job *j, simtime now);
 /* It leaves its cards; the cluster has already been given back. */
 void residents_leave(struct residents *r, struct job *j, simtime now);
-/* A replica of a service has `work_ns` isolated ns to do as `as`, one of its shapes; NULL: it is idle, keeps
- * its memory and context, and is not seen by the policy. Its next finish is that of this work. The
- * answers for each combination of idle and busy residents of a card are kept, so going back and
- * forth costs O(residents). */
+/* A replica of a service has `work_ns` isolated ns to do as `as`, one of its shapes; NULL: it is
+ * idle, keeps its memory and context, and is not seen by the policy. Its next finish is that of
+ * this work. The answers for each combination of idle and busy residents of a card are kept, so
+ * going back and forth costs O(residents). */
 void residents_work(struct residents *r, struct job *j, const struct shape *as, double work_ns,
                     simtime now);
-/* Work of it that is left now, in isolated ns; below 0 at its end, which is rounded up to a whole ns. */
+/* Work of it that is left now, in isolated ns; below 0 at its end, which is rounded up to a whole
+ * ns. */
 double residents_left(const struct job *j, simtime now);
 /* Speed of the job alone on a card of its kind as `as`. */
 double residents_alone(struct residents *r, const struct job *j, const struct shape *as);
@@ -48,8 +49,8 @@ void residents_expect(const struct residents *r, uint32_t card);
 /* Jobs whose home is `card` and whose work is done at `now`; appended. */
 void residents_done(const struct residents *r, uint32_t card, simtime now, struct job_list *out);
 
-/* The card went out of service or came back: what is free on it is stranded while jobs run on, and down
- * once it is empty. */
+/* The card went out of service or came back: what is free on it is stranded while jobs run on, and
+ * down once it is empty. */
 void residents_service(struct residents *r, uint32_t card, simtime now);
 /* Everyone who holds a part of the card, appended. */
 void residents_of(const struct residents *r, uint32_t card, struct job_list *out);

@@ -63,9 +63,9 @@ static double sm_active(const struct share_ops *share, const struct gpu_spec *gp
     return speed * (s->compute * fmax(1.0, s->sm_width / cap) + s->memory) * fmin(s->sm_width, cap);
 }
 
-/* The share of a card that a demand keeps from others: the larger of those of compute and memory, of a
- * slice the larger of its compute slices and memory units (reference TCO 3.6). Memory that no scheduler
- * counts is the job's own, without its context. */
+/* The share of a card that a demand keeps from others: the larger of those of compute and memory,
+ * of a slice the larger of its compute slices and memory units (reference TCO 3.6). Memory that no
+ * scheduler counts is the job's own, without its context. */
 static double bill_share(const struct plan_group *g, const struct demand *d)
 {
     const double units = (double)d->units / g->capacity;

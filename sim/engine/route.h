@@ -1,11 +1,11 @@
-/* engine/route.h - which replica gets a request: the contract between the engine and a routing policy. One
- * file sim/policy/route_X.c defines `const struct route_ops route_X`.
+/* engine/route.h - which replica gets a request: the contract between the engine and a routing
+ * policy. One file sim/policy/route_X.c defines `const struct route_ops route_X`.
  *
- * Either all replicas draw from one queue (`shared`), or the policy picks one of the replicas that are
- * up (`pick`), or it scores them and the engine, which keeps them indexed, takes the lowest score
- * (`score`; scores equal to a millionth: the lowest number). A request stays where it was sent.
- * `by_prompt`: the score also depends on what a replica's cache holds of the request, so the engine asks
- * every replica for each request.
+ * Either all replicas draw from one queue (`shared`), or the policy picks one of the replicas that
+ * are up (`pick`), or it scores them and the engine, which keeps them indexed, takes the lowest
+ * score (`score`; scores equal to a millionth: the lowest number). A request stays where it was
+ * sent. `by_prompt`: the score also depends on what a replica's cache holds of the request, so the
+ * engine asks every replica for each request.
  *
  * Threads: ops are read-only; state belongs to one run. */
 #ifndef GPUSIM_ENGINE_ROUTE_H

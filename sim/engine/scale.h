@@ -4,10 +4,10 @@
  *     utilization   wanted = ceil(replicas x busy share / target)
  *     queue         wanted = ceil(requests in the system / target): so many requests a replica
  *     schedule      wanted = the number for this hour of the day
- * within min and max; within a tenth of the target nothing changes (Kubernetes' horizontal pod autoscaler).
- * More are wanted at once; fewer only as many as the largest number wanted in the last `down_after`.
- * (A schedule is followed at once both ways.)
- * Threads: one scaler, one run. Memory: O(down_after / interval). */
+ * within min and max; within a tenth of the target nothing changes (Kubernetes' horizontal pod
+ * autoscaler). More are wanted at once; fewer only as many as the largest number wanted in the last
+ * `down_after`. (A schedule is followed at once both ways.) Threads: one scaler, one run. Memory:
+ * O(down_after / interval). */
 #ifndef GPUSIM_ENGINE_SCALE_H
 #define GPUSIM_ENGINE_SCALE_H
 

@@ -157,7 +157,8 @@ static void rank_account(struct sched *s, uint32_t number)
                           !accounts_owns(s->accounts, number, l->first->gpus_milli));
 }
 
-/* A job comes onto its cards, or has left them: what its account has changes, and whose turn it is. */
+/* A job comes onto its cards, or has left them: what its account has changes, and whose turn it
+ * is. */
 static void account_move(struct sched *s, struct job *j, simtime now, bool starts)
 {
     const struct order_ops *order = s->plan->order;
@@ -453,8 +454,8 @@ bool sched_could_place(const struct sched *s, const struct cluster *c, const str
 
 /* ---- greedy backfill ---- */
 
-/* Start whoever fits. What has no room is tried once for each request shape, until something is given
- * back: sched_wake() begins a new walk. */
+/* Start whoever fits. What has no room is tried once for each request shape, until something is
+ * given back: sched_wake() begins a new walk. */
 static void backfill_greedy(struct sched *s)
 {
     struct job *j;

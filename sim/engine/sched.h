@@ -1,5 +1,5 @@
-/* engine/sched.h - who waits, who starts, and where: the queue in the order of the policy, placement
- * through the indices, backfill.
+/* engine/sched.h - who waits, who starts, and where: the queue in the order of the policy,
+ * placement through the indices, backfill.
  *
  * fifo with backfill none is strict head of line: nobody overtakes. EASY (Lifka 1995): the head
  * gets a reservation at the earliest time at which it fits if running jobs end at their limits;
@@ -17,13 +17,12 @@
  * that preempt: engine/sched_preempt.c, engine/sched_replace.c; they go with backfill none (the
  * first job that has no room holds up all that wait behind it) and greedy.
  *
- * Complexity: a start attempt costs one placement query; the head is tried again only after something
- * was given back. EASY at such an instant: the promised ends up to the reservation, and the waiting
- * jobs with a limit until every request shape among them has met a lack of room. Greedy: likewise
- * over all waiting jobs. Conservative: depth x (running jobs + depth). Preemption: a pass over the
- * running jobs, and for every request shape that finds no room as many queries as there are running
- * jobs of larger rank.
- * Threads: one run, one thread. */
+ * Complexity: a start attempt costs one placement query; the head is tried again only after
+ * something was given back. EASY at such an instant: the promised ends up to the reservation, and
+ * the waiting jobs with a limit until every request shape among them has met a lack of room.
+ * Greedy: likewise over all waiting jobs. Conservative: depth x (running jobs + depth). Preemption:
+ * a pass over the running jobs, and for every request shape that finds no room as many queries as
+ * there are running jobs of larger rank. Threads: one run, one thread. */
 #ifndef GPUSIM_ENGINE_SCHED_H
 #define GPUSIM_ENGINE_SCHED_H
 
@@ -33,15 +32,16 @@
 struct sched;
 
 struct sched_calls {
-    /* A job was placed: the cluster has been taken, the job has left the queue. The pick is lent. */
+    /* A job was placed: the cluster has been taken, the job has left the queue. The pick is
+     * lent. */
     void (*start)(void *ctx, struct job *j, const struct pick *p);
     /* A job may not wait and cannot start; it has left the queue. */
     void (*drop)(void *ctx, struct job *j);
     /* A running job must leave its cards and wait again: give the cluster back, call sched_ended().
      * The scheduler puts it into the queue. */
     void (*stop)(void *ctx, struct job *j);
-    /* A running elastic job leaves its cards with all its work done, to go on with others at once: give the
-     * cluster back, call sched_ended(). start() follows. */
+    /* A running elastic job leaves its cards with all its work done, to go on with others at once:
+     * give the cluster back, call sched_ended(). start() follows. */
     void (*resize)(void *ctx, struct job *j);
     /* A running job moves (engine/sched_migrate.c): it leaves its cards, the cluster too, and
      * remains a running job; then it takes those of the pick, which is lent. Others may move in
@@ -69,10 +69,11 @@ void sched_wake(struct sched *s);
 bool sched_needs_run(const struct sched *s);
 uint64_t sched_waiting(const struct sched *s);
 
-/* All who wait, account by account, each in its order: the one after `j` (NULL: the first); NULL at the
- * end. */
+/* All who wait, account by account, each in its order: the one after `j` (NULL: the first); NULL at
+ * the end. */
 struct job *sched_next(struct sched *s, struct job *j);
-/* The first waiting job that its quota lets start; accounts whose first may not are held. NULL: none. */
+/* The first waiting job that its quota lets start; accounts whose first may not are held. NULL:
+ * none. */
 struct job *sched_head(struct sched *s);
 
 /* Where and when a started job will give back, for reservations. */
@@ -81,7 +82,8 @@ void sched_ended(struct sched *s, struct job *j, simtime now);
 
 /* ---- cards that go out of service and come back ---- */
 
-/* As cluster_card_service() and cluster_node_service(), on every state of the fleet that is kept. */
+/* As cluster_card_service() and cluster_node_service(), on every state of the fleet that is
+ * kept. */
 void sched_service_card(struct sched *s, uint32_t card, unsigned set, unsigned clear);
 void sched_service_node(struct sched *s, int32_t node, unsigned set, unsigned clear);
 /* Something under repair: cards and nodes, why they are out (one bit of enum out), when it is

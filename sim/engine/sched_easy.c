@@ -103,7 +103,8 @@ static bool move_head(struct sched *s, const struct job *head, struct reservatio
 }
 
 /* A place that is free now and still free beside the head when it starts: where the policy put it
- * (s->pick), else the tightest such place. Instances made by then are not known, so slices have none. */
+ * (s->pick), else the tightest such place. Instances made by then are not known, so slices have
+ * none. */
 static bool place_beside(struct sched *s, const struct job *head, struct reservation *reserved,
                          struct job *j, int *group)
 {
@@ -138,8 +139,8 @@ static bool may_beside(struct sched *s, struct job *head, const struct job *j)
     return may;
 }
 
-/* Start whoever does not delay the head. What has no room is tried once for each request shape, until
- * something is given back. */
+/* Start whoever does not delay the head. What has no room is tried once for each request shape,
+ * until something is given back. */
 static void walk_queue(struct sched *s, struct job *head, simtime now, simtime when,
                        struct reservation *reserved)
 {

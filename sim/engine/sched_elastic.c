@@ -1,6 +1,6 @@
-/* Elastic jobs: who starts with fewer cards than it asks for, and, where the schedule resizes, who goes on
- * with more or fewer. A job that is resized keeps its work, leaves its cards and starts on the new ones,
- * which costs it `restart`.
+/* Elastic jobs: who starts with fewer cards than it asks for, and, where the schedule resizes, who
+ * goes on with more or fewer. A job that is resized keeps its work, leaves its cards and starts on
+ * the new ones, which costs it `restart`.
  *
  * A waiting job is tried at the cards it asks for, then at each smaller size; at its largest
  * first when it waits alone and could grow anyway. Under EASY the largest that has room now is
@@ -12,9 +12,9 @@
  * The order is that of the ranks with which they last began to wait; where the order preempts,
  * of their ranks of now.
  *
- * All of it is tried on the copy of the fleet and undone; then the jobs that change are stopped together
- * and started together. Complexity: elastic jobs x sizes placement queries at an instant at which
- * somebody waits or cards are free; nothing for runs without elastic jobs. */
+ * All of it is tried on the copy of the fleet and undone; then the jobs that change are stopped
+ * together and started together. Complexity: elastic jobs x sizes placement queries at an instant
+ * at which somebody waits or cards are free; nothing for runs without elastic jobs. */
 #include "engine/elastic.h"
 #include "engine/sched_inside.h"
 

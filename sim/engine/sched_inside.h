@@ -76,7 +76,8 @@ struct sched {
     VEC(struct comeback) comeback; /* scratch: by time */
 };
 
-/* Smaller goes first. A service stands: its replicas go before all jobs, and no job takes their place. */
+/* Smaller goes first. A service stands: its replicas go before all jobs, and no job takes their
+ * place. */
 static inline int64_t sched_rank(const struct sched *s, const struct job *j)
 {
     return j->replica ? INT64_MIN : s->plan->order->rank(&s->view, j);
@@ -89,8 +90,8 @@ static inline simtime sched_makes(const struct sched *s, const struct pick *p)
     return s->plan->limits_kill ? 0 : p->prepare;
 }
 
-/* Find a place: in the first group that has one now, or where the placement likes it best. `allowed`,
- * by group, may be NULL: all. */
+/* Find a place: in the first group that has one now, or where the placement likes it best.
+ * `allowed`, by group, may be NULL: all. */
 bool sched_place(const struct sched *s, const struct cluster *c, const struct job *j,
                  const bool *allowed, int *group, struct pick *out);
 /* The waiting job starts where s->pick says. */
@@ -126,7 +127,8 @@ static inline bool sched_is_held(const struct sched *s, const struct job *j)
     return s->accounts && s->accounts->of.v[j->account].held == s->walk;
 }
 
-/* As sched_place() on the fleet as it is, into s->pick; an elastic job takes the best size that fits. */
+/* As sched_place() on the fleet as it is, into s->pick; an elastic job takes the best size that
+ * fits. */
 bool sched_place_now(struct sched *s, struct job *j, int *group);
 /* Elastic jobs grow when nobody waits, or make room. True: now the head of the queue fits. */
 bool sched_resize(struct sched *s);
@@ -137,7 +139,8 @@ void sched_elastic_note(struct sched *s, struct job *j, bool starts);
 void sched_comebacks(struct sched *s, simtime now);
 void sched_come_back(struct sched *s, const struct comeback *c, bool there);
 void sched_easy(struct sched *s, simtime now);
-/* Make room for the head of the queue by moving running jobs, and start it. False: nothing changed. */
+/* Make room for the head of the queue by moving running jobs, and start it. False: nothing
+ * changed. */
 bool sched_migrate(struct sched *s, struct job *head);
 /* Accounts take back what they have lent, for their first waiting jobs. */
 void sched_reclaim(struct sched *s);

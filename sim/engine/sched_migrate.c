@@ -1,14 +1,17 @@
-/* Defragmentation: when the head of the queue finds no place although enough is free in pieces, running
- * jobs are moved out of its way - each at once to another place of its group, at the price of a pause.
+/* Defragmentation: when the head of the queue finds no place although enough is free in pieces,
+ * running jobs are moved out of its way - each at once to another place of its group, at the price
+ * of a pause.
  *
- * Nobody is moved to a place where it would run slower, and nobody at all unless everybody in the way
- * finds a new place and the head then starts. So only policies whose residents do not feel each other
- * migrate (whole cards, instances), and gangs that would cross more wires than now stay. Jobs that are
- * starting, grow in memory, serve requests, or are on a card that is out of service stay too.
+ * Nobody is moved to a place where it would run slower, and nobody at all unless everybody in the
+ * way finds a new place and the head then starts. So only policies whose residents do not feel each
+ * other migrate (whole cards, instances), and gangs that would cross more wires than now stay. Jobs
+ * that are starting, grow in memory, serve requests, or are on a card that is out of service stay
+ * too.
  *
- * A gang clears the node with most cards free, of these the cards with fewest units in use; an instance
- * clears one of the cards that have as much free as it asks for, by one or two moves. TARGETS nodes or cards
- * are tried. Complexity: a sort of the running jobs, and TARGETS x 7 x 7 questions at worst. */
+ * A gang clears the node with most cards free, of these the cards with fewest units in use; an
+ * instance clears one of the cards that have as much free as it asks for, by one or two moves.
+ * TARGETS nodes or cards are tried. Complexity: a sort of the running jobs, and TARGETS x 7 x 7
+ * questions at worst. */
 #include "engine/sched_inside.h"
 
 #include "base/err.h"

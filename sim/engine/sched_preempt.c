@@ -1,6 +1,6 @@
-/* Preemption: at every instant at which something came or went, the jobs in the system - waiting and
- * running together, in the order of their ranks - are entitled to the cards from the first to the
- * last. Nobody is stopped but for somebody of smaller rank who needs the room and then gets it.
+/* Preemption: at every instant at which something came or went, the jobs in the system - waiting
+ * and running together, in the order of their ranks - are entitled to the cards from the first to
+ * the last. Nobody is stopped but for somebody of smaller rank who needs the room and then gets it.
  *
  * Victims are taken from the last rank backwards until the job fits; then those of them that
  * need not go stay, the first rank first. They go to the queue at once, with the rank they will
@@ -83,9 +83,9 @@ static int64_t rank_once_stopped(const struct sched *s, struct job *j)
     return rank;
 }
 
-/* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those put
- * back, best first, that need not go. Its quota counts as room does: *may, whether it let j start without
- * any of larger rank. False: j does not fit even without them; nothing changed. */
+/* Take running jobs of larger rank off the copy, the last first, until `j` fits there. Then those
+ * put back, best first, that need not go. Its quota counts as room does: *may, whether it let j
+ * start without any of larger rank. False: j does not fit even without them; nothing changed. */
 static bool make_room(struct sched *s, const struct job *j, struct placed *out, bool *may)
 {
     bool fits = false;
@@ -254,8 +254,9 @@ static void carry_out(struct sched *s)
     s->walking = false;
 }
 
-/* When the rank of a running job grows by itself, somebody may be entitled to its place. Each job's next
- * change stands still while it runs, so they are gone through only when the earliest is over. */
+/* When the rank of a running job grows by itself, somebody may be entitled to its place. Each job's
+ * next change stands still while it runs, so they are gone through only when the earliest is
+ * over. */
 void sched_look_ahead(struct sched *s)
 {
     struct job *j;

@@ -1,7 +1,8 @@
-/* What is under repair, and when the scheduler expects it back: after the mean repair time, counted from the
- * fault. That is what an operator knows: neither how long this repair will take nor, before it fails, what
- * will fail next. What is overdue is expected at any moment, as a job is that overran its limit. Changes that
- * the scenario states ("capacity") are not foreseen. Reservations count on cards only from then on.
+/* What is under repair, and when the scheduler expects it back: after the mean repair time, counted
+ * from the fault. That is what an operator knows: neither how long this repair will take nor,
+ * before it fails, what will fail next. What is overdue is expected at any moment, as a job is that
+ * overran its limit. Changes that the scenario states ("capacity") are not foreseen. Reservations
+ * count on cards only from then on.
  *
  * Complexity: cards under repair x repairs, at an instant at which a reservation is made. */
 #include "engine/sched_inside.h"

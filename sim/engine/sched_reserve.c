@@ -163,7 +163,8 @@ static simtime earliest_place(struct sched *s, struct profile *p, const struct j
     return SIM_NEVER;
 }
 
-/* The best promise for the job from `from` on, for so long; the groups that can keep it are s->allowed. */
+/* The best promise for the job from `from` on, for so long; the groups that can keep it are
+ * s->allowed. */
 static simtime promise_for(struct sched *s, struct profile *p, const struct job *j, simtime length,
                            simtime from, int *group)
 {
@@ -246,7 +247,8 @@ static void book(struct sched *s, struct profile *p, const struct job *j, int gr
     if (p->places) places_hold(p->places, &r, pick, from, until);
 }
 
-/* Where the policy puts it, if that is nobody else's soon; else where the promise is. Into s->pick. */
+/* Where the policy puts it, if that is nobody else's soon; else where the promise is. Into
+ * s->pick. */
 static bool place_now(struct sched *s, struct profile *p, const struct job *j, int *group)
 {
     const simtime now = s->view.now, until = after(now, j->row.walltime);
@@ -339,7 +341,8 @@ static simtime estimate(const struct job *j)
     return j->row.walltime != JOB_NO_TIME ? j->row.walltime : j->row.duration;
 }
 
-/* Of its estimate, after so long on its cards: somebody who overran it ends at any moment, not now. */
+/* Of its estimate, after so long on its cards: somebody who overran it ends at any moment, not
+ * now. */
 static simtime estimate_left(const struct job *j, simtime held)
 {
     const simtime all = estimate(j);
@@ -412,7 +415,8 @@ const char *sched_admit(struct sched *s, struct job *newcomer, simtime now)
             if (!in_time(s, p, newcomer, &from))
                 return "those admitted before it leave no room by its deadline";
         }
-        /* Who is late whatever comes - an overrun, a fault - is nobody's reason to be turned away. */
+        /* Who is late whatever comes - an overrun, a fault - is nobody's reason to be turned
+         * away. */
         const bool hopeless = after(now, estimate_left(j, j->held)) > j->row.deadline;
         if (!in_time(s, p, j, &from) && placed && !hopeless)
             return "those admitted before it would miss their deadlines";

@@ -1,13 +1,14 @@
-/* engine/serve.h - how a replica of a service works through its requests: the contract between the engine
- * and a way of serving. One file sim/policy/serve_X.c defines `const struct serve_ops serve_X`.
+/* engine/serve.h - how a replica of a service works through its requests: the contract between the
+ * engine and a way of serving. One file sim/policy/serve_X.c defines `const struct serve_ops
+ * serve_X`.
  *
  * A batcher takes requests from the head of a queue, works on all of them at once, and is done with
- * all of them at once. The engine owns clock, queues and speeds: it asks how many go together, and how
- * long they take without neighbours; those stretch that.
+ * all of them at once. The engine owns clock, queues and speeds: it asks how many go together, and
+ * how long they take without neighbours; those stretch that.
  *
- * An iterating way of serving (language models) keeps a list of its own for each replica: requests join
- * and leave while others go on. It is asked for the next stretch of work, told when that is done, and
- * may cut the stretch under way short at one of its own boundaries when somebody joins.
+ * An iterating way of serving (language models) keeps a list of its own for each replica: requests
+ * join and leave while others go on. It is asked for the next stretch of work, told when that is
+ * done, and may cut the stretch under way short at one of its own boundaries when somebody joins.
  *
  * Threads: ops are read-only; a replica's state belongs to one run. */
 #ifndef GPUSIM_ENGINE_SERVE_H
@@ -32,7 +33,8 @@ struct serve_part {
     int64_t context;      /* of the model, tokens */
 };
 
-/* One request under way. The engine owns it and fills the first block; the rest is the way of serving's. */
+/* One request under way. The engine owns it and fills the first block; the rest is the way of
+ * serving's. */
 struct serve_call {
     /* began, first: JOB_NO_TIME until then; set by the way of serving */
     simtime arrival, began, first;
@@ -67,8 +69,8 @@ struct serve_ops {
     const char *(*check)(const void *params);
 
     /* ---- batchers ---- */
-    /* How many of those that wait begin now; 0: none, then *again says when to ask again unless somebody
-     * comes before (SIM_NEVER: only then). */
+    /* How many of those that wait begin now; 0: none, then *again says when to ask again unless
+     * somebody comes before (SIM_NEVER: only then). */
     uint64_t (*batch)(const void *params, const struct serve_queue *q, simtime *again);
     /* Time of a batch of `n` requests on the replica's part of a card without neighbours, in ns,
      * from the sum and the largest of their sizes there, in ns, and how many times as long a
@@ -89,7 +91,8 @@ struct serve_ops {
                     simtime timeout);
     void (*destroy)(void *state);
     void (*join)(void *state, struct serve_call *q);
-    /* The next stretch: its length in ns without neighbours; 0: nothing to do. *step: its first step. */
+    /* The next stretch: its length in ns without neighbours; 0: nothing to do. *step: its first
+     * step. */
     double (*next)(void *state, simtime now, struct llm_step *step, struct serve_news *news);
     /* Who has waited too long leaves; when that is next due, SIM_NEVER: no time. */
     simtime (*expire)(void *state, simtime now, struct serve_news *news);

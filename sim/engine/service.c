@@ -219,7 +219,8 @@ void services_start(struct services *s)
     }
 }
 
-/* Nobody will ask any more, and nobody waits, unless there is nobody left to answer and nobody will come. */
+/* Nobody will ask any more, and nobody waits, unless there is nobody left to answer and nobody will
+ * come. */
 static bool is_through(const struct service *v)
 {
     const uint64_t present = v->waiting + v->in_service;

@@ -178,9 +178,10 @@ static inline void service_settle(struct service *v, simtime now)
 void service_schedule_ask(struct services *s, struct service *v, int64_t user, simtime now);
 /* A replica's load has changed: the router's index follows. */
 void service_rescore(struct service *v, const struct replica *x);
-/* Requests at the head of a queue go that have waited longer than they may. Who has waited exactly so
- * long may still be taken in this instant; service_expire_due() lets those go as well, once a batch
- * that was held back until now has begun. service_expire_waiting(): in the list of a language model. */
+/* Requests at the head of a queue go that have waited longer than they may. Who has waited exactly
+ * so long may still be taken in this instant; service_expire_due() lets those go as well, once a
+ * batch that was held back until now has begun. service_expire_waiting(): in the list of a language
+ * model. */
 void service_expire(struct services *s, struct service *v, struct queue *from, simtime now);
 void service_expire_due(struct services *s, struct service *v, struct queue *from, simtime now);
 void service_expire_waiting(struct services *s, struct replica *x, simtime now);

@@ -85,7 +85,8 @@ void services_ready(struct services *s, struct job *j, simtime now)
     v->lost_in_row = 0;
     const struct plan_group *g = &s->plan->group[j->group];
     const struct demand *d = &j->shape->fit[j->group].demand;
-    /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all of it. */
+    /* On a part of a card the reference is that part, alone; elsewhere what slows it down slows all
+     * of it. */
     const bool part = d->mig_profile >= 0 || d->core_cap < 1;
     x->alone = part ? residents_alone(s->residents, j, j->shape) : 1.0;
     for (size_t i = 0; v->plan->model && i < SERVICE_LOOKS; i++)

@@ -126,8 +126,8 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     }
     v->waiting -= n;
     v->in_service += n;
-    /* A slice stretches the requests, not what is the same on every slice (a floor of launches): so what
-     * the replica does is counted in its own time alone there, times its speed alone there. */
+    /* A slice stretches the requests, not what is the same on every slice (a floor of launches): so
+     * what the replica does is counted in its own time alone there, times its speed alone there. */
     const double measured = v->plan->slower[x->job->group];
     const double scale = (isnan(measured) ? fit->transfer : measured) / x->alone;
     const double work = v->plan->serve->work_ns(v->plan->serve_params, n, x->batch.size_ns * scale,
@@ -163,8 +163,9 @@ static void account(struct services *s, struct service *v, struct serve_news *ne
     }
 }
 
-/* The next stretch. `late`: by so much time alone it should have begun before this whole ns, so that whoever
- * walks through every step and whoever takes them together round to a whole ns but once. */
+/* The next stretch. `late`: by so much time alone it should have begun before this whole ns, so
+ * that whoever walks through every step and whoever takes them together round to a whole ns but
+ * once. */
 static void iterate(struct services *s, struct replica *x, double late, simtime now)
 {
     struct service *v = x->service;
@@ -196,8 +197,8 @@ static void stretch_done(struct services *s, struct replica *x, simtime now)
     if (x->phase == REPLICA_DRAINING && !x->busy) service_retire(s, x, now);
 }
 
-/* Time alone of the stretch under way that is done. What would end within a thousandth of a ns has ended, as
- * it has for residents. */
+/* Time alone of the stretch under way that is done. What would end within a thousandth of a ns has
+ * ended, as it has for residents. */
 static double done_of(const struct replica *x, simtime now)
 {
     return x->length - (residents_left(x->job, now) - 1e-3 * x->job->speed) / x->alone;

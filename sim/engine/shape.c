@@ -175,7 +175,8 @@ static bool layout_has(const struct plan *p, const struct plan_group *g, int pro
     return false;
 }
 
-/* Could an empty group serve it? What this lets pass starts some day: else it would wait for ever. */
+/* Could an empty group serve it? What this lets pass starts some day: else it would wait for
+ * ever. */
 static const char *never_fits(const struct plan *p, const struct plan_group *g,
                               const struct shape *s, const struct demand *d)
 {
@@ -250,8 +251,9 @@ static const struct signature *signature_of(struct shape_table *t, const struct 
     return NULL;
 }
 
-/* A gang goes to one node if any node of the fleet can hold it; only what no node can hold is spread
- * over whole nodes. So groups of smaller nodes are out when another group has a large enough one. */
+/* A gang goes to one node if any node of the fleet can hold it; only what no node can hold is
+ * spread over whole nodes. So groups of smaller nodes are out when another group has a large enough
+ * one. */
 static void keep_on_one_node(const struct plan *p, struct shape *s)
 {
     bool holds = false;
@@ -271,8 +273,8 @@ static double most(double a, double b)
     return isnan(a) || isnan(b) ? NAN : fmax(a, b);
 }
 
-/* Is what a profile says possible on the card that it was recorded on, or on any of the fleet? The sheet
- * is rounded, as in model/sheet.h. False, with t->why and t->column. */
+/* Is what a profile says possible on the card that it was recorded on, or on any of the fleet? The
+ * sheet is rounded, as in model/sheet.h. False, with t->why and t->column. */
 static bool possible(struct shape_table *t, const struct signature *sig,
                      const struct gpu_spec *recorded)
 {
@@ -416,7 +418,8 @@ size_t shape_frequent(const struct shape_table *t, const struct shape **out, siz
     size_t n = 0;
     for (size_t i = 0; i < t->n_buckets; i++)
         for (const struct entry *e = t->bucket[i]; e; e = e->next) {
-            /* Insertion into the `max` most frequent; ties by key, so nothing depends on buckets. */
+            /* Insertion into the `max` most frequent; ties by key, so nothing depends on
+             * buckets. */
             size_t at = n;
             while (at > 0) {
                 const struct entry *prev = (const struct entry *)((const char *)out[at - 1] -

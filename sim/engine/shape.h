@@ -1,5 +1,5 @@
-/* engine/shape.h - what a job looks like to the fleet, worked out once for all jobs that look alike:
- * its work signature and its demand on each group of cards.
+/* engine/shape.h - what a job looks like to the fleet, worked out once for all jobs that look
+ * alike: its work signature and its demand on each group of cards.
  *
  * Shapes are counted: one dies with its last job, so memory follows the jobs in the system.
  * Threads: one run, one thread. */
@@ -31,8 +31,8 @@ struct shape {
     int32_t cpus_milli;
     uint64_t host_bytes;
     struct fit *fit; /* one per group */
-    /* The scheduler's: waiting jobs that may overtake; the walk through the queue that found no room, and
-     * no room beside the reservation. */
+    /* The scheduler's: waiting jobs that may overtake; the walk through the queue that found no
+     * room, and no room beside the reservation. */
     uint64_t candidates, no_room, no_room_beside;
     /* Of engine/bounds.h: where its lists begin, if they are of this pass. */
     uint64_t bounds_pass;
@@ -44,7 +44,8 @@ struct shape_table;
 struct shape_table *shape_table_create(const struct plan *plan, struct symtab *names);
 void shape_table_destroy(struct shape_table *t); /* accepts NULL */
 
-/* Which column of a row names something that does not exist, and what is near; lent by the table. */
+/* Which column of a row names something that does not exist, and what is near; lent by the
+ * table. */
 struct unknown_name {
     const char *column, *why;
 };

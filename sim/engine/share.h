@@ -93,7 +93,8 @@ struct share_ops {
     size_t uses_n;
     /* Does it read uses[which], with these parameters? NULL: all of them. */
     bool (*reads)(const void *params, size_t which);
-    /* What it makes of uses[which] where that is not the profile's figure; NAN: it is. NULL: of none. */
+    /* What it makes of uses[which] where that is not the profile's figure; NAN: it is. NULL: of
+     * none. */
     double (*value)(const void *params, size_t which);
     bool (*uses_profile)(const void *params); /* NULL: it always reads them */
     bool instances;    /* cards are divided into placed instances (MIG); units are compute slices */
@@ -119,18 +120,21 @@ struct share_ops {
     double (*duty)(const void *params, const struct share_view *v, const double speed[]);
     /* The instances of the card with index `card` in its fleet group. Required with `instances`. */
     void (*instance_rules)(const void *params, int64_t card, struct instance_rules *out);
-    /* Whether the cards of a node share its link to the jobs: then speeds are asked for with the residents
-     * of all of them, card by card, and `duty` with those of one. Requires duty. NULL: no. */
+    /* Whether the cards of a node share its link to the jobs: then speeds are asked for with the
+     * residents of all of them, card by card, and `duty` with those of one. Requires duty. NULL:
+     * no. */
     bool (*node_link)(const void *params);
     /* Whether the tenants of a card must all be of one user. NULL: no. */
     bool (*one_owner)(const void *params);
-    /* Whether bytes beyond the card go to the host instead of failing, as long as each job alone fits.
-     * NULL: no. */
+    /* Whether bytes beyond the card go to the host instead of failing, as long as each job alone
+     * fits. NULL: no. */
     bool (*swaps)(const void *params);
-    /* Delay between a job's start and its first work, with n residents already there. NULL: none. */
+    /* Delay between a job's start and its first work, with n residents already there. NULL:
+     * none. */
     simtime (*startup)(const void *params, const struct card_type *type, size_t residents);
-    /* Mean time that a burst of `work_s` on the card takes beside `others` tenants that never leave it, where
-     * turns matter to short ones. The speeds say the same for long ones. NULL: for all of them. */
+    /* Mean time that a burst of `work_s` on the card takes beside `others` tenants that never leave
+     * it, where turns matter to short ones. The speeds say the same for long ones. NULL: for all of
+     * them. */
     double (*burst_s)(const void *params, double work_s, double others);
     /* How far a fault reaches. NULL: BLAST_JOB. */
     enum blast (*blast)(const void *params, const struct card_type *type);

@@ -136,7 +136,8 @@ static bool told_to_stop(struct run *r)
     return true;
 }
 
-/* In a big fleet each card is met cold: fetch the one whose turn is next while this event is handled. */
+/* In a big fleet each card is met cold: fetch the one whose turn is next while this event is
+ * handled. */
 static void fetch_next(const struct run *r)
 {
     enum { CACHED_CARDS = 1000 }; /* with their jobs, about 1 MB */

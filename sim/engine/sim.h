@@ -1,8 +1,8 @@
 /* engine/sim.h - replay the work of a scenario under one policy.
  *
- * The loop, on each event that touches a card: settle (credit residents with speed x elapsed), change
- * (admit, finish, fail), ask the policy for new speeds, move that card's next finish. A finish is
- * rounded up to a whole ns. Equal times: ends, faults, arrivals, policy.
+ * The loop, on each event that touches a card: settle (credit residents with speed x elapsed),
+ * change (admit, finish, fail), ask the policy for new speeds, move that card's next finish. A
+ * finish is rounded up to a whole ns. Equal times: ends, faults, arrivals, policy.
  *
  * Determinism: a pure function of (plan, replication). Memory: the jobs in the system.
  * Threads: one run, one thread; runs share only the read-only plan and world. */

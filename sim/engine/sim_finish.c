@@ -1,5 +1,5 @@
-/* Jobs come to their end, or go back to the queue: what they hold is given back, what they have done counted,
- * the sinks told. */
+/* Jobs come to their end, or go back to the queue: what they hold is given back, what they have
+ * done counted, the sinks told. */
 #include "engine/sim_inside.h"
 
 #include "base/err.h"
@@ -147,7 +147,8 @@ void sim_gone(void *ctx, struct job *j)
     sim_give_up(ctx, j, "the cards it needs have left the fleet for good");
 }
 
-/* Who was preempted from cards that are leaving the fleet may have run on the last ones it could use. */
+/* Who was preempted from cards that are leaving the fleet may have run on the last ones it could
+ * use. */
 void sim_settle_preempted(struct run *r)
 {
     for (size_t i = 0; i < r->preempted.n; i++) {

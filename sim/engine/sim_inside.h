@@ -1,6 +1,6 @@
-/* engine/sim_inside.h - a run's own state, shared by its parts: sim.c (the loop), sim_arrive.c, sim_start.c,
- * sim_finish.c, sim_vain.c (what faults keep from its end), sim_replicas.c (of services), sim_sample.c,
- * sim_totals.c (the end). For these files only.
+/* engine/sim_inside.h - a run's own state, shared by its parts: sim.c (the loop), sim_arrive.c,
+ * sim_start.c, sim_finish.c, sim_vain.c (what faults keep from its end), sim_replicas.c (of
+ * services), sim_sample.c, sim_totals.c (the end). For these files only.
  *
  * Errors: sim_fail() keeps the first and ends the loop; nothing here returns one.
  * Threads: one run, one thread. */
@@ -72,7 +72,8 @@ struct run {
     uint64_t frag_seen, frag_stride, frag_made;
     double frag_sum; /* after the warm-up, of frag_summed samples */
     uint64_t frag_summed;
-    /* faults in a row that brought nobody further, and what was known after the last (sim_vain.c) */
+    /* faults in a row that brought nobody further, and what was known after the last
+     * (sim_vain.c) */
     uint64_t in_vain, progress, struck;
     uint64_t looks; /* in a row, at a run that stands still */
     bool vain_told;

@@ -1,4 +1,5 @@
-/* What is noted while the run goes on: the series, the end of the warm-up, the marks of the last quarter. */
+/* What is noted while the run goes on: the series, the end of the warm-up, the marks of the last
+ * quarter. */
 #include "engine/sim_inside.h"
 
 #include <math.h>

@@ -52,8 +52,8 @@ struct sink {
     /* A job came to its end, or had not when the run stopped (state queued, starting, running). */
     int (*job)(void *self, const struct plan *plan, const struct symtab *names, const struct job *j,
                struct err *e);
-    /* A job or a replica leaves the cards of j->holding, which it has held since j->here, or still holds
-     * them when the run stops; told at `now`, in the order of the run. */
+    /* A job or a replica leaves the cards of j->holding, which it has held since j->here, or still
+     * holds them when the run stops; told at `now`, in the order of the run. */
     int (*stay)(void *self, const struct plan *plan, const struct symtab *names,
                 const struct job *j, simtime now, struct err *e);
     int (*sample)(void *self, const struct plan *plan, const struct sample *s, struct err *e);

@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* The record in which `at` lies, of `n` of `size` bytes; the first one for a time before all. O(log n). */
+/* The record in which `at` lies, of `n` of `size` bytes; the first one for a time before all. O(log
+ * n). */
 static inline size_t steps_find(const void *step, size_t size, size_t n, simtime at)
 {
     size_t low = 0, high = n;

@@ -1,11 +1,13 @@
-/* engine/waitlist.h - who waits, in order. One lane holds all jobs; or every account (a group of the
- * trace, else a user) has a lane of its own, where the order ranks accounts or quotas hold them back.
+/* engine/waitlist.h - who waits, in order. One lane holds all jobs; or every account (a group of
+ * the trace, else a user) has a lane of its own, where the order ranks accounts or quotas hold them
+ * back.
  *
- * The order: lanes by their rank; the jobs of all lanes of one rank together, by (rank, submission). A
- * held lane is not in the order until it is released.
+ * The order: lanes by their rank; the jobs of all lanes of one rank together, by (rank,
+ * submission). A held lane is not in the order until it is released.
  *
- * A walk goes through the order while jobs are taken out: the job last stepped on may be removed, lanes
- * may be held, and the lane of the job last stepped on may change its rank. One walk at a time.
+ * A walk goes through the order while jobs are taken out: the job last stepped on may be removed,
+ * lanes may be held, and the lane of the job last stepped on may change its rank. One walk at a
+ * time.
  *
  * Complexity: O(log jobs + log lanes) for each call; the start of a walk O(lanes) where there are
  * several. Threads: one run, one thread. */

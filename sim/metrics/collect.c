@@ -31,7 +31,8 @@ struct collect {
     size_t n_teams;
     uint64_t *by_team; /* jobs, by group symbol */
     bool keep;         /* percentiles of an unstable run */
-    /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by text. */
+    /* Commonest reason of rejection: reasons are constant texts or the shape's, told apart by
+     * text. */
     VEC(struct reason {
         char text[120];
         uint64_t n;
@@ -291,7 +292,8 @@ static int tenant_by_name(const void *a, const void *b)
     return strcmp(((const struct usage_tenant *)a)->name, ((const struct usage_tenant *)b)->name);
 }
 
-/* Levels of demand, at most about 200 of them: beyond that some are put together, at the highest. */
+/* Levels of demand, at most about 200 of them: beyond that some are put together, at the
+ * highest. */
 static const struct demand_level *demand_of(const int64_t *level_ns, int64_t cards, struct arena *a,
                                             size_t *n)
 {

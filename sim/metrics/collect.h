@@ -1,5 +1,5 @@
-/* metrics/collect.h - listens to a run and turns it into the result of a policy: job statistics over
- * all, by class and by user; card time, energy and cost.
+/* metrics/collect.h - listens to a run and turns it into the result of a policy: job statistics
+ * over all, by class and by user; card time, energy and cost.
  *
  * Ownership: collect_create/_destroy heap; collect_result() puts what it returns into the arena.
  * Threads: one collector, one run. Memory: O(users), samples in bounded memory (metrics/dist.h). */
@@ -13,8 +13,8 @@ struct collect;
 
 struct collect *collect_create(const struct plan *plan);
 void collect_destroy(struct collect *c); /* accepts NULL */
-/* For a caller that judges over several runs whether a queue grows: the percentiles of an unstable run
- * stay, and there is one more, p999. */
+/* For a caller that judges over several runs whether a queue grows: the percentiles of an unstable
+ * run stay, and there is one more, p999. */
 void collect_keep_percentiles(struct collect *c);
 struct sink collect_sink(struct collect *c);
 

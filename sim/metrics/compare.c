@@ -162,8 +162,8 @@ static void compare_to_first(struct result *r, const struct replicated *x, struc
     r->comparison = row;
 }
 
-/* A policy that turned away or lost more than one job in a hundred is not praised for its waits or its
- * cost: the jobs that it did not serve waited for nothing. */
+/* A policy that turned away or lost more than one job in a hundred is not praised for its waits or
+ * its cost: the jobs that it did not serve waited for nothing. */
 static bool in_the_running(const struct policy_result *p)
 {
     return not_served(p) <= 0.01 * (double)p->jobs.submitted;

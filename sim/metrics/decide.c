@@ -328,7 +328,8 @@ static double cards_of(const struct policy_result *p)
     return n;
 }
 
-/* What would make the next in line the cheaper one: its cost, or a licence on the cards of the best. */
+/* What would make the next in line the cheaper one: its cost, or a licence on the cards of the
+ * best. */
 static void cost_flips(struct question *q, struct decision *d, const struct view *best)
 {
     const struct view *next = NULL;

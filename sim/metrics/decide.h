@@ -21,8 +21,8 @@
 
 #include "model/result.h"
 
-/* Fills r->decision and r->quality by the costs at the stated prices; needs r->policy with prices where there
- * are any. Which policies are eligible does not depend on cost. */
+/* Fills r->decision and r->quality by the costs at the stated prices; needs r->policy with prices
+ * where there are any. Which policies are eligible does not depend on cost. */
 void decide_policies(struct result *r, struct arena *a);
 
 /* Decides once more by the medians that the draws left in the options; a decision without any

@@ -1,5 +1,5 @@
-/* metrics/qualities.c - what sharing means besides speed and money. Facts from public documents, each row
- * with the one it rests on; nothing here takes part in a decision. */
+/* metrics/qualities.c - what sharing means besides speed and money. Facts from public documents,
+ * each row with the one it rests on; nothing here takes part in a decision. */
 #include "metrics/decide.h"
 
 #include <string.h>

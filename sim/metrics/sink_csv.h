@@ -35,8 +35,8 @@ struct jobs_csv {
 };
 
 struct sink jobs_csv_sink(struct jobs_csv *c);
-/* After the run, with the prices set: the rows again, costs filled in, to `to`. c->to must be readable.
- * ERR_IO. O(bytes). */
+/* After the run, with the prices set: the rows again, costs filled in, to `to`. c->to must be
+ * readable. ERR_IO. O(bytes). */
 int jobs_csv_price(struct jobs_csv *c, FILE *to, struct err *e);
 void jobs_csv_fini(struct jobs_csv *c);
 struct sink series_csv_sink(FILE *to);

@@ -1,5 +1,6 @@
 /* metrics/sink_timeline.h - who was where when, as a trace that Perfetto and chrome://tracing open
- * ("Trace Event Format", Google 2016: complete events, ph X, and counters, ph C; times in microseconds).
+ * ("Trace Event Format", Google 2016: complete events, ph X, and counters, ph C; times in
+ * microseconds).
  *
  * A process is a policy, its tracks are the slots of its cards: under MIG one for each memory
  * slice at which an instance begins (a whole card with MIG off stands on the first); else lanes,

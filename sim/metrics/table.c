@@ -59,7 +59,8 @@ static void plain_text(char *cell, const char *s)
     cell[n] = '\0';
 }
 
-/* spread: half the width of the interval of amounts of money as a share of them; NAN: none is known. */
+/* spread: half the width of the interval of amounts of money as a share of them; NAN: none is
+ * known. */
 static void number_text(char *cell, enum column_kind kind, double x, double spread)
 {
     struct strbuf b = { 0 };

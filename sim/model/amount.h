@@ -45,7 +45,8 @@ static inline bool amount_ranged(const struct amount *a)
     return a->high > a->low;
 }
 
-/* The value below which a share u of the distribution lies: low at 0, high at 1. u < 0: the mode. */
+/* The value below which a share u of the distribution lies: low at 0, high at 1. u < 0: the
+ * mode. */
 double amount_at(const struct amount *a, double u);
 /* The u of a value; for a set the middle of its step. 0.5 when there is no range. */
 double amount_share_below(const struct amount *a, double value);

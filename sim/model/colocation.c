@@ -10,8 +10,8 @@
 
 /* Variances of log norm. One set for all cards and campaigns: the maximum of the summed marginal
  * likelihoods of the six Gavel campaigns, each number to two digits. Estimated from any five, they
- * predict the sixth as well (within 0.4 points of mean error, sim V100 within 1), so they are no fit
- * of one table. NOISE is what repeating a measurement changes. */
+ * predict the sixth as well (within 0.4 points of mean error, sim V100 within 1), so they are no
+ * fit of one table. NOISE is what repeating a measurement changes. */
 #define SIDE     0.050  /* a standard deviation of 22 % */
 #define TOGETHER 0.0235 /* 15 % */
 #define NOISE    0.00071

@@ -36,7 +36,8 @@ struct counters_fit {
 };
 extern const struct counters_fit counters_fitted;
 
-/* All other fields as in signature_default(). Requires utilisations in [0, 1]. `fit` NULL: fitted. */
+/* All other fields as in signature_default(). Requires utilisations in [0, 1]. `fit` NULL:
+ * fitted. */
 struct signature signature_from_counters(const struct counters *c, const struct gpu_spec *gpu,
                                          const struct counters_fit *fit);
 

@@ -21,7 +21,8 @@ struct llm_model {
 };
 
 /* Read and check one model: every dimension at least 1, params above 0, a floating-point or integer
- * format of at most 4 bytes for weights and cache, kv_heads no more than heads. Problems go to `d`. */
+ * format of at most 4 bytes for weights and cache, kv_heads no more than heads. Problems go to
+ * `d`. */
 void llm_model_read(struct llm_model *out, struct arena *a, const struct json_doc *doc,
                     struct diag *d);
 struct llm_shape llm_shape_of(const struct llm_model *m);
@@ -36,8 +37,8 @@ struct llm_steps {
     const struct llm_card_steps *card;
     size_t n;
 };
-/* Efficiencies within (0, 1.2], times not below 0, mixed_kv within [1, 10]. What an entry leaves out is
- * llm_constants_default()'s. */
+/* Efficiencies within (0, 1.2], times not below 0, mixed_kv within [1, 10]. What an entry leaves
+ * out is llm_constants_default()'s. */
 void llm_steps_read(struct llm_steps *out, struct arena *a, const struct json_doc *doc,
                     struct diag *d);
 /* Constants of a card by catalogue name; NULL: not measured, use llm_constants_default(). O(n). */

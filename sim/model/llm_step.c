@@ -15,8 +15,9 @@ double llm_weight_bytes(const struct llm_shape *m)
 }
 
 /* Means over A100, H100, H200 and L40S of the constants fitted to kernel times (reference data,
- * constants_gpu_oplevel.csv), an engine's host time as fitted on 45 server stages, the all-reduce of
- * H100 inside a graph, and mixed steps as on RTX 4090 and RTX PRO 6000 (1.8 to 3.5; 31 and 21 ns). */
+ * constants_gpu_oplevel.csv), an engine's host time as fitted on 45 server stages, the all-reduce
+ * of H100 inside a graph, and mixed steps as on RTX 4090 and RTX PRO 6000 (1.8 to 3.5; 31 and 21
+ * ns). */
 struct llm_constants llm_constants_default(void)
 {
     return (struct llm_constants){ .e_w = 0.815,

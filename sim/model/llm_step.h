@@ -1,10 +1,10 @@
-/* model/llm_step.h - how long one iteration ("step") of a continuous-batching LLM engine takes, from
- * the shape of the model, the sheet of the card and a handful of fitted efficiencies; and how much
- * KV cache fits.
+/* model/llm_step.h - how long one iteration ("step") of a continuous-batching LLM engine takes,
+ * from the shape of the model, the sheet of the card and a handful of fitted efficiencies; and how
+ * much KV cache fits.
  *
- * A step processes n tokens (one of every decoding sequence, and the chunks of prompts) for b decoding
- * sequences whose contexts add up to KV tokens; S = sum over the chunks of chunk x (history + chunk/2)
- * pairs of tokens that attend to each other:
+ * A step processes n tokens (one of every decoding sequence, and the chunks of prompts) for b
+ * decoding sequences whose contexts add up to KV tokens; S = sum over the chunks of chunk x
+ * (history + chunk/2) pairs of tokens that attend to each other:
  *
  *     t = ((w)^3 + (n f)^3)^(1/3) + KV k + S q + H c_h + c0 + c_b b + c_n n    milliseconds
  *
@@ -29,8 +29,8 @@
  * the SMs divides w, k and f, q; host, launches and that walk (c0, c_b, c_h) stay.
  *
  * Form and constants: measured steps of four laboratories (AIConfigurator, Vidur, LLMServingSim,
- * Splitwise) as compared in the reference data; the error of each: `gpusim validate --set llm_step`.
- * Threads: pure functions. */
+ * Splitwise) as compared in the reference data; the error of each: `gpusim validate --set
+ * llm_step`. Threads: pure functions. */
 #ifndef GPUSIM_MODEL_LLM_STEP_H
 #define GPUSIM_MODEL_LLM_STEP_H
 
@@ -85,8 +85,8 @@ struct llm_step {
 };
 double llm_step_ms(const struct llm_cost *c, const struct llm_step *s);
 
-/* `steps` iterations in a row in which `seqs` sequences decode and none comes or goes; their contexts
- * add up to `kv` tokens in the first. In closed form:
+/* `steps` iterations in a row in which `seqs` sequences decode and none comes or goes; their
+ * contexts add up to `kv` tokens in the first. In closed form:
  *     T(m) = m A + k (m KV + b m (m - 1) / 2)     A = step of b tokens without KV */
 double llm_decode_ms(const struct llm_cost *c, double seqs, double kv, double steps);
 /* The least whole number of such iterations that lasts at least `ms`; 0 for ms <= 0. */

@@ -97,9 +97,10 @@ struct mig_census {
 };
 void mig_census(const struct mig_geometry *g, const int *profiles, int n, struct mig_census *out);
 
-/* The smallest set of running instances whose end makes room for want[0..n) beside the others; ties:
- * the earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending; returns
- * how many (0: it fits already), -1: not even on an empty card. At most 2^on->n searches. */
+/* The smallest set of running instances whose end makes room for want[0..n) beside the others;
+ * ties: the earlier ones in the order given. unlock[0..) gets indices into on->slice[], ascending;
+ * returns how many (0: it fits already), -1: not even on an empty card. At most 2^on->n
+ * searches. */
 int mig_unlock(const struct mig_geometry *g, const struct mig_running *on, const int *want, int n,
                int unlock[MIG_MAX_UNITS]);
 

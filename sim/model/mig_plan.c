@@ -324,8 +324,8 @@ static void hand_out(struct planner *p, const size_t *kind, const struct mig_sta
     }
 }
 
-/* Leave open what serves nothing: from the last card and unit to the first, what must be made before what
- * is there. */
+/* Leave open what serves nothing: from the last card and unit to the first, what must be made
+ * before what is there. */
 static void leave_open(struct planner *p, const struct mig_state *card, size_t n,
                        struct mig_layout *out)
 {

@@ -1,8 +1,8 @@
 /* model/native.h - what the two native traces, of jobs (model/trace.h) and of requests
- * (model/requests.h), have in common: a CSV file with an optional first line `# gpusim-trace/1 ...`,
- * a header that names the columns in any order, rows sorted by their time, and messages that say
- * where, what was expected and what was found. For these two modules only.
- * Threads: one file, one thread. */
+ * (model/requests.h), have in common: a CSV file with an optional first line `# gpusim-trace/1
+ * ...`, a header that names the columns in any order, rows sorted by their time, and messages that
+ * say where, what was expected and what was found. For these two modules only. Threads: one file,
+ * one thread. */
 #ifndef GPUSIM_MODEL_NATIVE_H
 #define GPUSIM_MODEL_NATIVE_H
 
@@ -54,8 +54,8 @@ struct native_file {
     } name[NATIVE_COLUMNS];
 };
 
-/* Opens, reads the header and refuses what is no such trace. `f` stays where it is; it must be closed
- * after a failure too. */
+/* Opens, reads the header and refuses what is no such trace. `f` stays where it is; it must be
+ * closed after a failure too. */
 int native_open(struct native_file *f, const struct native_kind *kind, const char *path,
                 struct symtab *names, struct err *e);
 void native_close(struct native_file *f); /* accepts {0} */

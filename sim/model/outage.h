@@ -52,8 +52,8 @@ struct capacity_event {
 extern const struct cfg_field capacity_fields[];
 extern const size_t capacity_fields_n;
 
-/* Read the "capacity" list of a group of `nodes` x `per_node` cards; events in order of time. What does not
- * fit together (a node that is not there, removing what was removed) is added to `d`. */
+/* Read the "capacity" list of a group of `nodes` x `per_node` cards; events in order of time. What
+ * does not fit together (a node that is not there, removing what was removed) is added to `d`. */
 const struct capacity_event *capacity_read(struct arena *a, const struct json_doc *doc,
                                            json_t *list, const char *pointer, int64_t nodes,
                                            int64_t per_node, size_t *n, struct diag *d);

@@ -31,9 +31,9 @@ struct pairs {
     size_t n;                /* rows used */
 };
 
-/* Rows for `card`: out->n may be 0. `also`: names of profiles that may be kin of the jobs in the file,
- * "job/batch" in a batch size that was not measured. 0; ERR_IO; ERR_INPUT with line and column.
- * O(rows^3). */
+/* Rows for `card`: out->n may be 0. `also`: names of profiles that may be kin of the jobs in the
+ * file, "job/batch" in a batch size that was not measured. 0; ERR_IO; ERR_INPUT with line and
+ * column. O(rows^3). */
 int pairs_load(struct pairs *out, struct arena *a, const char *path,
                const struct gpu_catalogue *gpus, const struct gpu_spec *card,
                const char *const *also, size_t n_also, struct err *e);

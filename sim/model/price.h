@@ -1,5 +1,5 @@
-/* model/price.h - a price book ("format": "gpusim-prices/1"): items x driver x amount x period, each
- * with source, date and confidence. No prices are built into the program.
+/* model/price.h - a price book ("format": "gpusim-prices/1"): items x driver x amount x period,
+ * each with source, date and confidence. No prices are built into the program.
  *
  *     { "format": "gpusim-prices/1", "name": "owned", "currency": "USD", "as_of": "2026-08",
  *       "pue": 1.5, "rate": 0.08, "term": "4 y",
@@ -102,8 +102,8 @@ struct price_book {
 /* Problems go to `d` with their place; *out is then not to be used. */
 void price_book_read(struct price_book *out, struct arena *a, const struct json_doc *doc,
                      struct diag *d);
-/* 0, ERR_IO or ERR_INPUT with the first problem. `sha256` is of the file's bytes. Cards that `gpus` does
- * not know are problems, see model/price_check.h; NULL: not looked at. */
+/* 0, ERR_IO or ERR_INPUT with the first problem. `sha256` is of the file's bytes. Cards that `gpus`
+ * does not know are problems, see model/price_check.h; NULL: not looked at. */
 int price_book_load(struct price_book *out, struct arena *a, const char *path,
                     const struct gpu_catalogue *gpus, char sha256[65], struct err *e);
 

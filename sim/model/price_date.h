@@ -8,8 +8,8 @@
 
 /* Is it a day, month or year that exists, from 1900 on? */
 bool price_date_ok(const char *date);
-/* Age of a price in years when the day `as_of` begins, counted from the last day its date may mean. NAN
- * when either is no such date. */
+/* Age of a price in years when the day `as_of` begins, counted from the last day its date may mean.
+ * NAN when either is no such date. */
 double price_age_years(const char *date, const char *as_of);
 
 #endif

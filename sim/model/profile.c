@@ -244,7 +244,8 @@ static void read_not_measured(struct reader *r, const struct gpu_profile *p)
     }
 }
 
-/* "device": {"self_checks": [{"check": .., "status": "failed", "detail": ..}]}, as calibrate writes it. */
+/* "device": {"self_checks": [{"check": .., "status": "failed", "detail": ..}]}, as calibrate writes
+ * it. */
 static void read_self_checks(struct reader *r, struct gpu_profile *out)
 {
     json_t *device = json_object_get(r->doc->root, "device"), *one;

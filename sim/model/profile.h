@@ -9,11 +9,11 @@
  * Every parameter that gpusim knows is in one table with unit, bounds, default, the default's
  * range, provenance and source. A value in the file wins over the table's default, however it is
  * known: it is about this card, the default about any. A file holds one entry for a parameter, so
- * whoever writes it has put measured before published before assumed.
- * What could not be measured stands under "not_measured" with the reason, or as a null value, and
- * then counts as absent; what stands there may have no value besides. "device" is for sheet_check()
- * (model/sheet.h), but "self_checks" in it are read: the figures of a measurement that contradicts itself
- * are used, and their source says so wherever it is shown. "note" is for people.
+ * whoever writes it has put measured before published before assumed. What could not be measured
+ * stands under "not_measured" with the reason, or as a null value, and then counts as absent; what
+ * stands there may have no value besides. "device" is for sheet_check() (model/sheet.h), but
+ * "self_checks" in it are read: the figures of a measurement that contradicts itself are used, and
+ * their source says so wherever it is shown. "note" is for people.
  *
  * Threads: read-only after loading. Ownership: memory from the arena; defaults are static. */
 #ifndef GPUSIM_MODEL_PROFILE_H
@@ -157,10 +157,10 @@ struct profile_field {
 };
 extern const struct profile_field profile_fields[PROFILE_COUNT];
 
-/* "base": { "width_curve": { "points": [[0.25, 0.4], [1, 1]], "provenance": .., "source": .. } }: the
- * speed of one wide kernel against the share of the SMs that it may use, both of the whole card's,
- * shares ascending to 1. A bare list of points is read too. For people and for fitting sm_width:
- * no policy interpolates it. */
+/* "base": { "width_curve": { "points": [[0.25, 0.4], [1, 1]], "provenance": .., "source": .. } }:
+ * the speed of one wide kernel against the share of the SMs that it may use, both of the whole
+ * card's, shares ascending to 1. A bare list of points is read too. For people and for fitting
+ * sm_width: no policy interpolates it. */
 enum { PROFILE_WIDTHS_MAX = 64 };
 struct width_curve {
     size_t n; /* 0: absent */

@@ -1,9 +1,9 @@
 /* model/queues.h - waiting lines with known answers: what a simulated service is checked against.
  *
- * Symbols: lambda = arrivals per second, service_s = mean service time, servers = c,
- * a = lambda x service_s (offered load), rho = a / c, cv2 = squared coefficient of variation.
- * Every function gives INFINITY where the queue has no steady state (rho >= 1) and is exact unless it
- * says otherwise.
+ * Symbols: lambda = arrivals per second, service_s = mean service time, servers = c, a = lambda x
+ * service_s (offered load), rho = a / c, cv2 = squared coefficient of variation. Every function
+ * gives INFINITY where the queue has no steady state (rho >= 1) and is exact unless it says
+ * otherwise.
  *
  * Sources: Erlang (1917); Pollaczek-Khinchine; Kleinrock, Queueing Systems I, II; Kimura (1994),
  * Allen-Cunneen (1978) for M/G/c; Lazowska et al., Quantitative System Performance (1984), chapter

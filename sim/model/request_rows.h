@@ -17,8 +17,8 @@ struct request_rows {
     struct symtab *names;
 };
 
-/* The trace, or NULL: it cannot be read, has a bad row or none, or needs more than `max_bytes`. Whoever needs
- * the reason reads the file. */
+/* The trace, or NULL: it cannot be read, has a bad row or none, or needs more than `max_bytes`.
+ * Whoever needs the reason reads the file. */
 struct request_rows *request_rows_load(const char *path, size_t max_bytes);
 void request_rows_free(struct request_rows *t); /* accepts NULL */
 size_t request_rows_bytes(const struct request_rows *t);

@@ -1,6 +1,6 @@
-/* model/requests.h - the native request trace (design section 4): reader and writer, so the two ends
- * cannot drift. CSV with a header row, columns in any order, optionally compressed; an optional
- * first line `# gpusim-trace/1 ...`. The rules are those of the job trace (model/trace.h).
+/* model/requests.h - the native request trace (design section 4): reader and writer, so the two
+ * ends cannot drift. CSV with a header row, columns in any order, optionally compressed; an
+ * optional first line `# gpusim-trace/1 ...`. The rules are those of the job trace (model/trace.h).
  *
  * A file is of one of two kinds, told by its header: language models (arrival_s, input_tokens,
  * output_tokens) or anything else (arrival_s, size); `service` and `session` are optional, and for
@@ -9,13 +9,13 @@
  * work in the unit of the service's model (seconds of run time for imported function traces), a
  * decimal with at most nine digits behind the point.
  *
- * Numbers are exact: arrival_s becomes integer ns (digits beyond the ninth round half away from zero),
- * size integer billionths (finer is an error), tokens are whole. 0 tokens is a value.
+ * Numbers are exact: arrival_s becomes integer ns (digits beyond the ninth round half away from
+ * zero), size integer billionths (finer is an error), tokens are whole. 0 tokens is a value.
  *
- * Streaming: memory does not grow with the file, except for distinct services, sessions and blocks, which
- * go to the caller's symbol table.
- * Errors: ERR_INPUT with file, line, column, what was expected and found; never a dropped row.
- * Threads: one reader, one thread; readers with their own symtab are independent. */
+ * Streaming: memory does not grow with the file, except for distinct services, sessions and blocks,
+ * which go to the caller's symbol table. Errors: ERR_INPUT with file, line, column, what was
+ * expected and found; never a dropped row. Threads: one reader, one thread; readers with their own
+ * symtab are independent. */
 #ifndef GPUSIM_MODEL_REQUESTS_H
 #define GPUSIM_MODEL_REQUESTS_H
 
@@ -38,8 +38,9 @@ struct request_row {
 
 struct requests_reader;
 
-/* Opens and reads the header. Refuses job traces (job_id ...) with a clear word, unknown or duplicate
- * columns with the nearest valid name, an empty or header-less file, and headers of both kinds. */
+/* Opens and reads the header. Refuses job traces (job_id ...) with a clear word, unknown or
+ * duplicate columns with the nearest valid name, an empty or header-less file, and headers of both
+ * kinds. */
 int requests_open(struct requests_reader **out, const char *path, struct symtab *names,
                   struct err *e);
 void requests_close(struct requests_reader *t); /* accepts NULL */
@@ -81,7 +82,8 @@ void request_row_init(struct request_row *row);
 /* NULL when the reader would take the row, else what is wrong with it. */
 const char *request_row_problem(const struct request_row *row);
 
-/* Writer. `columns` is REQUESTS_LLM or REQUESTS_SIZED, with service, session and hash_ids if wanted. */
+/* Writer. `columns` is REQUESTS_LLM or REQUESTS_SIZED, with service, session and hash_ids if
+ * wanted. */
 void requests_write_header(FILE *to, unsigned columns,
                            const char *comment /* without "# "; may be NULL */);
 /* Requires request_row_problem(row) == NULL and a row of the kind that `columns` says. */

@@ -1,5 +1,6 @@
-/* model/result.c - the answer of a run as JSON, both ways. Layout: scenarios/schema/result.schema.json.
- * The larger sections have their own files: result_inside.h. */
+/* model/result.c - the answer of a run as JSON, both ways. Layout:
+ * scenarios/schema/result.schema.json. The larger sections have their own files:
+ * result_inside.h. */
 #include "model/result.h"
 
 #include "model/result_inside.h"

@@ -27,9 +27,9 @@ struct summary {
     double p999; /* not in files; NAN unless asked for (collect_keep_percentiles) */
 };
 
-/* How many waited in a run with a horizon: on average in its last quarter and before it, by how much that
- * grew in that quarter with its standard error (metrics/stability.h), and the share of all that waited at the
- * end. In memory only; without a horizon nothing is known. */
+/* How many waited in a run with a horizon: on average in its last quarter and before it, by how
+ * much that grew in that quarter with its standard error (metrics/stability.h), and the share of
+ * all that waited at the end. In memory only; without a horizon nothing is known. */
 struct queue_trend {
     bool known;
     double last, before, growth, error, waiting;
@@ -44,7 +44,8 @@ struct job_counts {
     uint64_t failed_oom;                                                      /* part of failed */
     uint64_t preemptions; /* times a running job was stopped for another */
     uint64_t resizes;     /* times an elastic job went on with another number of cards */
-    /* Jobs with a deadline that completed in time; all others with one that ended, rejected or not. */
+    /* Jobs with a deadline that completed in time; all others with one that ended, rejected or
+     * not. */
     uint64_t deadlines_met, deadlines_missed;
 };
 
@@ -130,8 +131,8 @@ struct target_result {
     bool met;
 };
 
-/* One service. Counts are of the whole run; everything else covers requests that came after the warm-up.
- * Dropped = refused (the queue was full) + timed out. */
+/* One service. Counts are of the whole run; everything else covers requests that came after the
+ * warm-up. Dropped = refused (the queue was full) + timed out. */
 struct service_result {
     const char *name;
     uint64_t requests, completed, dropped, refused, timed_out, unservable;
@@ -257,8 +258,8 @@ struct decision_fleet {
     int64_t nodes, cards;
 };
 
-/* One policy in a decision. Costs are in the decision's unit; the chances are of draws from the ranges of the
- * prices (and the replications), the same for all policies. */
+/* One policy in a decision. Costs are in the decision's unit; the chances are of draws from the
+ * ranges of the prices (and the replications), the same for all policies. */
 struct decision_option {
     const char *policy;
     bool eligible; /* fit, and fast enough: only those are compared by cost */
@@ -270,7 +271,8 @@ struct decision_option {
     bool no_difference_shown;             /* 0 lies between them */
 };
 
-/* The recommendation for all work, for a class or for a service (metrics/decide.h states the rule). */
+/* The recommendation for all work, for a class or for a service (metrics/decide.h states the
+ * rule). */
 struct decision {
     const char *about;         /* "(all)", a class, a service */
     const char *policy, *kind; /* NULL: none is fit */
@@ -322,15 +324,17 @@ struct result {
 
 /* The JSON document; a new reference. */
 json_t *result_to_json(const struct result *r);
-/* Read a stored result. Unknown keys are ignored (additive changes only), missing ones are problems. */
+/* Read a stored result. Unknown keys are ignored (additive changes only), missing ones are
+ * problems. */
 void result_read(struct result *out, struct arena *a, const struct json_doc *doc, struct diag *d);
 /* The files alone; nothing where the result has none. */
 void result_read_files(struct result *out, struct arena *a, const struct json_doc *doc,
                        struct diag *d);
-/* Whether DIR/name is what the run wrote: ERR_INPUT when it was cut, changed or is another run's. 0 too
- * where it is not there or the result has no sum of it. O(bytes). */
+/* Whether DIR/name is what the run wrote: ERR_INPUT when it was cut, changed or is another run's. 0
+ * too where it is not there or the result has no sum of it. O(bytes). */
 int result_check_file(const struct result *r, const char *dir, const char *name, struct err *e);
-/* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was interrupted. */
+/* For whoever takes a result for the whole run: ERR_INPUT, naming the policy, when one was
+ * interrupted. */
 int result_check_whole(const struct json_doc *doc, struct err *e);
 
 /* How far prices and replications spread the cost of a policy: half of the range from P10 to P90

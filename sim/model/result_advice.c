@@ -1,4 +1,5 @@
-/* Advice: decisions with their reasons and what would turn them, and the qualities of each policy. */
+/* Advice: decisions with their reasons and what would turn them, and the qualities of each
+ * policy. */
 #include "model/result_inside.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* model/result_files.c - the files beside a result: what the run wrote, and whether they still are that. */
+/* model/result_files.c - the files beside a result: what the run wrote, and whether they still are
+ * that. */
 #include "model/result_inside.h"
 
 #include "base/mem.h"

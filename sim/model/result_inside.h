@@ -1,9 +1,10 @@
-/* model/result_inside.h - the sections of a result, each written and read in one file, side by side, so that
- * neither forgets a field: result.c (the whole, a policy, the comparison), result_jobs.c, result_gpu.c,
- * result_services.c, result_tco.c, result_usage.c, result_advice.c, result_files.c. For these files only.
+/* model/result_inside.h - the sections of a result, each written and read in one file, side by
+ * side, so that neither forgets a field: result.c (the whole, a policy, the comparison),
+ * result_jobs.c, result_gpu.c, result_services.c, result_tco.c, result_usage.c, result_advice.c,
+ * result_files.c. For these files only.
  *
- * X_json makes what read_X reads; the caller owns it. `at`: JSON pointer of the object `o`, which holds the
- * section. Readers add problems to the reader's diag and leave what is missing empty. */
+ * X_json makes what read_X reads; the caller owns it. `at`: JSON pointer of the object `o`, which
+ * holds the section. Readers add problems to the reader's diag and leave what is missing empty. */
 #ifndef GPUSIM_MODEL_RESULT_INSIDE_H
 #define GPUSIM_MODEL_RESULT_INSIDE_H
 

@@ -176,8 +176,8 @@ static struct schedule read_schedule(struct reader *r, json_t *obj, const char *
     return s;
 }
 
-/* Every policy reads a trace and a spec once more: a pipe would be empty by then, a FIFO wait for ever.
- * Files that are not there are left to their reader. The path for it. */
+/* Every policy reads a trace and a spec once more: a pipe would be empty by then, a FIFO wait for
+ * ever. Files that are not there are left to their reader. The path for it. */
 static const char *rereadable(struct reader *r, const char *named, const char *work,
                               const char *key)
 {
@@ -372,8 +372,8 @@ static bool is_one_of(const char *key, const char *const *list, size_t n)
     return false;
 }
 
-/* --set schedule.backfill=none and work.chat.replicas.min=2 work although the file leaves the section to its
- * defaults. `path` is cut and mended. */
+/* --set schedule.backfill=none and work.chat.replicas.min=2 work although the file leaves the
+ * section to its defaults. `path` is cut and mended. */
 static void make_section(json_t *root, char *path)
 {
     static const char *const top[] = { "schedule", "output", "profiles", "faults" },

@@ -121,8 +121,8 @@ int scenario_load(struct scenario *out, const char *path, const char *const *set
                   struct diag *d, struct err *e);
 void scenario_fini(struct scenario *s); /* harmless on {0} */
 
-/* The sections of a scenario and their keys, for the manual; what a policy's "share" and an order add
- * is with them. Ends with a NULL title. */
+/* The sections of a scenario and their keys, for the manual; what a policy's "share" and an order
+ * add is with them. Ends with a NULL title. */
 struct scenario_section {
     const char *title, *where; /* "FLEET", "each member of \"fleet\"" */
     const struct cfg_field *fields;
@@ -134,13 +134,13 @@ extern const struct scenario_section scenario_sections[];
 extern const struct cfg_field schedule_fields[];
 extern const size_t schedule_fields_n;
 
-/* Paths inside a scenario are relative to its file; one that came through a pipe has no folder, and the
- * current one counts. */
+/* Paths inside a scenario are relative to its file; one that came through a pipe has no folder, and
+ * the current one counts. */
 const char *scenario_path(struct arena *a, const char *scenario_file, const char *path);
 
-/* The file with every default filled in, except what only the policies know: share[i] stands for the
- * share of policy i, order[i] (NULL: none) holds the keys that its order adds to the schedule. Both are
- * borrowed. A new reference. */
+/* The file with every default filled in, except what only the policies know: share[i] stands for
+ * the share of policy i, order[i] (NULL: none) holds the keys that its order adds to the schedule.
+ * Both are borrowed. A new reference. */
 json_t *scenario_resolved(const struct scenario *s, json_t *const *share, json_t *const *order);
 
 #endif

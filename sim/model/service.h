@@ -1,13 +1,13 @@
 /* model/service.h - an inference service as a scenario describes it: work of kind "service" (design
- * sections 3 and 5). Requests come from a trace, a generator's file, an arrival process, or users who
- * think and ask; replicas answer them.
+ * sections 3 and 5). Requests come from a trace, a generator's file, an arrival process, or users
+ * who think and ask; replicas answer them.
  *
  *     { "name": "chat", "kind": "service", "requests": "chat.csv", "need": { "gpu": 0.25 },
  *       "replicas": { "min": 2, "max": 8 }, "slo": { "latency_p99": "500 ms" } }
  *
- * The size of a request is its time alone on a whole card (of `gpu_model`, where given), in seconds.
- * How requests are served and routed is named here and known to engine/serve.h and engine/route.h.
- * Ownership: the arena. Threads: read-only after reading. */
+ * The size of a request is its time alone on a whole card (of `gpu_model`, where given), in
+ * seconds. How requests are served and routed is named here and known to engine/serve.h and
+ * engine/route.h. Ownership: the arena. Threads: read-only after reading. */
 #ifndef GPUSIM_MODEL_SERVICE_H
 #define GPUSIM_MODEL_SERVICE_H
 

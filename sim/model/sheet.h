@@ -1,9 +1,8 @@
 /* model/sheet.h - is what a profile says of a card possible, by the card's data sheet?
  *
  * A measured rate above the sheet's peak is a mistake of the measurement or of the card's name
- * (bandwidth of a cache, a matrix product of the wrong precision). Sheets are rounded, so 1.5 % above
- * passes (PEAK_TOLERANCE).
- * Threads: calls work on their arguments. */
+ * (bandwidth of a cache, a matrix product of the wrong precision). Sheets are rounded, so 1.5 %
+ * above passes (PEAK_TOLERANCE). Threads: calls work on their arguments. */
 #ifndef GPUSIM_MODEL_SHEET_H
 #define GPUSIM_MODEL_SHEET_H
 

@@ -1,10 +1,9 @@
 /* model/signature.h - how a job uses a whole card of a reference model: the work signature.
  *
  * host + compute + memory = 1: fractions of its isolated time off the card (CPU, I/O), bound by
- * SMs, bound by memory bandwidth. Sources in order: the job's own profile in the scenario's "profiles",
- * its class default (scenarios/workloads/classes.json), then host 0, compute 1, memory 0,
- * launches 0, widths min(1, gpus).
- * Threads: plain data. Ownership: text from the arena. */
+ * SMs, bound by memory bandwidth. Sources in order: the job's own profile in the scenario's
+ * "profiles", its class default (scenarios/workloads/classes.json), then host 0, compute 1, memory
+ * 0, launches 0, widths min(1, gpus). Threads: plain data. Ownership: text from the arena. */
 #ifndef GPUSIM_MODEL_SIGNATURE_H
 #define GPUSIM_MODEL_SIGNATURE_H
 
@@ -33,8 +32,8 @@ struct signature {
 };
 
 #define SIGNATURE_SUM_TOLERANCE 1e-6
-/* Kernels that a card runs at once: 128 since compute capability 7.0 (CUDA C++ programming guide, maximum
- * number of resident grids per device). */
+/* Kernels that a card runs at once: 128 since compute capability 7.0 (CUDA C++ programming guide,
+ * maximum number of resident grids per device). */
 enum { SIGNATURE_KERNELS = 128 };
 
 /* Keys of a "profiles" entry: host compute memory sm_width bw_width launches_per_s allocs_per_s

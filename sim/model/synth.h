@@ -5,9 +5,9 @@
  * Each class of the specification is a stream of its own with one random stream per purpose, named
  * "synth/<class>/<purpose>": changing, adding or removing one class or one distribution never
  * shifts what another draws. Jobs are merged by submit time; ties keep the order of the classes.
- * Drawn times are whole milliseconds, durations at least 1 ms, so a written trace reads back exactly.
- * Replayed rows (model/synth_replay.h) keep their exact times and all their columns, except the id;
- * what their class says beside "arrivals" stands in place of the column.
+ * Drawn times are whole milliseconds, durations at least 1 ms, so a written trace reads back
+ * exactly. Replayed rows (model/synth_replay.h) keep their exact times and all their columns,
+ * except the id; what their class says beside "arrivals" stands in place of the column.
  *
  * GPUs and duration of a class are independent unless it has a `correlation` r: then both come from
  * normal deviates with that correlation (a Gaussian copula; rank correlation 6/pi asin(r/2) before
@@ -75,12 +75,12 @@ extern const char *const synth_request_quantities[];
 struct synth;
 
 /* Open the specification at `spec_path` as a stream. User, group, profile and card names go to
- * `names`; recordings come from `lender` (NULL: their files). 0, ERR_INPUT (also for one of requests)
- * or ERR_IO. */
+ * `names`; recordings come from `lender` (NULL: their files). 0, ERR_INPUT (also for one of
+ * requests) or ERR_IO. */
 int synth_open(struct synth **out, const char *spec_path, uint64_t seed, uint64_t replication,
                struct symtab *names, const struct trace_lender *lender, struct err *e);
-/* The same from a specification of jobs already read, which must outlive the stream. Fails only where
- * a recording cannot be replayed. */
+/* The same from a specification of jobs already read, which must outlive the stream. Fails only
+ * where a recording cannot be replayed. */
 int synth_create(struct synth **out, const struct synth_spec *spec, uint64_t seed,
                  uint64_t replication, struct symtab *names, struct err *e);
 void synth_close(struct synth *s); /* accepts NULL */

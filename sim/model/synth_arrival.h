@@ -79,12 +79,14 @@ static inline bool synth_arrival_ends(const struct synth_arrival_spec *s)
  * document's file and must be readable. */
 void synth_arrival_read(struct synth_arrival_spec *out, struct arena *a, const struct json_doc *doc,
                         json_t *obj, const char *pointer, double shared_gap_s, struct diag *d);
-/* Jobs per second in the long run; 0 for once, and for recordings, whose trace has not been read. */
+/* Jobs per second in the long run; 0 for once, and for recordings, whose trace has not been
+ * read. */
 double synth_arrival_rate(const struct synth_arrival_spec *s);
 
 struct synth_arrival;
 
-/* `spec` must outlive it and be no recording. `purpose` is the prefix of the names of its random streams. */
+/* `spec` must outlive it and be no recording. `purpose` is the prefix of the names of its random
+ * streams. */
 struct synth_arrival *synth_arrival_create(const struct synth_arrival_spec *spec, double origin_s,
                                            uint64_t seed, uint64_t replication,
                                            const char *purpose);

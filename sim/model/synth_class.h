@@ -1,5 +1,5 @@
-/* model/synth_class.h - a class of synthetic jobs as its specification has it, read and checked: between
- * synth_spec.c, which makes it, and synth.c, which draws from it. Lives in the arena of its
+/* model/synth_class.h - a class of synthetic jobs as its specification has it, read and checked:
+ * between synth_spec.c, which makes it, and synth.c, which draws from it. Lives in the arena of its
  * specification; plain data after that. */
 #ifndef GPUSIM_MODEL_SYNTH_CLASS_H
 #define GPUSIM_MODEL_SYNTH_CLASS_H

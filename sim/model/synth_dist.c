@@ -415,7 +415,8 @@ static double draw_pareto(const struct synth_dist *s, double u)
     return s->a * pow(1 - u * (1 - tail), -1 / s->alpha);
 }
 
-/* A mixture of exponentials has no closed inverse: bisect, since its distribution function rises. */
+/* A mixture of exponentials has no closed inverse: bisect, since its distribution function
+ * rises. */
 static double hyperexponential_quantile(const struct synth_dist *s, double u)
 {
     double lo = 0, hi = 0;

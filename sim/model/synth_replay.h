@@ -46,8 +46,8 @@ struct synth_replay_spec {
 
 struct synth_replay;
 
-/* `spec` and what `lender` lends must outlive it; NULL: the file is read. The rows are the same either way.
- * `purpose` is the prefix of the names of its random streams. */
+/* `spec` and what `lender` lends must outlive it; NULL: the file is read. The rows are the same
+ * either way. `purpose` is the prefix of the names of its random streams. */
 int synth_replay_open(struct synth_replay **out, const struct synth_replay_spec *spec,
                       struct symtab *names, uint64_t seed, uint64_t replication,
                       const char *purpose, const struct trace_lender *lender, struct err *e);

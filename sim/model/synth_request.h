@@ -2,9 +2,10 @@
  * (model/synth.h) turned into a stream of request rows sorted by arrival.
  *
  * A service: name; arrivals (any process but sessions, once, replay and bootstrap, which are of
- * jobs); input_tokens and output_tokens (distributions of plain numbers, rounded to whole tokens, at
- * least 1); count; correlation r: both numbers of tokens come from normal deviates with correlation
- * r (a Gaussian copula), so each keeps its law and their rank correlation is 6/pi asin(r/2).
+ * jobs); input_tokens and output_tokens (distributions of plain numbers, rounded to whole tokens,
+ * at least 1); count; correlation r: both numbers of tokens come from normal deviates with
+ * correlation r (a Gaussian copula), so each keeps its law and their rank correlation is 6/pi
+ * asin(r/2).
  *
  * Random streams "synth/<service>/<purpose>", as for jobs: services do not disturb each other.
  * Arrivals are whole microseconds. Memory: O(services). Threads: one stream, one thread. */

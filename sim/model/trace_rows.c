@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids stand one after the other in `text`; while that still grows, row.id is where in it (as a number). */
+/* Ids stand one after the other in `text`; while that still grows, row.id is where in it (as a
+ * number). */
 struct trace_rows {
     char *path;
     struct job_row *row;

@@ -1,10 +1,11 @@
 /* model/trace_rows.h - a whole native trace in memory, parsed once and read by many runs.
  *
- * A cursor gives the rows of the file in order, exactly as trace_next() would, and fills its caller's symbol
- * table in the same order, so a run that reads from memory is the run that reads the file, bit for bit.
+ * A cursor gives the rows of the file in order, exactly as trace_next() would, and fills its
+ * caller's symbol table in the same order, so a run that reads from memory is the run that reads
+ * the file, bit for bit.
  *
- * Ownership: trace_rows_free(). Threads: read-only once loaded, shared freely; a cursor belongs to one
- * thread. Memory: about 150 bytes a row and its id. */
+ * Ownership: trace_rows_free(). Threads: read-only once loaded, shared freely; a cursor belongs to
+ * one thread. Memory: about 150 bytes a row and its id. */
 #ifndef GPUSIM_MODEL_TRACE_ROWS_H
 #define GPUSIM_MODEL_TRACE_ROWS_H
 
@@ -15,8 +16,8 @@
 
 struct trace_rows;
 
-/* The trace, or NULL: it cannot be read, has a bad row, or needs more than `max_bytes`. Whoever needs the
- * reason reads the file. */
+/* The trace, or NULL: it cannot be read, has a bad row, or needs more than `max_bytes`. Whoever
+ * needs the reason reads the file. */
 struct trace_rows *trace_rows_load(const char *path, size_t max_bytes);
 void trace_rows_free(struct trace_rows *t); /* accepts NULL */
 size_t trace_rows_count(const struct trace_rows *t);

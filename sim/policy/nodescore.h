@@ -2,19 +2,19 @@
  * with the highest one gets it. What the node-level policies share.
  *
  * A rule scores one node for one request; this module remembers the scores for each request it has
- * seen (a tree of maxima over the nodes, one for each distinct request) and asks again only for nodes
- * that changed since. Requests are distinct by demand and, where nodes have such limits, by CPU cores
- * and host memory.
+ * seen (a tree of maxima over the nodes, one for each distinct request) and asks again only for
+ * nodes that changed since. Requests are distinct by demand and, where nodes have such limits, by
+ * CPU cores and host memory.
  *
  * All groups of the fleet are compared with each other. Ties: the first node in an order that is
  * either the fleet's or a permutation drawn from the scenario's seed. What no single node holds (a
  * gang larger than a node, or spread over nodes with gang "any"), instances of MIG and pooled cards
  * are placed group by group as under best_fit or worst_fit.
  *
- * Complexity: a pick costs O(log nodes) and one scoring for each node that changed since this request
- * was last seen; a request seen for the first time scores every node. Memory: 16 to 32 bytes per node
- * and remembered request, at most about 64 MiB; then the one not seen for longest is forgotten.
- * Threads: one run, one thread. */
+ * Complexity: a pick costs O(log nodes) and one scoring for each node that changed since this
+ * request was last seen; a request seen for the first time scores every node. Memory: 16 to 32
+ * bytes per node and remembered request, at most about 64 MiB; then the one not seen for longest is
+ * forgotten. Threads: one run, one thread. */
 #ifndef GPUSIM_POLICY_NODESCORE_H
 #define GPUSIM_POLICY_NODESCORE_H
 

@@ -1,6 +1,7 @@
-/* policy/order_deadline.c - earliest deadline first, with admission: a job that cannot meet its deadline is
- * rejected when it comes, so that it takes no cards from those that can (engine/sched_reserve.c says how
- * that is judged, and what is promised). A job without a deadline goes last and is always admitted. */
+/* policy/order_deadline.c - earliest deadline first, with admission: a job that cannot meet its
+ * deadline is rejected when it comes, so that it takes no cards from those that can
+ * (engine/sched_reserve.c says how that is judged, and what is promised). A job without a deadline
+ * goes last and is always admitted. */
 #include "engine/order.h"
 
 static const char *const rules[] = { "none", "alone", "plan", NULL };

@@ -1,8 +1,9 @@
-/* policy/order_drf.c - dominant resource fairness (Ghodsi et al., NSDI 2011): the next turn has the account
- * whose dominant share, the largest of its shares of the fleet's GPUs, CPU cores and host memory, is the
- * smallest for its weight. Cores and memory count where all nodes have a stated number of them. Within an
- * account and between equals: first come, first served. With backfill none the cards wait for whoever
- * has the turn, as in the paper; greedy gives them to the next who fits. */
+/* policy/order_drf.c - dominant resource fairness (Ghodsi et al., NSDI 2011): the next turn has the
+ * account whose dominant share, the largest of its shares of the fleet's GPUs, CPU cores and host
+ * memory, is the smallest for its weight. Cores and memory count where all nodes have a stated
+ * number of them. Within an account and between equals: first come, first served. With backfill
+ * none the cards wait for whoever has the turn, as in the paper; greedy gives them to the next who
+ * fits. */
 #include "engine/order.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* policy/order_fair.c - fair share as Slurm's: accounts that used fewer GPUs lately, for their weight, go
- * first, without preemption. Usage is GPU-time that fades with a half-life (Slurm's PriorityDecayHalfLife;
- * its factor 2^(-usage/share) puts accounts into the same order as usage/share does). Within an account
- * and between equals: first come, first served. */
+/* policy/order_fair.c - fair share as Slurm's: accounts that used fewer GPUs lately, for their
+ * weight, go first, without preemption. Usage is GPU-time that fades with a half-life (Slurm's
+ * PriorityDecayHalfLife; its factor 2^(-usage/share) puts accounts into the same order as
+ * usage/share does). Within an account and between equals: first come, first served. */
 #include "engine/order.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* policy/order_las.c - least attained service in two queues (discretised 2D-LAS: Gu et al., Tiresias,
- * NSDI 2019). A job begins in the first queue and falls into the second once it has held GPUs for
- * `threshold` GPU-time. Within a queue jobs go in the order of their first start, those that never
- * started behind them in the order of submission: a queue alone is first come, first served, and
- * only a job of the first queue takes the place of one of the second.
- * It knows nothing of durations. */
+/* policy/order_las.c - least attained service in two queues (discretised 2D-LAS: Gu et al.,
+ * Tiresias, NSDI 2019). A job begins in the first queue and falls into the second once it has held
+ * GPUs for `threshold` GPU-time. Within a queue jobs go in the order of their first start, those
+ * that never started behind them in the order of submission: a queue alone is first come, first
+ * served, and only a job of the first queue takes the place of one of the second. It knows nothing
+ * of durations. */
 #include "engine/order.h"
 
 struct las {

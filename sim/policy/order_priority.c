@@ -1,5 +1,6 @@
-/* policy/order_priority.c - the highest priority first: the number in the trace's priority column, else
- * that of the job's class, else 0. Running jobs stay, unless the schedule says "preempt": "always". */
+/* policy/order_priority.c - the highest priority first: the number in the trace's priority column,
+ * else that of the job's class, else 0. Running jobs stay, unless the schedule says "preempt":
+ * "always". */
 #include "base/json.h"
 #include "engine/order.h"
 

@@ -1,5 +1,5 @@
-/* policy/order_sjf.c - shortest job first, by what the scheduler is told: the limit. A job without a
- * limit promises nothing and goes last. */
+/* policy/order_sjf.c - shortest job first, by what the scheduler is told: the limit. A job without
+ * a limit promises nothing and goes last. */
 #include "engine/order.h"
 
 static int64_t rank(const struct order_view *v, const struct job *j)

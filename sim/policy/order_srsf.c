@@ -1,6 +1,6 @@
-/* policy/order_srsf.c - shortest remaining service first (GPUs x time), with preemption; an oracle like
- * srtf. Equal service: the job that needs fewer GPUs first. That is also the order two running jobs
- * had before they met, because the wider one's remaining service falls faster. */
+/* policy/order_srsf.c - shortest remaining service first (GPUs x time), with preemption; an oracle
+ * like srtf. Equal service: the job that needs fewer GPUs first. That is also the order two running
+ * jobs had before they met, because the wider one's remaining service falls faster. */
 #include "engine/order.h"
 
 static int64_t rank(const struct order_view *v, const struct job *j)

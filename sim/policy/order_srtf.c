@@ -1,5 +1,5 @@
-/* policy/order_srtf.c - shortest remaining time first, with preemption. It knows the true duration of
- * every job, which no scheduler does: a bound to measure others by. */
+/* policy/order_srtf.c - shortest remaining time first, with preemption. It knows the true duration
+ * of every job, which no scheduler does: a bound to measure others by. */
 #include "engine/order.h"
 
 static int64_t rank(const struct order_view *v, const struct job *j)

@@ -1,11 +1,11 @@
-/* policy/place_best_fit_node.c - the node on which the least is left over, cards and CPU cores counted
- * alike, then the card with the least left: what cluster managers call best fit. best_fit of this
- * program looks at cards alone.
+/* policy/place_best_fit_node.c - the node on which the least is left over, cards and CPU cores
+ * counted alike, then the card with the least left: what cluster managers call best fit. best_fit
+ * of this program looks at cards alone.
  *
- * Score (the baseline of Weng et al., "Beware of Fragmentation", ATC 2023):
- * trunc(100 (1 - 0.5 cpu_left / C - 0.5 gpu_left / G)) with what would be left on the node and C, G of
- * the largest node; without CPU limits trunc(100 (1 - gpu_left / G)). Ties: a permutation of the nodes
- * drawn from the scenario's seed. */
+ * Score (the baseline of Weng et al., "Beware of Fragmentation", ATC 2023): trunc(100 (1 - 0.5
+ * cpu_left / C - 0.5 gpu_left / G)) with what would be left on the node and C, G of the largest
+ * node; without CPU limits trunc(100 (1 - gpu_left / G)). Ties: a permutation of the nodes drawn
+ * from the scenario's seed. */
 #include "policy/nodescore.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* policy/place_clustering.c - like to like (the affinity of Gandiva, Xiao et al., OSDI 2018, as Weng et
- * al., "Beware of Fragmentation", ATC 2023, compare with it): nodes where jobs of the same demand for
- * cards run come first. Among equals the node with the least left, then the card with the least left.
- * Jobs without cards take any node that holds them. Ties: a permutation of the nodes drawn from the
- * scenario's seed. */
+/* policy/place_clustering.c - like to like (the affinity of Gandiva, Xiao et al., OSDI 2018, as
+ * Weng et al., "Beware of Fragmentation", ATC 2023, compare with it): nodes where jobs of the same
+ * demand for cards run come first. Among equals the node with the least left, then the card with
+ * the least left. Jobs without cards take any node that holds them. Ties: a permutation of the
+ * nodes drawn from the scenario's seed. */
 #include "policy/nodescore.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* policy/place_dot_product.c - the node whose free cards and CPU cores point least in the direction of
- * the request (the alignment of Tetris, Grandl et al., SIGCOMM 2014, as the baseline of Weng et al.,
- * "Beware of Fragmentation", ATC 2023, takes it: the smallest product wins, so what is plentiful is
- * kept). Score: trunc(100 (1 - 0.5 product)), both factors as fractions of the largest node; the card
- * with the least left. Ties, which this score makes frequent: a permutation of the nodes drawn from the
- * scenario's seed. */
+/* policy/place_dot_product.c - the node whose free cards and CPU cores point least in the direction
+ * of the request (the alignment of Tetris, Grandl et al., SIGCOMM 2014, as the baseline of Weng et
+ * al., "Beware of Fragmentation", ATC 2023, takes it: the smallest product wins, so what is
+ * plentiful is kept). Score: trunc(100 (1 - 0.5 product)), both factors as fractions of the largest
+ * node; the card with the least left. Ties, which this score makes frequent: a permutation of the
+ * nodes drawn from the scenario's seed. */
 #include "policy/nodescore.h"
 
 #include <stdlib.h>

@@ -1,19 +1,21 @@
-/* policy/place_fgd.c - fragmentation gradient descent (Weng et al., "Beware of Fragmentation: Scheduling
- * GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC 2023): the card on which the
- * expected fragmentation grows least, for a job drawn from the mix of those submitted so far.
+/* policy/place_fgd.c - fragmentation gradient descent (Weng et al., "Beware of Fragmentation:
+ * Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC 2023): the card
+ * on which the expected fragmentation grows least, for a job drawn from the mix of those submitted
+ * so far.
  *
  * Mix: the most frequent classes (CPU cores, number of cards, units on each) that cover 95 % of the
  * jobs, learned anew whenever the number of jobs has doubled. An elastic job counts as what it asks
- * for. A node's fragment for a class is all its
- * idle capacity when the class needs no cards or does not fit on the node (cards or CPU cores), else
- * what is idle on cards with less left than the class needs; F = the mean over the mix. Score of a
- * card: trunc(100 sigmoid((F before - F after) / one card)); the best card first, then the best node.
- * Ties: the first card, and a permutation of the nodes drawn from the scenario's seed - in the order of
- * the fleet, ties would fill one kind of node after the other, which the paper's cluster does not.
+ * for. A node's fragment for a class is all its idle capacity when the class needs no cards or does
+ * not fit on the node (cards or CPU cores), else what is idle on cards with less left than the
+ * class needs; F = the mean over the mix. Score of a card: trunc(100 sigmoid((F before - F after) /
+ * one card)); the best card first, then the best node. Ties: the first card, and a permutation of
+ * the nodes drawn from the scenario's seed - in the order of the fleet, ties would fill one kind of
+ * node after the other, which the paper's cluster does not.
  *
  * Everything is counted in integers, so the order of events does not blur the scores. Classes that
- * differ in CPU cores only share one pass: the number of jobs that fit under a CPU limit is looked up.
- * Cost of a score: O(kinds of card demand in the mix) for each different level of free units. */
+ * differ in CPU cores only share one pass: the number of jobs that fit under a CPU limit is looked
+ * up. Cost of a score: O(kinds of card demand in the mix) for each different level of free
+ * units. */
 #include "policy/nodescore.h"
 
 #include <math.h>
@@ -198,8 +200,8 @@ static bool submitted(void *self, const struct place_request *r)
 
 /* ---- the score ---- */
 
-/* Sum over the mix of a node's fragments, in units x jobs, when `n` of its cards with `level[]` free
- * units give `units` each and `cpus` are left. */
+/* Sum over the mix of a node's fragments, in units x jobs, when `n` of its cards with `level[]`
+ * free units give `units` each and `cpus` are left. */
 static int64_t fragments(const struct fgd *f, const struct node_view *v, int64_t free_units,
                          int64_t cpus, const int32_t *level, int64_t n, int32_t units)
 {

@@ -1,5 +1,5 @@
-/* policy/place_first_fit.c - the card, or for whole cards the node, with the lowest number that holds
- * the request. MIG instances are placed as under best_fit. */
+/* policy/place_first_fit.c - the card, or for whole cards the node, with the lowest number that
+ * holds the request. MIG instances are placed as under best_fit. */
 #include "policy/fits.h"
 
 static bool pick(const struct cluster *c, const struct place_request *r, struct pick *out)

@@ -1,6 +1,6 @@
 /* policy/place_pack.c - fill a node before the next is touched, so that whole nodes stay empty: the
- * node with the largest share of its cards' capacity in use that holds the request, then the card with
- * the least left. Ties: the lowest number. */
+ * node with the largest share of its cards' capacity in use that holds the request, then the card
+ * with the least left. Ties: the lowest number. */
 #include "policy/nodescore.h"
 
 static int64_t score(void *self, const struct node_view *v, const struct place_request *r,

@@ -1,8 +1,9 @@
-/* policy/place_packing.c - open as little as possible: a share goes to a card in use, else to an idle
- * card of a node in use, else to an idle node; whole cards go to a node in use before an idle one (as
- * Weng et al., "MLaaS in the Wild", NSDI 2022, describe their production rule). Among equals where the
- * least is left: of the card for a card in use, else of the node. Jobs without cards take any node
- * that holds them. Ties: a permutation of the nodes drawn from the scenario's seed. */
+/* policy/place_packing.c - open as little as possible: a share goes to a card in use, else to an
+ * idle card of a node in use, else to an idle node; whole cards go to a node in use before an idle
+ * one (as Weng et al., "MLaaS in the Wild", NSDI 2022, describe their production rule). Among
+ * equals where the least is left: of the card for a card in use, else of the node. Jobs without
+ * cards take any node that holds them. Ties: a permutation of the nodes drawn from the scenario's
+ * seed. */
 #include "policy/nodescore.h"
 
 enum tier { IDLE_NODE, USED_NODE, USED_CARD };

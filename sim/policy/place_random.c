@@ -1,5 +1,5 @@
-/* policy/place_random.c - any node that holds the request, all equally likely, and on it any card that
- * does (a gang: the first cards that do). A baseline. What is drawn: nodescore.h. */
+/* policy/place_random.c - any node that holds the request, all equally likely, and on it any card
+ * that does (a gang: the first cards that do). A baseline. What is drawn: nodescore.h. */
 #include "policy/nodescore.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
-/* policy/place_worst_fit.c - where most is left over: a share goes to the emptiest card, whole cards
- * to the emptiest node. MIG instances are placed as under best_fit. */
+/* policy/place_worst_fit.c - where most is left over: a share goes to the emptiest card, whole
+ * cards to the emptiest node. MIG instances are placed as under best_fit. */
 #include "policy/fits.h"
 
 static bool pick(const struct cluster *c, const struct place_request *r, struct pick *out)

@@ -154,7 +154,8 @@ struct prefix_need prefix_cache_look(struct prefix_cache *c, const struct prefix
     walk(c, p);
     for (size_t i = 0; i < c->path.n; i++) {
         const struct block *b = find(c, c->path.v[i]);
-        /* What was a last block, begun only, may be a whole one here: that is the trace's mistake. */
+        /* What was a last block, begun only, may be a whole one here: that is the trace's
+         * mistake. */
         const int64_t whole = kept(c, p, i), there = b ? b->units * c->unit : whole,
                       tokens = there < whole ? there : whole;
         all = all && b;

@@ -1,11 +1,11 @@
-/* policy/prefix_cache.h - the blocks of prompts that one replica of a language model holds: those that
- * running sequences use, and of the rest those that were used last, as far as memory goes.
+/* policy/prefix_cache.h - the blocks of prompts that one replica of a language model holds: those
+ * that running sequences use, and of the rest those that were used last, as far as memory goes.
  *
- * A block is known by the chain of blocks up to it (model/blocks.h), so a block is only found behind all
- * those in front of it. Sequences that share a block share its memory. A block that nobody uses any more
- * stays until its memory is needed; the least recently used one goes first, of one prompt the last block
- * first (vLLM's automatic prefix caching; Kwon et al. 2023 for the shared blocks). Of a block only whole
- * blocks of the engine's KV cache are kept.
+ * A block is known by the chain of blocks up to it (model/blocks.h), so a block is only found
+ * behind all those in front of it. Sequences that share a block share its memory. A block that
+ * nobody uses any more stays until its memory is needed; the least recently used one goes first, of
+ * one prompt the last block first (vLLM's automatic prefix caching; Kwon et al. 2023 for the shared
+ * blocks). Of a block only whole blocks of the engine's KV cache are kept.
  *
  * Memory: 56 bytes for each block held. Cost: O(1) a block. Threads: one replica, one thread. */
 #ifndef GPUSIM_POLICY_PREFIX_CACHE_H
@@ -35,14 +35,14 @@ struct prefix_need {
 };
 struct prefix_need prefix_cache_look(struct prefix_cache *c, const struct prefix *p);
 
-/* A sequence with this prompt begins to use its blocks, those that are not there yet included. Takes what
- * prefix_cache_look() says. */
+/* A sequence with this prompt begins to use its blocks, those that are not there yet included.
+ * Takes what prefix_cache_look() says. */
 void prefix_cache_use(struct prefix_cache *c, const struct prefix *p);
-/* It does so no more. Of its blocks, those that end beyond token `done` were never filled in: they are gone
- * unless others use them. Returns the blocks of KV cache that nobody uses any more. */
+/* It does so no more. Of its blocks, those that end beyond token `done` were never filled in: they
+ * are gone unless others use them. Returns the blocks of KV cache that nobody uses any more. */
 int64_t prefix_cache_release(struct prefix_cache *c, const struct prefix *p, int64_t done);
-/* Blocks of KV cache that are free, or held by what nobody uses: the least recently used go until the rest
- * is no more than that. */
+/* Blocks of KV cache that are free, or held by what nobody uses: the least recently used go until
+ * the rest is no more than that. */
 void prefix_cache_trim(struct prefix_cache *c, int64_t unused);
 
 #endif

@@ -20,10 +20,10 @@ enum {
 #define SETTLED 1e-12
 
 /* States are numbers in a mixed radix: how many of each kind that is ever away are present. Those
- * always present are in every state. What differs by kind lies kind by kind, `stride` apart, so that
- * loops run over neighbouring states. The lowest kinds make up a row: for them, and for those always
- * present, everything is worked out for every state (with 0 present of them where there are none);
- * for a kind above the row only where some of it are, and nothing is set elsewhere. */
+ * always present are in every state. What differs by kind lies kind by kind, `stride` apart, so
+ * that loops run over neighbouring states. The lowest kinds make up a row: for them, and for those
+ * always present, everything is worked out for every state (with 0 present of them where there are
+ * none); for a kind above the row only where some of it are, and nothing is set elsewhere. */
 struct chain {
     int kinds, moving, low; /* first `moving` that are ever away, of these first `low` in a row */
     int of[K];              /* what the caller calls a kind */
@@ -75,13 +75,13 @@ static const double *leave_of(const struct chain *c, int k)
     return c->leave + (size_t)k * c->stride;
 }
 
-/* NOLINTBEGIN(clang-analyzer-core.*): all `states` are set before they are read; that they are the product of
- * what the kinds count is more than clang-tidy follows */
+/* NOLINTBEGIN(clang-analyzer-core.*): all `states` are set before they are read; that they are the
+ * product of what the kinds count is more than clang-tidy follows */
 
 /* ---- the states, and what the policy says about them ---- */
 
-/* Every state so far with 0 to count of kind k. p is weighed by the ways to choose them, times `odds`
- * for each, against the likelier end so that nothing overflows. */
+/* Every state so far with 0 to count of kind k. p is weighed by the ways to choose them, times
+ * `odds` for each, against the likelier end so that nothing overflows. */
 static void now_and_then(struct chain *c, int k, const struct presence_kind *kind, double odds)
 {
     const size_t before = c->states;
@@ -274,8 +274,8 @@ static void sum_leaving(const struct chain *c, double sum[K])
     }
 }
 
-/* How many of each kind are present, times the sum of p, which is returned: states that differ in the
- * highest kind only are added up, then it is gone. */
+/* How many of each kind are present, times the sum of p, which is returned: states that differ in
+ * the highest kind only are added up, then it is gone. */
 static double sum_here(const struct chain *c, double sum[K])
 {
     double p[S];
@@ -385,8 +385,8 @@ static void neighbours_of(const struct chain *c, uint8_t here[K][S], size_t s, s
     }
 }
 
-/* The chain seen only while an even number is present: q[i][j] is the rate from the i-th such state to
- * the j-th, through the odd ones, which have no odd neighbours. Returns how many there are. */
+/* The chain seen only while an even number is present: q[i][j] is the rate from the i-th such state
+ * to the j-th, through the odd ones, which have no odd neighbours. Returns how many there are. */
 static size_t without_odd(const struct chain *c, uint8_t here[K][S], size_t even[EXACT],
                           double q[HALF][HALF])
 {

@@ -1,10 +1,10 @@
-/* policy/route_affinity.c - a session stays with its replica (for its cache, or its state). Consistent: each
- * session has a sequence of places of its own, drawn from its number (SplitMix64, Steele et al. 2014), and
- * goes to the first of them where a replica is up. A replica that comes takes only the sessions that now meet
- * it first, one in n; of one that goes only its own sessions move, evenly to the others; when it comes back
- * they do too. The first place of a user of a closed loop is that of his number, in turn: as many replicas as
- * people are one each. Requests without a session go in turn.
- * Expected cost: places / replicas up. */
+/* policy/route_affinity.c - a session stays with its replica (for its cache, or its state).
+ * Consistent: each session has a sequence of places of its own, drawn from its number (SplitMix64,
+ * Steele et al. 2014), and goes to the first of them where a replica is up. A replica that comes
+ * takes only the sessions that now meet it first, one in n; of one that goes only its own sessions
+ * move, evenly to the others; when it comes back they do too. The first place of a user of a closed
+ * loop is that of his number, in turn: as many replicas as people are one each. Requests without a
+ * session go in turn. Expected cost: places / replicas up. */
 #include "engine/route.h"
 
 static uint64_t splitmix(uint64_t x)

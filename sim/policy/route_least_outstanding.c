@@ -1,4 +1,5 @@
-/* policy/route_least_outstanding.c - the replica with the fewest requests, waiting and in service. */
+/* policy/route_least_outstanding.c - the replica with the fewest requests, waiting and in
+ * service. */
 #include "engine/route.h"
 
 static double score(const struct route_replica *r)

@@ -1,5 +1,5 @@
-/* policy/route_shortest_queue.c - join the shortest queue: the replica with the fewest waiting requests;
- * one that is free before one that is busy. */
+/* policy/route_shortest_queue.c - join the shortest queue: the replica with the fewest waiting
+ * requests; one that is free before one that is busy. */
 #include "engine/route.h"
 
 static double score(const struct route_replica *r)

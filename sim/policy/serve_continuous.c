@@ -493,7 +493,8 @@ static int64_t whole_steps(const struct engine *e, double done_ns)
     return m < e->m ? m : e->m;
 }
 
-/* Only who comes first in the waiting list, and finds a place, can change anything before the batch does. */
+/* Only who comes first in the waiting list, and finds a place, can change anything before the batch
+ * does. */
 static double cut(void *state, double done_ns)
 {
     struct engine *e = state;

@@ -1,5 +1,5 @@
-/* policy/serve_fixed.c - batches of one size: a replica waits until so many are there. What is left at the
- * end, when no more will come, goes as a smaller batch. */
+/* policy/serve_fixed.c - batches of one size: a replica waits until so many are there. What is left
+ * at the end, when no more will come, goes as a smaller batch. */
 #include "engine/serve.h"
 #include "policy/batch.h"
 

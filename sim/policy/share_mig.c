@@ -259,7 +259,8 @@ static const char *bind_period(struct mig *p, struct arena *a)
                         simtime_s(p->period), least_s);
 }
 
-/* What copies get together: measured, or part of the bus's rate; without either no limit is known. */
+/* What copies get together: measured, or part of the bus's rate; without either no limit is
+ * known. */
 static double bus_rate(const struct card_type *type)
 {
     const struct param *known = type->profile->param;
@@ -382,7 +383,8 @@ static double common_clock(const struct mig *p, const struct share_view *v)
     return busy > 0 ? fmin(1.0, (1.0 - p->power_loss) / cbrt(busy)) : 1.0;
 }
 
-/* Nobody gets more than the level, and who wants less gets that: the level at which the bus is full. */
+/* Nobody gets more than the level, and who wants less gets that: the level at which the bus is
+ * full. */
 static double bus_level(double bus, const struct share_view *v, const double speed[])
 {
     double level = bus / (double)v->n;

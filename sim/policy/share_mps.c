@@ -1,8 +1,8 @@
 /* policy/share_mps.c - kernels of all clients run at the same time (CUDA MPS).
  *
  * While it is on the card, client i takes part w_i of the SMs (its width, cut by its cap) and, in
- * memory-bound phases, part b_i of the bandwidth. When those present ask for more than the card has,
- * all slow down in proportion; a cycle takes
+ * memory-bound phases, part b_i of the bandwidth. When those present ask for more than the card
+ * has, all slow down in proportion; a cycle takes
  *
  *     host_i off the card, and on it compute_i x stretch_i x crowd(W) + memory_i x crowd(max(W, B))
  *
@@ -26,16 +26,16 @@
  * The cap holds on an idle card too: the Kubernetes plugin gives every client 1/slots of SMs and
  * memory (k8s-device-plugin PR 1655); `"cap": 1` leaves clients uncapped.
  *
- * Clients share one server, so the fatal fault of one ends all: on Volta and later those of the cards it
- * uses (CUDA MPS documentation, error containment), before that all of the server, which serves the
- * node.
+ * Clients share one server, so the fatal fault of one ends all: on Volta and later those of the
+ * cards it uses (CUDA MPS documentation, error containment), before that all of the server, which
+ * serves the node.
  *
  * A server serves one user at a time, so jobs of different users do not meet on a card (CUDA MPS
- * documentation: the daemon has the next user wait; USERS.md A06); `"users": "any"` where all clients
- * have the same user id, as the pods of a Kubernetes cluster often do.
+ * documentation: the daemon has the next user wait; USERS.md A06); `"users": "any"` where all
+ * clients have the same user id, as the pods of a Kubernetes cluster often do.
  *
- * A server takes a limited number of clients of a card: 16 before Volta, 48 since, 60 from CUDA 13.1 on
- * (CUDA MPS documentation, client-server connection limits). */
+ * A server takes a limited number of clients of a card: 16 before Volta, 48 since, 60 from CUDA
+ * 13.1 on (CUDA MPS documentation, client-server connection limits). */
 #include "base/err.h"
 #include "policy/blast.h"
 #include "policy/bytes.h"

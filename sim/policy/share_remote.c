@@ -11,9 +11,9 @@
  * rate), so they wait for each other: with b = pcie_Bps / pcie the part of an isolated second that
  * was spent on the bus, every card's tenant is off the link for
  *     1 + calls - b      and needs it for      b + pcie_Bps x max(0, 1/network - 1/pcie)
- * seconds, and the link is a processor-sharing station (policy/timeshare.h, exact). "card": a link for
- * each card. A gang with several cards on one node meets itself there, and runs at the speed of its
- * slowest card. */
+ * seconds, and the link is a processor-sharing station (policy/timeshare.h, exact). "card": a link
+ * for each card. A gang with several cards on one node meets itself there, and runs at the speed of
+ * its slowest card. */
 #include "base/err.h"
 #include "engine/share.h"
 #include "policy/bytes.h"

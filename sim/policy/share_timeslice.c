@@ -1,17 +1,17 @@
 /* policy/share_timeslice.c - tenants take turns on the whole card, one context at a time.
  *
- * Slots limit admission and give neither a share nor memory (device-plugin semantics, USERS.md
- * part 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails),
- * "reserve" (the scheduler counts bytes), or "swap" (unified memory with turns long enough, as nvshare
- * does: what does not fit lies on the host, and whoever gets the turn brings his own in and pushes
- * others' out; USERS.md X04). `fault`:
- * contexts have address spaces of their own, but the device plugin promises no fault isolation and
- * reports disagree (USERS.md X09), so how far a fault reaches is a parameter.
+ * Slots limit admission and give neither a share nor memory (device-plugin semantics, USERS.md part
+ * 0). `memory`: "unchecked" as on real clusters (the one that allocates last fails), "reserve" (the
+ * scheduler counts bytes), or "swap" (unified memory with turns long enough, as nvshare does: what
+ * does not fit lies on the host, and whoever gets the turn brings his own in and pushes others'
+ * out; USERS.md X04). `fault`: contexts have address spaces of their own, but the device plugin
+ * promises no fault isolation and reports disagree (USERS.md X09), so how far a fault reaches is a
+ * parameter.
  *
- * `vgpu` makes it a hypervisor's time-sliced vGPUs: each has 1/slots of the frame buffer, its context
- * inside, as a partition (an allocation beyond fails however much the others leave), `overhead` is
- * what the hypervisor costs, and turns follow one of the vendor's schedulers (NVIDIA vGPU
- * documentation):
+ * `vgpu` makes it a hypervisor's time-sliced vGPUs: each has 1/slots of the frame buffer, its
+ * context inside, as a partition (an allocation beyond fails however much the others leave),
+ * `overhead` is what the hypervisor costs, and turns follow one of the vendor's schedulers (NVIDIA
+ * vGPU documentation):
  *   best_effort  round robin among those with work, as without a hypervisor
  *   equal_share  each vGPU that exists has an equal part of the time, used or not: host_i off the
  *                card, and n x (compute_i + memory_i) on it
@@ -108,9 +108,9 @@ static bool swaps(const void *params)
     return ((const struct timeslice *)params)->memory == MEMORY_SWAP;
 }
 
-/* Seconds that a resident's turn begins with: its own bytes come in and as many go out, as far as all
- * together exceed the card. The one whose turn is next was away longest, so it is the one that was pushed
- * out. */
+/* Seconds that a resident's turn begins with: its own bytes come in and as many go out, as far as
+ * all together exceed the card. The one whose turn is next was away longest, so it is the one that
+ * was pushed out. */
 static double swap_s(const struct share_view *v, size_t i)
 {
     const struct gpu_spec *gpu = v->type->gpu;

@@ -1,8 +1,8 @@
 /* policy/share_whole.c - one job, one card: the yardstick. A fraction takes a card alone.
  *
- * `overcommit` N > 1 lets N jobs onto a card that each believe it is theirs, as an operator does who
- * counts cards twice: nobody counts bytes, so whoever allocates last runs out of memory (a job that
- * states no need takes the card, and so its neighbour's); the driver hands out turns as under
+ * `overcommit` N > 1 lets N jobs onto a card that each believe it is theirs, as an operator does
+ * who counts cards twice: nobody counts bytes, so whoever allocates last runs out of memory (a job
+ * that states no need takes the card, and so its neighbour's); the driver hands out turns as under
  * "timeslice" (policy/timeshare.h), so a job's time depends on who comes and goes. */
 #include "policy/bytes.h"
 #include "policy/timeshare.h"

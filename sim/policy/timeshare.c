@@ -49,13 +49,14 @@ static double stretch_of(const struct turn_taker *t, double switch_ratio)
 
 /* ---- equal parts: the product form ---- */
 
-/* With delays z and demands d, the probability that exactly the set S is at the card is proportional to
+/* With delays z and demands d, the probability that exactly the set S is at the card is
+ * proportional to
  *
  *     |S|! x stretch^max(0, |S| - 1) x product of d over S x product of z over the rest
  *
- * G is the sum over all sets, and the rate of resident i is d(log G)/d(z_i): the sum without i over the
- * sum with it. Put stretch x d for d: G = (sum of |S|! products + (stretch - 1) x product of all z) /
- * stretch. `scaled` holds z and stretch x d with the sum 1, so that no sum overflows. */
+ * G is the sum over all sets, and the rate of resident i is d(log G)/d(z_i): the sum without i over
+ * the sum with it. Put stretch x d for d: G = (sum of |S|! products + (stretch - 1) x product of
+ * all z) / stretch. `scaled` holds z and stretch x d with the sum 1, so that no sum overflows. */
 struct scaled {
     double away, there, scale, stretch;
 };
@@ -67,8 +68,8 @@ static struct scaled scaled_of(const struct turn_taker *t, double switch_ratio)
     return (struct scaled){ t->delay / scale, stretch * t->demand / scale, scale, stretch };
 }
 
-/* upto[k][m]: the sum over sets of m among the first k. A resident makes it away x upto[k][m] +
- * m x there x upto[k][m - 1]. The derivatives run back through the same sums; everything is positive,
+/* upto[k][m]: the sum over sets of m among the first k. A resident makes it away x upto[k][m] + m x
+ * there x upto[k][m - 1]. The derivatives run back through the same sums; everything is positive,
  * so nothing cancels. */
 static void solve_direct(const struct turn_taker *t, size_t n, double switch_ratio, double speed[])
 {
@@ -316,8 +317,8 @@ static void hold_to_card(const struct favours *w, double rate[])
     }
 }
 
-/* Schweitzer's fixed point: the others that one meets are those of the full network; of a kind that is
- * favoured they count more. */
+/* Schweitzer's fixed point: the others that one meets are those of the full network; of a kind that
+ * is favoured they count more. */
 static void solve_approximate(const struct favours *w, double rate[])
 {
     double active[TIMESHARE_MAX];
@@ -435,11 +436,11 @@ void timeshare_weighted(const struct turn_taker *t, const double weight[], size_
 
 /* ---- ceilings ---- */
 
-/* A throttled resident sleeps: stretch its delay until its cycle takes 1/cap, which frees the card for
- * the others and may push another one to its cap. The delays that settle are the only ones: they
- * minimise the sum of cap x delay - log G, which is convex. Each round moves on along the direction
- * of the last one by what the two together suggest (Anderson 1965, one step back), within limits.
- * Speeds are those of the product form times `factor` (NULL: 1). */
+/* A throttled resident sleeps: stretch its delay until its cycle takes 1/cap, which frees the card
+ * for the others and may push another one to its cap. The delays that settle are the only ones:
+ * they minimise the sum of cap x delay - log G, which is convex. Each round moves on along the
+ * direction of the last one by what the two together suggest (Anderson 1965, one step back), within
+ * limits. Speeds are those of the product form times `factor` (NULL: 1). */
 static void hold_back(const struct turn_taker *t, const double cap[], size_t n, double switch_ratio,
                       const double factor[], double settled, struct turn_taker held[],
                       double speed[])
@@ -485,9 +486,9 @@ static double misses(const struct turn_taker *t, const struct turn_taker held[],
     return worst;
 }
 
-/* What the chain makes of the product form changes little with the delays. So they settle with the last
- * answer's factor, then the chain is asked again: each time the factor is wrong by thousands of times
- * less. */
+/* What the chain makes of the product form changes little with the delays. So they settle with the
+ * last answer's factor, then the chain is asked again: each time the factor is wrong by thousands
+ * of times less. */
 static void hold_back_chain(const struct turn_taker *t, const double cap[], size_t n,
                             double switch_ratio, struct turn_taker held[], double speed[])
 {

@@ -141,7 +141,8 @@ static void price_flips(struct decision *d, const struct drawn *x, struct arena 
     d->n_flips += added;
 }
 
-/* How sure the recommendation is; where another is the cheaper one more often, that one is named. */
+/* How sure the recommendation is; where another is the cheaper one more often, that one is
+ * named. */
 static void say_chance(struct decision *d, struct arena *a)
 {
     const struct decision_option *best = NULL, *most = NULL;

@@ -1,6 +1,6 @@
-/* whatif/chances.h - how sure a decision is: with the prices drawn from their ranges and the simulated
- * replications drawn at random, how often each policy is the cheapest, and whether it differs from the
- * recommended one at all.
+/* whatif/chances.h - how sure a decision is: with the prices drawn from their ranges and the
+ * simulated replications drawn at random, how often each policy is the cheapest, and whether it
+ * differs from the recommended one at all.
  *
  * The cost is that of the decision's unit (metrics/decide.h); the draws are common to all
  * policies (cost/montecarlo.h). Their medians then decide instead of the stated prices: of

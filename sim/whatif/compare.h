@@ -1,19 +1,18 @@
 /* whatif/compare.h - do two result folders differ by more than chance?
  *
- * From stored files alone: result.json says what was run, jobs.csv what became of every job. Policies
- * meet by name; jobs submitted during the warm-up do not count.
+ * From stored files alone: result.json says what was run, jobs.csv what became of every job.
+ * Policies meet by name; jobs submitted during the warm-up do not count.
  *
- * Paired (the default): both runs must have met the same work with the same seed. A job of one is set
- * against the same job of the other (job_id and submit_s), metric by metric, where both have the
- * figure. Neighbouring jobs share a queue and are not independent, so the differences are put into 32
- * windows of submit time and the interval comes from the delete-one jackknife over windows
- * (whatif/interval.h). Fewer than 8 windows with jobs: paired t over the jobs.
- * Unpaired: each run's own mean with the jackknife over its windows; Welch's interval of the
- * difference.
+ * Paired (the default): both runs must have met the same work with the same seed. A job of one is
+ * set against the same job of the other (job_id and submit_s), metric by metric, where both have
+ * the figure. Neighbouring jobs share a queue and are not independent, so the differences are put
+ * into 32 windows of submit time and the interval comes from the delete-one jackknife over windows
+ * (whatif/interval.h). Fewer than 8 windows with jobs: paired t over the jobs. Unpaired: each run's
+ * own mean with the jackknife over its windows; Welch's interval of the difference.
  *
- * Significance by Holm's procedure (Scandinavian Journal of Statistics 6, 1979) at 5 % over all rows, so
- * that two runs without a real difference are called different at most once in twenty comparisons of
- * folders, however many policies and metrics they have.
+ * Significance by Holm's procedure (Scandinavian Journal of Statistics 6, 1979) at 5 % over all
+ * rows, so that two runs without a real difference are called different at most once in twenty
+ * comparisons of folders, however many policies and metrics they have.
  *
  * Memory: bounded (about 80 MiB), whatever the number of jobs: jobs are joined in passes by hash.
  * O(rows x passes x policies). Threads: call from one. Ownership: the arena. */
@@ -45,8 +44,8 @@ struct compare_row {
     double first, second;       /* means over those jobs */
     struct interval difference; /* second - first */
     bool by_windows;            /* else over jobs */
-    /* As many independent jobs (unpaired: of the side that has fewer) would say as much: variance of a job's
-     * value over the squared standard error. NAN: no interval, or nothing varies. */
+    /* As many independent jobs (unpaired: of the side that has fewer) would say as much: variance
+     * of a job's value over the squared standard error. NAN: no interval, or nothing varies. */
     double effective_n;
     /* runs of that many times the length would just tell a difference of this size from none;
      * NAN: it is significant, none at all, or has no interval */
@@ -77,8 +76,8 @@ struct comparison {
     bool significant;   /* any */
 };
 
-/* ERR_IO, ERR_INPUT (also for work or seeds that differ, unless `unpaired`). `join`: jobs of a pass,
- * 0 = COMPARE_JOIN. */
+/* ERR_IO, ERR_INPUT (also for work or seeds that differ, unless `unpaired`). `join`: jobs of a
+ * pass, 0 = COMPARE_JOIN. */
 int compare_folders(struct comparison *out, const char *first, const char *second, bool unpaired,
                     size_t join, struct arena *a, struct err *e);
 

@@ -41,7 +41,8 @@ static void add(struct list *l, const struct crosscheck *c)
                                : c->simulated < c->low - room || c->simulated > c->high + room);
 }
 
-/* Time of a request alone on what a replica has of a card, over its size; NAN: replicas share cards. */
+/* Time of a request alone on what a replica has of a card, over its size; NAN: replicas share
+ * cards. */
 static double stretch(const struct plan *p, size_t k, bool *turns)
 {
     struct symtab *names = symtab_create();

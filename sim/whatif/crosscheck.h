@@ -1,10 +1,10 @@
-/* whatif/crosscheck.h - what a formula says of a simulated service (model/queues.h, model/llm_step.h), beside
- * what the simulation says: `gpusim check --explain`.
+/* whatif/crosscheck.h - what a formula says of a simulated service (model/queues.h,
+ * model/llm_step.h), beside what the simulation says: `gpusim check --explain`.
  *
- * Covered: Poisson arrivals that are served one at a time (M/G/c by Kimura's approximation for one queue, c
- * separate M/G/1 for a random split, M/G/1 processor sharing for replicas that take turns on one card),
- * closed loops of users (bounds), and language models (the closed form of their engine). What has no formula
- * is said so. Pure; memory from the arena. */
+ * Covered: Poisson arrivals that are served one at a time (M/G/c by Kimura's approximation for one
+ * queue, c separate M/G/1 for a random split, M/G/1 processor sharing for replicas that take turns
+ * on one card), closed loops of users (bounds), and language models (the closed form of their
+ * engine). What has no formula is said so. Pure; memory from the arena. */
 #ifndef GPUSIM_WHATIF_CROSSCHECK_H
 #define GPUSIM_WHATIF_CROSSCHECK_H
 

@@ -44,8 +44,8 @@ struct grid {
     bool paired;     /* point i has value i of each axis: all designs but cross */
 };
 
-/* `option`: what the axes were given as, for errors ("--vary"). `design`: NULL is cross; any other needs an
- * axis. */
+/* `option`: what the axes were given as, for errors ("--vary"). `design`: NULL is cross; any other
+ * needs an axis. */
 int grid_parse(struct grid *out, struct arena *a, const char *option, const char *const *vary,
                size_t n, const char *design, struct err *e);
 /* Value of an axis at a point. */
@@ -53,13 +53,14 @@ const char *grid_value(const struct grid *g, size_t point, size_t axis);
 /* "path=value" for each axis, from the arena. */
 const char **grid_set(const struct grid *g, size_t point, struct arena *a);
 
-/* Which part of a job array this process is. Shards are counted from 1; 0 stands for the last one, so
- * that arrays counted from 0 work too. */
+/* Which part of a job array this process is. Shards are counted from 1; 0 stands for the last one,
+ * so that arrays counted from 0 work too. */
 struct shard {
     size_t index, count; /* 1 <= index <= count */
 };
-/* From "I/N"; NULL: from SLURM_ARRAY_TASK_ID, _COUNT, _MIN and _STEP, else from JOB_COMPLETION_INDEX
- * (from 0) and JOB_COMPLETION_COUNT, else 1/1. *from (may be NULL) says where it came from. */
+/* From "I/N"; NULL: from SLURM_ARRAY_TASK_ID, _COUNT, _MIN and _STEP, else from
+ * JOB_COMPLETION_INDEX (from 0) and JOB_COMPLETION_COUNT, else 1/1. *from (may be NULL) says where
+ * it came from. */
 int shard_parse(struct shard *out, const char *text, const char **from, struct err *e);
 /* Is run number `i` of this shard? */
 int shard_has(const struct shard *s, size_t i);

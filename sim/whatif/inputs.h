@@ -1,5 +1,5 @@
-/* whatif/inputs.h - every file that a loaded scenario is a function of, beside the scenario's own: for the
- * provenance in a result, and for the names of a sweep's points.
+/* whatif/inputs.h - every file that a loaded scenario is a function of, beside the scenario's own:
+ * for the provenance in a result, and for the names of a sweep's points.
  *
  * Ownership: paths are lent. Threads: plain data, but for the caller's callback. Errors: those
  * of the callback. */

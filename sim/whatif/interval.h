@@ -21,7 +21,8 @@ struct interval {
     double freedom;     /* degrees of freedom */
 };
 
-/* Any value that is not finite leaves no mean: the statistic does not exist in every replication. */
+/* Any value that is not finite leaves no mean: the statistic does not exist in every
+ * replication. */
 struct interval interval_student(const double *x, size_t n);
 
 struct batch {

@@ -8,8 +8,8 @@
 
 /* Catalogue name of "h100_sxm" and the like; other names as they are. */
 const char *llm_rows_card(const char *gpu);
-/* The model of scenarios/workloads/llm/ for "meta-llama/Llama-3.1-8B-Instruct" and the like; NULL: none
- * ships. */
+/* The model of scenarios/workloads/llm/ for "meta-llama/Llama-3.1-8B-Instruct" and the like; NULL:
+ * none ships. */
 const char *llm_rows_model(const char *model);
 
 int llm_rows_steps(struct llm_steps *steps, struct arena *a, struct err *e);

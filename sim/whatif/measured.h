@@ -52,8 +52,8 @@ int measured_open(struct measured **out, const char *path, const struct measured
 void measured_close(struct measured *m); /* accepts NULL */
 /* 1: *row is filled; 0: end; negative: error. */
 int measured_next(struct measured *m, void *row, struct err *e);
-/* How many of these columns the header lacks, optional numbers aside, and in *first (may be NULL) the
- * first of them; negative: error. */
+/* How many of these columns the header lacks, optional numbers aside, and in *first (may be NULL)
+ * the first of them; negative: error. */
 int measured_lacks(const char *path, const struct measured_column *columns, size_t n,
                    const char **first, struct err *e);
 /* An error about the row read last; returns ERR_INPUT. */

@@ -50,7 +50,8 @@ bool slo_holds(const struct slo *s, double v)
     BUG("no such comparison");
 }
 
-/* Is there a value that both allow? Ranges that meet share a limit, a place just beyond one or the middle. */
+/* Is there a value that both allow? Ranges that meet share a limit, a place just beyond one or the
+ * middle. */
 static bool agree(const struct slo *a, const struct slo *b)
 {
     const double low = fmin(a->limit, b->limit), high = fmax(a->limit, b->limit);
@@ -202,7 +203,8 @@ static int probe_gaps(struct search *s, int64_t least, struct err *e)
     return rc;
 }
 
-/* Runs of trials that meet below one that does not, and of those that do not above one that does. */
+/* Runs of trials that meet below one that does not, and of those that do not above one that
+ * does. */
 static void find_odd(struct search *s)
 {
     VEC(struct size_region) odd = { 0 };

@@ -1,30 +1,30 @@
-/* whatif/size.h - how many nodes are enough: the least-cost number for a policy at which every target
- * is met.
+/* whatif/size.h - how many nodes are enough: the least-cost number for a policy at which every
+ * target is met.
  *
- * A target is an expression on the policy's result, "jobs.wait_s.p99<=0.5". With generated work it is
- * judged on replications: met when its whole 95 % Student interval lies within it, missed when the
- * whole interval lies outside, and repeated (4, 8, 16 ... up to a budget) while the interval straddles
- * it; still undecided at the end counts as not met, and is called so. Intervals are looked at again
- * after each doubling, so they are a little too sure. A run that is unstable, fails, or has no such
- * statistic misses.
+ * A target is an expression on the policy's result, "jobs.wait_s.p99<=0.5". With generated work it
+ * is judged on replications: met when its whole 95 % Student interval lies within it, missed when
+ * the whole interval lies outside, and repeated (4, 8, 16 ... up to a budget) while the interval
+ * straddles it; still undecided at the end counts as not met, and is called so. Intervals are
+ * looked at again after each doubling, so they are a little too sure. A run that is unstable,
+ * fails, or has no such statistic misses.
  *
  * Whether a queue grows without end is a question to all replications together
  * (whatif/queue_runs.h): of single short runs many look as if it did.
  *
- * The search doubles from `min` until all targets are met, halves the gap, and then looks at the two
- * numbers below the answer, the two above it, and the middle of every gap between smaller numbers that
- * were tried. The response need not be monotone (gangs that no longer divide a fleet, MIG layouts): when
- * a smaller fleet meets the targets or a larger one misses them, everything from `min` to twice the
- * answer is tried, at most 512 numbers, and the odd regions are reported. `scan` tries every number.
- * What lies between numbers that were not tried is not known.
+ * The search doubles from `min` until all targets are met, halves the gap, and then looks at the
+ * two numbers below the answer, the two above it, and the middle of every gap between smaller
+ * numbers that were tried. The response need not be monotone (gangs that no longer divide a fleet,
+ * MIG layouts): when a smaller fleet meets the targets or a larger one misses them, everything from
+ * `min` to twice the answer is tried, at most 512 numbers, and the odd regions are reported. `scan`
+ * tries every number. What lies between numbers that were not tried is not known.
  *
- * `over` varies more of the scenario than the number of nodes (card types, MIG layouts, anything): each
- * policy is sized at each point of that grid, and the least cost over all of them is the answer. A point
- * that cannot be (slices that the card does not have) is kept with its reason.
+ * `over` varies more of the scenario than the number of nodes (card types, MIG layouts, anything):
+ * each policy is sized at each point of that grid, and the least cost over all of them is the
+ * answer. A point that cannot be (slices that the card does not have) is kept with its reason.
  *
- * What each nine costs: a target on a percentile is also sized at p90, p99 and p999, one on an attainment
- * at 0.9, 0.99 and 0.999, for the answer's policy and point, the other targets as they are.
- * Ownership: size_fini(). Threads: call from one. */
+ * What each nine costs: a target on a percentile is also sized at p90, p99 and p999, one on an
+ * attainment at 0.9, 0.99 and 0.999, for the answer's policy and point, the other targets as they
+ * are. Ownership: size_fini(). Threads: call from one. */
 #ifndef GPUSIM_WHATIF_SIZE_H
 #define GPUSIM_WHATIF_SIZE_H
 
@@ -56,7 +56,8 @@ enum verdict slo_judge(const struct slo *s, const double *x, size_t n, struct in
 
 /* The percentile that a target is about, "p99"; NULL: none. */
 const char *slo_percentile(const struct slo *s);
-/* The target with level + 1 nines in place of its own: false when it has none, or level >= SIZE_NINES. */
+/* The target with level + 1 nines in place of its own: false when it has none, or level >=
+ * SIZE_NINES. */
 bool slo_nines(const struct slo *s, size_t level, struct arena *a, struct slo *out);
 
 struct size_trial {
@@ -135,11 +136,11 @@ struct sizing {
     bool random;
 };
 
-/* ERR_USAGE for expressions, groups and paths that name nothing; ERR_INPUT for the scenario, or when no
- * point of `over` can be. */
+/* ERR_USAGE for expressions, groups and paths that name nothing; ERR_INPUT for the scenario, or
+ * when no point of `over` can be. */
 int size_run(struct sizing *s, const struct size_options *o, struct err *e);
-/* The policy and point that meet the targets at least cost, or with the fewest cards where some answer has no
- * cost; the first of equals. NULL: none meets them. */
+/* The policy and point that meet the targets at least cost, or with the fewest cards where some
+ * answer has no cost; the first of equals. NULL: none meets them. */
 const struct size_answer *size_cheapest(const struct sizing *s);
 void size_fini(struct sizing *s); /* harmless on {0} */
 

@@ -43,8 +43,8 @@ static size_t budget(const struct sizing *s)
     return most < SIZE_MOST_RUNS ? most : SIZE_MOST_RUNS;
 }
 
-/* Load a point (NULL: the scenario as it is) with these nodes; `only` this policy (NULL: those asked
- * for). */
+/* Load a point (NULL: the scenario as it is) with these nodes; `only` this policy (NULL: those
+ * asked for). */
 static int load(struct runner *r, const struct sizing *s, const size_t *point, const char *path,
                 int64_t nodes, const char *only, size_t replication, struct err *e)
 {

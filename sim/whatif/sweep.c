@@ -193,7 +193,8 @@ static json_t *manifest_of(const struct planning *p)
     return m;
 }
 
-/* A folder may be resumed, with more values or replications, by the same program and scenario only. */
+/* A folder may be resumed, with more values or replications, by the same program and scenario
+ * only. */
 int sweep_folder_is_free(const char *dir, const json_t *manifest, struct err *e)
 {
     static const char *const same[] = { "gpusim_version", "scenario_sha256" };
@@ -219,7 +220,8 @@ static int by_hash(const void *a, const void *b)
     return c ? c : (*x > *y) - (*x < *y);
 }
 
-/* Points that come to the same scenario (4 and 4.0; a sample that met a value twice) are one run. */
+/* Points that come to the same scenario (4 and 4.0; a sample that met a value twice) are one
+ * run. */
 static void find_twins(struct sweep *s)
 {
     struct sweep_point **p = xcalloc(s->grid.n_points, sizeof(void *));

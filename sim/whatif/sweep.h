@@ -58,7 +58,8 @@ struct sweep {
 /* Load every point, name it, and look for what is done. Nothing is written. ERR_USAGE for axes and
  * paths; ERR_INPUT when no point can be loaded or `dir` holds another sweep. */
 int sweep_plan(struct sweep *s, const struct sweep_options *o, struct err *e);
-/* Run what is to do. ERR_IO when a result cannot be written, ERR_USAGE for a figure that names nothing. */
+/* Run what is to do. ERR_IO when a result cannot be written, ERR_USAGE for a figure that names
+ * nothing. */
 int sweep_run(struct sweep *s, struct err *e);
 /* Seconds that the runs to do would take, from timing the first and the last of them. */
 int sweep_estimate(struct sweep *s, double *seconds, struct err *e);
@@ -67,14 +68,16 @@ void sweep_fini(struct sweep *s); /* harmless on {0} */
 /* Path of a run's file below `dir`, from the arena. */
 const char *sweep_run_path(struct arena *a, const char *dir, const char *sha256,
                            size_t replication);
-/* The manifest of a folder, checked member by member; a new reference. ERR_INPUT; ERR_IO when there is none. */
+/* The manifest of a folder, checked member by member; a new reference. ERR_INPUT; ERR_IO when there
+ * is none. */
 int sweep_manifest_load(json_t **out, const char *dir, struct err *e);
-/* 0 when `dir` holds no sweep, or one of the same version and scenario as `manifest`; else ERR_INPUT. */
+/* 0 when `dir` holds no sweep, or one of the same version and scenario as `manifest`; else
+ * ERR_INPUT. */
 int sweep_folder_is_free(const char *dir, const json_t *manifest, struct err *e);
 int sweep_write_json(const char *path, const json_t *v, struct err *e);
 
-/* A run's file, checked member by member and to be that run; json_doc_fini() it. ERR_INPUT for one that
- * is damaged or another's. */
+/* A run's file, checked member by member and to be that run; json_doc_fini() it. ERR_INPUT for one
+ * that is damaged or another's. */
 int sweep_run_load(struct json_doc *out, const char *path, const char *sha256, size_t replication,
                    struct err *e);
 

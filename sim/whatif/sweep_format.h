@@ -1,5 +1,5 @@
-/* whatif/sweep_format.h - what the writers and the readers of a sweep's files agree on. For the files
- * of the sweep only. */
+/* whatif/sweep_format.h - what the writers and the readers of a sweep's files agree on. For the
+ * files of the sweep only. */
 #ifndef GPUSIM_WHATIF_SWEEP_FORMAT_H
 #define GPUSIM_WHATIF_SWEEP_FORMAT_H
 

@@ -1,4 +1,5 @@
-/* whatif/sweep_name.h - the name of a sweep's point: a hash of everything that its runs are a function of.
+/* whatif/sweep_name.h - the name of a sweep's point: a hash of everything that its runs are a
+ * function of.
  *
  * The version of the program, the resolved scenario, the choice of policies and figures, and the
  * contents of all files that whatif/inputs.h lists, each read once for all points. Ownership:

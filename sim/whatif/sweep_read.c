@@ -1,4 +1,5 @@
-/* What a sweep's folder holds, read back: the manifest and the runs, checked before anyone looks. */
+/* What a sweep's folder holds, read back: the manifest and the runs, checked before anyone
+ * looks. */
 #include "base/json_shape.h"
 #include "model/fields.h"
 #include "whatif/sweep.h"

@@ -3,10 +3,10 @@
  *
  * "one cost a version": the library's cost per launch that the version's other rows imply, for the
  * class signature (training or inference) that the row's text names. It stands for all bookkeeping
- * on the way of a call, locks included, so it is above the cost of a bare hook.
- * "default cost": the profile's figure, measured on bare hooks.
- * "compute quota": two always-busy tenants under "enforce": "bucket"; the figure is the larger one's
- * work over the smaller one's. Issue reports, so aside; naive is the ratio of the quotas. */
+ * on the way of a call, locks included, so it is above the cost of a bare hook. "default cost": the
+ * profile's figure, measured on bare hooks. "compute quota": two always-busy tenants under
+ * "enforce": "bucket"; the figure is the larger one's work over the smaller one's. Issue reports,
+ * so aside; naive is the ratio of the quotas. */
 #include "base/mem.h"
 #include "whatif/measured.h"
 #include "whatif/validate.h"

@@ -1,6 +1,6 @@
-/* whatif/valid_launch.c - what an interception library adds to a launch, to a context and to the start
- * of a process, against published pairs of native and hooked figures. All are ratios to native, or
- * to one process alone. Figures that their source calls bimodal are left out.
+/* whatif/valid_launch.c - what an interception library adds to a launch, to a context and to the
+ * start of a process, against published pairs of native and hooked figures. All are ratios to
+ * native, or to one process alone. Figures that their source calls bimodal are left out.
  *
  * A launch and wait is a job that does nothing else: launches_per_s = 1 / native time. */
 #include "base/mem.h"

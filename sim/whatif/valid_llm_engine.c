@@ -1,6 +1,7 @@
-/* Time per output token of whole engines (vLLM, SGLang, TensorRT-LLM) under a fixed number of users,
- * dense models: the closed form of model/llm_step.h with six constants for each model, card, engine
- * and precision. Every prediction is made with constants fitted to the other half of the group's rows. */
+/* Time per output token of whole engines (vLLM, SGLang, TensorRT-LLM) under a fixed number of
+ * users, dense models: the closed form of model/llm_step.h with six constants for each model, card,
+ * engine and precision. Every prediction is made with constants fitted to the other half of the
+ * group's rows. */
 #include "whatif/fit.h"
 #include "whatif/llm_rows.h"
 
@@ -38,7 +39,8 @@ struct data {
     int half;          /* ... that are odd or even in it */
 };
 
-/* Where the source does not say, vLLM serves bf16 and the others behave like fp8 (reference data). */
+/* Where the source does not say, vLLM serves bf16 and the others behave like fp8 (reference
+ * data). */
 static enum precision precision_of(const struct row *r)
 {
     const int p = precision_find(r->precision);

@@ -1,6 +1,6 @@
-/* Time of one step that may carry a prompt's chunk beside decoding sequences, Llama 3.1 8B on an RTX
- * 4090, and where its file lies beside it Qwen3 32B on two RTX PRO 6000: model/llm_step.h with the card's
- * constants that ship, and with constants fitted to every other row. */
+/* Time of one step that may carry a prompt's chunk beside decoding sequences, Llama 3.1 8B on an
+ * RTX 4090, and where its file lies beside it Qwen3 32B on two RTX PRO 6000: model/llm_step.h with
+ * the card's constants that ship, and with constants fitted to every other row. */
 #include "whatif/fit.h"
 #include "whatif/llm_rows.h"
 

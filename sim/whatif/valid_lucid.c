@@ -1,10 +1,11 @@
-/* whatif/valid_lucid.c - two training jobs on one card against how busy the card is while they share
- * it: averages over bands of utilisation (Lucid, ASPLOS 2023; the pairs themselves may not ship).
+/* whatif/valid_lucid.c - two training jobs on one card against how busy the card is while they
+ * share it: averages over bands of utilisation (Lucid, ASPLOS 2023; the pairs themselves may not
+ * ship).
  *
  * Both jobs of a pair are taken as alike, with the host share at which the card is as busy as the
- * middle of the band: utilisation counts time with a kernel of either, 1 - (host x speed)^2. The speed
- * is then that of "mps" without cap, at one width of kernels for all bands, fitted to the other bands;
- * "turns" is what "timeslice" says, which has nothing to fit. */
+ * middle of the band: utilisation counts time with a kernel of either, 1 - (host x speed)^2. The
+ * speed is then that of "mps" without cap, at one width of kernels for all bands, fitted to the
+ * other bands; "turns" is what "timeslice" says, which has nothing to fit. */
 #include "whatif/fit.h"
 #include "whatif/measured.h"
 #include "whatif/validate.h"
@@ -57,7 +58,8 @@ static double speed_at(const struct valid_share *share, double host, double widt
     return speed[0];
 }
 
-/* Speed of each at the host share that makes the card so busy: busy falls as the host share grows. */
+/* Speed of each at the host share that makes the card so busy: busy falls as the host share
+ * grows. */
 static double speed_when_busy(const struct valid_share *share, const struct band *b, double width)
 {
     const double wanted = (b->low + b->high) / 200;

@@ -1,8 +1,8 @@
-/* How many requests a second a card serves while 99 of 100 stay within a limit (MLPerf inference v1.0, server
- * scenario), from two figures of the card that know nothing of load: offline rate and latency of a single
- * stream. A batch takes a floor and its work (policy/batch.h, bend 1), as in the set mlperf_slice; Poisson
- * arrivals meet the batcher of a run (policy/serve_dynamic.c), which takes whatever waits; the rate is found
- * by bisection. Baseline: the offline rate. */
+/* How many requests a second a card serves while 99 of 100 stay within a limit (MLPerf inference
+ * v1.0, server scenario), from two figures of the card that know nothing of load: offline rate and
+ * latency of a single stream. A batch takes a floor and its work (policy/batch.h, bend 1), as in
+ * the set mlperf_slice; Poisson arrivals meet the batcher of a run (policy/serve_dynamic.c), which
+ * takes whatever waits; the rate is found by bisection. Baseline: the offline rate. */
 #include "base/rng.h"
 #include "engine/serve.h"
 #include "policy/batch.h"

@@ -1,7 +1,8 @@
-/* whatif/valid_orion.c - how much one microsecond more per GPU operation slows a model down when nothing
- * hides it (kernel profiles of Orion, EuroSys 2024, on a V100): the launch cost of "intercept" at
- * operations per second of the profile. Durations come from a kernel profiler, with all gaps left out, so
- * this checks the arithmetic of the cost, not how much of it real programs hide. */
+/* whatif/valid_orion.c - how much one microsecond more per GPU operation slows a model down when
+ * nothing hides it (kernel profiles of Orion, EuroSys 2024, on a V100): the launch cost of
+ * "intercept" at operations per second of the profile. Durations come from a kernel profiler, with
+ * all gaps left out, so this checks the arithmetic of the cost, not how much of it real programs
+ * hide. */
 #include "whatif/measured.h"
 #include "whatif/validate.h"
 

@@ -71,7 +71,8 @@ static bool host_bound(const struct series_row *r)
     return says(r->note, "host-bound") || says(r->workload, "host-bound");
 }
 
-/* Series that contradict another one of the same model: the source of the difference is the host. */
+/* Series that contradict another one of the same model: the source of the difference is the
+ * host. */
 static bool order_only(const struct series_row *r)
 {
     return says(r->note, "order only");

@@ -1,9 +1,9 @@
 /* whatif/validate.h - predicted against measured, for every reference set: the contract between
- * `gpusim validate` and a set. One file sim/whatif/valid_X.c defines `const struct valid_set valid_X`;
- * the registry valid_all[] is generated from the file names.
+ * `gpusim validate` and a set. One file sim/whatif/valid_X.c defines `const struct valid_set
+ * valid_X`; the registry valid_all[] is generated from the file names.
  *
- * A set reads measured rows (whatif/measured.h), asks the sharing models - the very functions that a
- * run asks, through valid_share_* - and puts a naive baseline beside them.
+ * A set reads measured rows (whatif/measured.h), asks the sharing models - the very functions that
+ * a run asks, through valid_share_* - and puts a naive baseline beside them.
  *
  * Where a set's rows come from, in order: the file that the user names; `file` under
  * scenarios/measured/ where it ships; `reference` under $GPUSIM_SHARED/reference/, for data whose
@@ -85,8 +85,8 @@ extern const struct valid_set *const valid_all[]; /* NULL-terminated, sorted by 
 const struct valid_set *valid_find(const char *name, const char **nearest); /* NULL: unknown */
 /* Path of the set's rows, from the arena; NULL: no data. */
 const char *valid_data(const struct valid_set *s, struct arena *a);
-/* The same, for a set that is asked about another file: rows that help to understand it (an anchor, a
- * native figure, other rows of a card). NULL: none, or `asked` is that file. */
+/* The same, for a set that is asked about another file: rows that help to understand it (an anchor,
+ * a native figure, other rows of a card). NULL: none, or `asked` is that file. */
 const char *valid_background(const struct valid_set *s, const char *asked, struct arena *a);
 
 /* A set's rows in groups, in order of first appearance, and whether the bars are met. */
@@ -125,8 +125,9 @@ struct valid_share {
     struct card_type type; /* the card with the profile defaults */
     void *params;
 };
-/* Policy `kind` ("mps") on `card` (name or alias) with parameters as JSON text ("{\"cap\": 1}"; NULL:
- * defaults), bound as a run binds them. ERR_INPUT when the card is unknown or cannot be shared so. */
+/* Policy `kind` ("mps") on `card` (name or alias) with parameters as JSON text ("{\"cap\": 1}";
+ * NULL: defaults), bound as a run binds them. ERR_INPUT when the card is unknown or cannot be
+ * shared so. */
 int valid_share_bind(struct valid_share *out, const struct world *w, struct arena *a,
                      const char *kind, const char *card, const char *params, struct err *e);
 /* The same with a calibrated profile instead of the defaults. */

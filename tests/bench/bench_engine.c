@@ -215,8 +215,8 @@ static void bench_waiting(long rows, const char *name_of, const char *backfill)
     }
 }
 
-/* The same work through the engine and through a plain scan of all who wait and all who run, which has the
- * rows in memory already and writes down nothing but starts. */
+/* The same work through the engine and through a plain scan of all who wait and all who run, which
+ * has the rows in memory already and writes down nothing but starts. */
 static void bench_scan(long waiting, long more, enum scan_rule rule, const char *backfill)
 {
     char trace[PATH], path[PATH], name[64];

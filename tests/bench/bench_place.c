@@ -1,11 +1,11 @@
-/* bench_place.c - placements alone, on a fleet like openb's: 1,213 nodes of 13 kinds with 6,212 cards,
- * CPU limits, and 151 kinds of requests for shares and whole cards. The fleet is filled, then each step
- * gives a random job back and places new ones until one does not fit.
+/* bench_place.c - placements alone, on a fleet like openb's: 1,213 nodes of 13 kinds with 6,212
+ * cards, CPU limits, and 151 kinds of requests for shares and whole cards. The fleet is filled,
+ * then each step gives a random job back and places new ones until one does not fit.
  *
- * Goal (DESIGN section 9): fgd 100,000 placements/s on 6,212 cards; a pick that finds nothing counts
- * as well. Below stand the ratios to a plain scan of every card of every node for every request.
- * Mutant: scoring all nodes again after every change.
- * Usage: bench_place [STEPS], default 200,000. */
+ * Goal (DESIGN section 9): fgd 100,000 placements/s on 6,212 cards; a pick that finds nothing
+ * counts as well. Below stand the ratios to a plain scan of every card of every node for every
+ * request. Mutant: scoring all nodes again after every change. Usage: bench_place [STEPS], default
+ * 200,000. */
 #include "tests/bench/bench.h"
 
 #include "base/err.h"

@@ -1,5 +1,5 @@
-/* bench_requests.c - how fast the native reader turns CSV into struct request_row, and two importers
- * read their formats. Usage: bench_requests [ROWS]. Prints rows/s and MB/s. */
+/* bench_requests.c - how fast the native reader turns CSV into struct request_row, and two
+ * importers read their formats. Usage: bench_requests [ROWS]. Prints rows/s and MB/s. */
 #include "model/requests.h"
 #include "tests/bench/bench.h"
 #include "traces/format.h"

@@ -1,10 +1,9 @@
 /* bench_services.c - services through the whole engine, from drawn arrivals to collected
  * statistics, in seconds of one core's time (so other work on the machine does not matter).
  *
- * Goals (DESIGN section 9, issue 7): 2 million generic requests per second, 1 million requests of language
- * models, load-aware routing at half of that or better. The last column is the ratio to the line above it
- * that says "reference".
- * Usage: bench_services [REQUESTS], default 2,000,000. */
+ * Goals (DESIGN section 9, issue 7): 2 million generic requests per second, 1 million requests of
+ * language models, load-aware routing at half of that or better. The last column is the ratio to
+ * the line above it that says "reference". Usage: bench_services [REQUESTS], default 2,000,000. */
 #include "tests/bench/bench.h"
 
 #include "base/err.h"

@@ -1,9 +1,8 @@
 /* bench_speeds.c - the question "how fast is everybody on this card?".
  *
- * Goals (issue of the sharing models): under 5 us for 8 residents with different signatures that were
- * never seen together, under 200 ns when they were. The last column is the ratio to the goal. CPU time
- * of the process, the best of a few tries.
- * Usage: bench_speeds. */
+ * Goals (issue of the sharing models): under 5 us for 8 residents with different signatures that
+ * were never seen together, under 200 ns when they were. The last column is the ratio to the goal.
+ * CPU time of the process, the best of a few tries. Usage: bench_speeds. */
 #include "tests/bench/bench.h"
 
 #include "base/err.h"

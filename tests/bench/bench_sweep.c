@@ -1,9 +1,10 @@
-/* bench_sweep.c - `gpusim sweep` over a trace of 10,000 jobs: points a second with one and with two threads,
- * what the second thread is worth, and what a trace in memory saves against parsing it in each run.
- * Usage: bench_sweep [POINTS [JOBS]] (default 200 and 10,000; the target of the design is 1,000 points of
- * 10,000 jobs in 60 s on two cores). Wall-clock time beside processor time: on a machine that others use only
- * the second says something, and parallel efficiency is then given by processor time too: work that two
- * threads do beyond what one does (waiting for each other costs no processor time; it shows in the first). */
+/* bench_sweep.c - `gpusim sweep` over a trace of 10,000 jobs: points a second with one and with two
+ * threads, what the second thread is worth, and what a trace in memory saves against parsing it in
+ * each run. Usage: bench_sweep [POINTS [JOBS]] (default 200 and 10,000; the target of the design is
+ * 1,000 points of 10,000 jobs in 60 s on two cores). Wall-clock time beside processor time: on a
+ * machine that others use only the second says something, and parallel efficiency is then given by
+ * processor time too: work that two threads do beyond what one does (waiting for each other costs
+ * no processor time; it shows in the first). */
 #include "bench.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* bench_tco.c - how long a stored result takes to be priced again: parsing result.json and the book, and
- * pricing every policy. Design: under 50 ms. Usage: bench_tco [SCENARIO]. */
+/* bench_tco.c - how long a stored result takes to be priced again: parsing result.json and the
+ * book, and pricing every policy. Design: under 50 ms. Usage: bench_tco [SCENARIO]. */
 #include "bench.h"
 
 #include "base/mem.h"

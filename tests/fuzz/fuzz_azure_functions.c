@@ -1,5 +1,5 @@
-/* fuzz_azure_functions.c - the azure-functions importer: invocations (2021), and counts (2019) with a
- * table of durations that is itself one of the fuzzed files, or a fixed one. */
+/* fuzz_azure_functions.c - the azure-functions importer: invocations (2021), and counts (2019) with
+ * a table of durations that is itself one of the fuzzed files, or a fixed one. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_azure_functions;

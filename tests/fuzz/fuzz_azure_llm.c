@@ -1,4 +1,5 @@
-/* fuzz_azure_llm.c - the azure-llm importer with its default options and with --image-tokens=576. */
+/* fuzz_azure_llm.c - the azure-llm importer with its default options and with
+ * --image-tokens=576. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_azure_llm;

@@ -1,4 +1,5 @@
-/* fuzz_burstgpt.c - the burstgpt importer with its default options and with --failures=keep, --spread=1. */
+/* fuzz_burstgpt.c - the burstgpt importer with its default options and with --failures=keep,
+ * --spread=1. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_burstgpt;

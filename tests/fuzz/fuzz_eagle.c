@@ -1,4 +1,5 @@
-/* fuzz_eagle.c - the eagle importer with its default options and in a zone that changes its clock. */
+/* fuzz_eagle.c - the eagle importer with its default options and in a zone that changes its
+ * clock. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_eagle;

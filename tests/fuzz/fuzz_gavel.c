@@ -1,5 +1,5 @@
-/* fuzz_gavel.c - the gavel importer: the input is a trace against a fixed throughput table, and it is a
- * throughput table for a fixed trace. */
+/* fuzz_gavel.c - the gavel importer: the input is a trace against a fixed throughput table, and it
+ * is a throughput table for a fixed trace. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_gavel;

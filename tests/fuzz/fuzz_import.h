@@ -1,5 +1,5 @@
-/* fuzz_import.h - one foreign format fed with bytes: it must end, and whatever it keeps must be a row
- * that the native writer and reader take and give back unchanged. */
+/* fuzz_import.h - one foreign format fed with bytes: it must end, and whatever it keeps must be a
+ * row that the native writer and reader take and give back unchanged. */
 #ifndef TESTS_FUZZ_IMPORT_H
 #define TESTS_FUZZ_IMPORT_H
 

@@ -1,5 +1,5 @@
-/* fuzz_kubernetes.c - the kubernetes importer: the input as pods with the default options, and as nodes
- * beside one pod. */
+/* fuzz_kubernetes.c - the kubernetes importer: the input as pods with the default options, and as
+ * nodes beside one pod. */
 #include "tests/fuzz/fuzz_import.h"
 
 extern const struct trace_format fmt_kubernetes;

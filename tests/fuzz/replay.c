@@ -1,6 +1,6 @@
-/* tests/fuzz/replay.c - run a fuzz target on the files of its corpus, without a fuzzer, so that every
- * build and every compiler replays what fuzzing once found. With no operand: tests/fuzz/corpus/NAME for
- * a program NAME_replay called fuzz_NAME_replay. TAP on stdout. */
+/* tests/fuzz/replay.c - run a fuzz target on the files of its corpus, without a fuzzer, so that
+ * every build and every compiler replays what fuzzing once found. With no operand:
+ * tests/fuzz/corpus/NAME for a program NAME_replay called fuzz_NAME_replay. TAP on stdout. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

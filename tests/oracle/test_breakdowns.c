@@ -3,12 +3,14 @@
  * Availability of what is up and down in turn: MTBF / (MTBF + MTTR); of a card on a node that
  * fails by itself, the product of both.
  *
- * M/M/1 whose server fails at rate xi whether it works or not and is repaired at rate eta, work resumed where
- * it stood (White and Christie, Operations Research 6, 1958): with arrivals l and service m,
+ * M/M/1 whose server fails at rate xi whether it works or not and is repaired at rate eta, work
+ * resumed where it stood (White and Christie, Operations Research 6, 1958): with arrivals l and
+ * service m,
  *     E[response] = ((xi + eta)^2 + m xi) / ((xi + eta) (m eta - l (xi + eta)))
  *
- * Lost work: a job of w seconds that starts again from nothing takes (e^(xi w) - 1) / xi on average when
- * repair is instant (Ross, Introduction to Probability Models, expected time to a run without a failure).
+ * Lost work: a job of w seconds that starts again from nothing takes (e^(xi w) - 1) / xi on average
+ * when repair is instant (Ross, Introduction to Probability Models, expected time to a run without
+ * a failure).
  *
  * Replications by seed, 24 for queues and 96 for availability, and the rule of test_queueing.c:
  * the 95 % interval holds the truth, and the mean is within 3 % of it. (With 24 the nodes missed

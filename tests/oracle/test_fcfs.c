@@ -1,6 +1,7 @@
-/* test_fcfs.c - strict first come, first served on flat pools, against results computed by others for
- * public traces: last end, sum of waits, longest wait, jobs that waited, mean turnaround, exactly.
- * The traces are imported by the program itself (GPUSIM_BIN) from the folder GPUSIM_SHARED.
+/* test_fcfs.c - strict first come, first served on flat pools, against results computed by others
+ * for public traces: last end, sum of waits, longest wait, jobs that waited, mean turnaround,
+ * exactly. The traces are imported by the program itself (GPUSIM_BIN) from the folder
+ * GPUSIM_SHARED.
  *
  * And a queue that needs no file: the same discipline written down again in twenty lines here.
  * Mutants: last-come-first-served, queue-overtaken-when-the-head-waits. */
@@ -92,9 +93,9 @@ static void reference(void **state)
     free(scenario);
 }
 
-/* Four nodes of four: on one node if it fits, else whole nodes ("yarn"). The published figures take the
- * first node that fits; those of the fullest one come from a small program of its own that gives
- * the published ones under first fit. */
+/* Four nodes of four: on one node if it fits, else whole nodes ("yarn"). The published figures take
+ * the first node that fits; those of the fullest one come from a small program of its own that
+ * gives the published ones under first fit. */
 static void gangs_on_nodes(void **state)
 {
     (void)state;
@@ -124,7 +125,8 @@ static void gangs_on_nodes(void **state)
 
 enum { JOBS = 400, UNITS = 13 };
 
-/* Starts at the earliest time not before its submit and the previous start with enough units free. */
+/* Starts at the earliest time not before its submit and the previous start with enough units
+ * free. */
 static void fcfs(const int64_t submit[], const int64_t length[], const int units[], int64_t start[])
 {
     int64_t end[JOBS], now = 0;

@@ -1,20 +1,19 @@
-/* test_fragmentation.c - the inflation experiment of Weng et al., "Beware of Fragmentation: Scheduling
- * GPU-Sharing Workloads with Fragmentation Gradient Descent" (USENIX ATC 2023), figures 7 and 9: pods of
- * the openb lists in random order, repeated until they ask for 130 % of 6,212 cards, on the 1,213 nodes
- * with cards; nobody leaves, who does not fit is dropped.
+/* test_fragmentation.c - the inflation experiment of Weng et al., "Beware of Fragmentation:
+ * Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent" (USENIX ATC 2023), figures
+ * 7 and 9: pods of the openb lists in random order, repeated until they ask for 130 % of 6,212
+ * cards, on the 1,213 nodes with cards; nobody leaves, who does not fit is dropped.
  *
  * Every placement must come within 0.3 points of the published mean over 10 seeds (clustering and
- * packing within 0.5 on the list that restricts pods to models); random, best_fit_node (the published
- * best fit) and fgd also in the fragments on the way there. All figures are printed beside the published
- * ones.
- * Unlike the published program, fgd learns the mix of pods as they come.
+ * packing within 0.5 on the list that restricts pods to models); random, best_fit_node (the
+ * published best fit) and fgd also in the fragments on the way there. All figures are printed
+ * beside the published ones. Unlike the published program, fgd learns the mix of pods as they come.
  *
  * Pods are driven through the placements here, without clock, which takes seconds; one run of the
  * program's engine is compared with that, card for card. The undisclosed cards of the list stand as
- * "generic"; which pods may use which (gpuspec33) is applied here.
- * 10 seeds of default, 2 of the other lists with a bound of 1.5 points; GPUSIM_SOAK: 10 of every list.
- * Sanitized builds: 1 seed of default, 1.5 points.
- * Mutants: ties in the order of the fleet (fgd loses 5 points); node limits ignored. */
+ * "generic"; which pods may use which (gpuspec33) is applied here. 10 seeds of default, 2 of the
+ * other lists with a bound of 1.5 points; GPUSIM_SOAK: 10 of every list. Sanitized builds: 1 seed
+ * of default, 1.5 points. Mutants: ties in the order of the fleet (fgd loses 5 points); node limits
+ * ignored. */
 #include "support/simulate.h"
 
 #include "base/mem.h"

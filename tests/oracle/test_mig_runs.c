@@ -1,9 +1,9 @@
-/* MIG cards over time, end to end, with answers worked out by hand: planned layouts against those made on
- * demand, what a mode change waits for (X02), several slices for one process (X01).
+/* MIG cards over time, end to end, with answers worked out by hand: planned layouts against those
+ * made on demand, what a mode change waits for (X02), several slices for one process (X01).
  *
- * On an A100-40GB a request for 1/8 takes a 1g.5gb (starts 0 to 6), one for 1/2 a 3g.20gb (0 and 4). With
- * the start rule "lowest" a 3g that comes first sits at 0 and leaves room for three 1g; a plan that knows
- * what comes puts it at 4, beside four. */
+ * On an A100-40GB a request for 1/8 takes a 1g.5gb (starts 0 to 6), one for 1/2 a 3g.20gb (0 and
+ * 4). With the start rule "lowest" a 3g that comes first sits at 0 and leaves room for three 1g; a
+ * plan that knows what comes puts it at 4, beside four. */
 #include "support/simulate.h"
 
 #include <math.h>
@@ -61,7 +61,8 @@ static void a_plan_knows_where(void **state)
     simulated_fini(&s);
 }
 
-/* What comes while instances are being made waits for them; two hours later the past repeats itself. */
+/* What comes while instances are being made waits for them; two hours later the past repeats
+ * itself. */
 static void the_last_period_is_the_forecast(void **state)
 {
     (void)state;
@@ -83,8 +84,9 @@ static void the_last_period_is_the_forecast(void **state)
     simulated_fini(&s);
 }
 
-/* A plan waits for nobody and moves nobody: what runs stays, and the rest is planned around it. The head
- * of a strict queue is not held up by a forecast of more valuable work for longer than a period. */
+/* A plan waits for nobody and moves nobody: what runs stays, and the rest is planned around it. The
+ * head of a strict queue is not held up by a forecast of more valuable work for longer than a
+ * period. */
 static void running_jobs_stay_and_the_head_is_served(void **state)
 {
     (void)state;
@@ -307,8 +309,8 @@ static void what_moves_try_in_vain_is_still_there(void **state)
     simulated_fini(&s);
 }
 
-/* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around those
- * that run. */
+/* X02: whole jobs need MIG off, and MIG goes off only on an empty card; slices are carved around
+ * those that run. */
 static void mode_change_needs_an_empty_card(void **state)
 {
     (void)state;
@@ -361,7 +363,8 @@ static void several_slices_for_one_process(void **state)
     simulated_fini(&s);
 }
 
-/* Both published ways, by name: a direct call 12 s, the GPU operator 113 s; and each as it is known. */
+/* Both published ways, by name: a direct call 12 s, the GPU operator 113 s; and each as it is
+ * known. */
 static void who_repartitions(void **state)
 {
     (void)state;

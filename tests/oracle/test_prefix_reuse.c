@@ -1,7 +1,8 @@
-/* Prefix reuse by the numbers of a trace's blocks: with a cache without bound on one replica the share of
- * input tokens found is what the trace allows, worked out here from the numbers alone; on the Mooncake
- * conversation trace 36.6 % of the blocks are reusable, as its description says. A smaller cache finds less,
- * and routes that know where a prompt's blocks lie, or keep sessions together, more than one that does not.
+/* Prefix reuse by the numbers of a trace's blocks: with a cache without bound on one replica the
+ * share of input tokens found is what the trace allows, worked out here from the numbers alone; on
+ * the Mooncake conversation trace 36.6 % of the blocks are reusable, as its description says. A
+ * smaller cache finds less, and routes that know where a prompt's blocks lie, or keep sessions
+ * together, more than one that does not.
  *
  * Mutant: prefix-hit-still-computed. */
 #include "support/simulate.h"
@@ -14,8 +15,9 @@
 
 enum { BLOCK = 512, MAX_IDS = 1 << 20 };
 
-/* The share that a cache without bound finds: a block counts when its number, and all in front of it in its
- * prompt, came before; at least one token of a prompt is computed. *blocks: the share of blocks. */
+/* The share that a cache without bound finds: a block counts when its number, and all in front of
+ * it in its prompt, came before; at least one token of a prompt is computed. *blocks: the share of
+ * blocks. */
 static double ideal(const char *csv, double *blocks)
 {
     bool *seen = xcalloc(MAX_IDS, sizeof *seen);

@@ -1,14 +1,14 @@
 /* test_queueing.c - the whole engine against queueing theory: reader, scheduler, residents, policy,
  * statistics. (test_mm1_queue.c does the bare event queue.)
  *
- * 24 independent replications of every model, master seed 3, which is the seed of test_mm1_queue.c and
- * was not tried out against others: of the 20 intervals below a true model misses one on average,
- * and a miss here has to be looked at, not reseeded. What did miss with seed 3 is said where it is.
- * Every interval (95 %, Student) must hold the truth and the mean be within 3 % of it.
+ * 24 independent replications of every model, master seed 3, which is the seed of test_mm1_queue.c
+ * and was not tried out against others: of the 20 intervals below a true model misses one on
+ * average, and a miss here has to be looked at, not reseeded. What did miss with seed 3 is said
+ * where it is. Every interval (95 %, Student) must hold the truth and the mean be within 3 % of it.
  *
- * Theory: Gross and Harris, Fundamentals of Queueing Theory, chapters 2 and 3 (Erlang C);
- * processor sharing: Kleinrock, Queueing Systems 2, section 4.4: mean response S / (1 - rho) whatever
- * the distribution of sizes. USERS.md A08 (table) and A09.
+ * Theory: Gross and Harris, Fundamentals of Queueing Theory, chapters 2 and 3 (Erlang C); processor
+ * sharing: Kleinrock, Queueing Systems 2, section 4.4: mean response S / (1 - rho) whatever the
+ * distribution of sizes. USERS.md A08 (table) and A09.
  *
  * Mutants: last-come-first-served, percentile-off-by-one, stability-never-doubted,
  * mva-forgets-the-queue. */

@@ -1,10 +1,10 @@
-/* test_scenarios.c - the users' questions (USERS.md part A) with their answers, replayed end to end: times
- * to the tick, money to 1e-6.
+/* test_scenarios.c - the users' questions (USERS.md part A) with their answers, replayed end to
+ * end: times to the tick, money to 1e-6.
  *
- * Mutants (tests/run_mutants.sh): easy-without-reservation (A11), memory-ignored-by-placement (A03),
- * energy-charged-to-each (energy), mig-share-is-slices-over-seven (7g), growth-before-ends (a hand-over
- * at one instant), gang-as-fast-as-its-first-card, stranded-slices-forgotten (A13), mps-cap-ignored
- * (A06), gang-node-rule-ignored (A10). */
+ * Mutants (tests/run_mutants.sh): easy-without-reservation (A11), memory-ignored-by-placement
+ * (A03), energy-charged-to-each (energy), mig-share-is-slices-over-seven (7g), growth-before-ends
+ * (a hand-over at one instant), gang-as-fast-as-its-first-card, stranded-slices-forgotten (A13),
+ * mps-cap-ignored (A06), gang-node-rule-ignored (A10). */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -138,8 +138,8 @@ static void overcommitted_cards(void **state)
     simulated_fini(&s);
 }
 
-/* X04: working sets of 32 GB, a link of 32 GB/s, turns of 30 s: 2 s of each hand-over are lost, 30/32 is
- * kept. Sets that fit together swap nothing; one that never fits is rejected. */
+/* X04: working sets of 32 GB, a link of 32 GB/s, turns of 30 s: 2 s of each hand-over are lost,
+ * 30/32 is kept. Sets that fit together swap nothing; one that never fits is rejected. */
 static void x04_swapping(void **state)
 {
     (void)state;
@@ -180,8 +180,9 @@ static void x04_swapping(void **state)
                     " 'z': {'compute': 1, 'sm_width': 1, 'footprint': '1 GiB'}}")
 #define PAIRS_HEAD "gpu,job_a,batch_a,job_b,batch_b,norm_a,norm_b,flags\n"
 
-/* Busy by their signatures, they would share the card; measured together they do better, unevenly. A
- * pair of the same job takes turns, and so do three of it. A job without pairs is left to the policy. */
+/* Busy by their signatures, they would share the card; measured together they do better, unevenly.
+ * A pair of the same job takes turns, and so do three of it. A job without pairs is left to the
+ * policy. */
 static void measured_pairs(void **state)
 {
     (void)state;
@@ -498,8 +499,8 @@ static void a13_charges(void **state)
         POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
         HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
         (const double[]){ 9.0 / 7, 9.0 / 7, 0, 0, 0, 3.0 / 7 }); /* the seventh slice is stranded */
-    /* by the larger of the shares: two 3g slices keep all memory from others and pay the whole card; beside
-     * two 2g slices a 3g one pays 1/2 of 1/2 + 2/7 + 2/7 */
+    /* by the larger of the shares: two 3g slices keep all memory from others and pay the whole
+     * card; beside two 2g slices a 3g one pays 1/2 of 1/2 + 2/7 + 2/7 */
     bill_by("max",
             POLICY("p", "'kind': 'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']"),
             HEAD "1,0,9999,0.5,a,p,1\n2,0,9999,0.5,b,p,1\n", names,
@@ -556,8 +557,9 @@ static void memory_counts(void **state)
 #undef HEAD
 }
 
-/* Rent on the simulated demand: two cards, jobs of 90 and 30 minutes one after the other on a card and
- * one of 60 on the other. As used 3 h; in steps of an hour 2 + 1 + 1. Occupied: none, one or two cards. */
+/* Rent on the simulated demand: two cards, jobs of 90 and 30 minutes one after the other on a card
+ * and one of 60 on the other. As used 3 h; in steps of an hour 2 + 1 + 1. Occupied: none, one or
+ * two cards. */
 static void rent_of_a_run(void **state)
 {
     (void)state;
@@ -583,7 +585,8 @@ static void rent_of_a_run(void **state)
     assert_close(sim_policy(&s, "used")->tco.total_usd, 2 * 3, 1e-9);
     assert_close(sim_policy(&s, "hourly")->tco.total_usd, 2 * 4, 1e-9);
     assert_close(sim_charge_usd(sim_policy(&s, "hourly"), "(idle)"), 0, 1e-12);
-    /* demand: 2 h of 4 nobody, 1 h one card, 1 h two; P(demand > 1) = 1/4 <= 0.35 < P(demand > 0) */
+    /* demand: 2 h of 4 nobody, 1 h one card, 1 h two; P(demand > 1) = 1/4 <= 0.35 < P(demand >
+     * 0) */
     const struct tco_result *t = &sim_policy(&s, "base")->tco;
     assert_close(t->base_cards, 1, 0);
     assert_close(t->total_usd, 0.7 * 4 + 2 * 1, 1e-9);
@@ -592,14 +595,15 @@ static void rent_of_a_run(void **state)
     assert_close(g->demand[0].hours, 2, 1e-12);
     assert_close(g->demand[2].hours, 1, 1e-12);
     assert_close(g->occupied_h, 3, 1e-12);
-    /* the commitment over all 8 card-hours, what overflows over the 3 that were used: 1.5 of them are a's */
+    /* the commitment over all 8 card-hours, what overflows over the 3 that were used: 1.5 of them
+     * are a's */
     assert_close(sim_job_of(&s, "base", "a")->cost_usd, 1.5 * (0.7 * 4 / 8 + 2.0 * 1 / 3), 1e-6);
     simulated_fini(&s);
 }
 
-/* Rented slices of a T4: a quarter at 0.49 USD/h, a half at twice that, nothing for what is not held.
- * 0.3 takes a half, 0.2 with 6 of 15 GiB too, 0.6 the whole card, 0.25 a quarter; a small slice is slow
- * for work that fills a card. */
+/* Rented slices of a T4: a quarter at 0.49 USD/h, a half at twice that, nothing for what is not
+ * held. 0.3 takes a half, 0.2 with 6 of 15 GiB too, 0.6 the whole card, 0.25 a quarter; a small
+ * slice is slow for work that fills a card. */
 static void rented_slices(void **state)
 {
     (void)state;
@@ -715,8 +719,8 @@ static void mps_users_do_not_meet(void **state)
 
 /* ---- pooled cards: jobs that share a node's link ---- */
 
-/* A GB/s of link, jobs that move a GB each second: z = d = 1. Alone at 1/2; two on a node at 1/2.5 and three
- * at 1/3.2 each (mean value analysis: 1.5 and 2.2 at the link). */
+/* A GB/s of link, jobs that move a GB each second: z = d = 1. Alone at 1/2; two on a node at 1/2.5
+ * and three at 1/3.2 each (mean value analysis: 1.5 and 2.2 at the link). */
 static void links_are_shared(void **state)
 {
     (void)state;
@@ -899,9 +903,9 @@ static void transfer_between_cards(void **state)
     simulated_fini(&s);
 }
 
-/* A fleet of three kinds of card, by the figures of their sheets: 312, 989.4 and 121 TFLOPS in bf16,
- * 2039, 3352 and 300 GB/s. "card" is what the trace recorded them on; a job that may run anywhere
- * takes time where it lands, and one that names its card takes what was recorded. */
+/* A fleet of three kinds of card, by the figures of their sheets: 312, 989.4 and 121 TFLOPS in
+ * bf16, 2039, 3352 and 300 GB/s. "card" is what the trace recorded them on; a job that may run
+ * anywhere takes time where it lands, and one that names its card takes what was recorded. */
 static void a_fleet_of_several_kinds(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* test_schedules.c - orders and backfill on the 60-job trace of Tiresias, against results computed by
- * others: mean turnaround, mean of turnaround less duration, last end, exactly. And on random work
- * against the rule written down again in forty lines: all who are in the system, by rank, each gets
- * its units or not.
+/* test_schedules.c - orders and backfill on the 60-job trace of Tiresias, against results computed
+ * by others: mean turnaround, mean of turnaround less duration, last end, exactly. And on random
+ * work against the rule written down again in forty lines: all who are in the system, by rank, each
+ * gets its units or not.
  *
  * Two rows of the published table need a word. "Fewest GPUs first" comes out only with
  * preemption. Two-queue LAS with gangs on nodes is published with the figures of the flat pool,
@@ -165,8 +165,8 @@ static int next_by_rank(enum rule rule, const struct work *w, int64_t now, const
     return best;
 }
 
-/* All who are there - or only those who wait, beside the others - by rank: each gets its units or not. False:
- * somebody waits. */
+/* All who are there - or only those who wait, beside the others - by rank: each gets its units or
+ * not. False: somebody waits. */
 static bool entitle(enum rule rule, enum fleet f, struct work *w, int64_t now, bool anew)
 {
     bool seen[JOBS] = { false }, all = true;
@@ -410,7 +410,8 @@ static void nobody_is_looked_for_who_is_gone(void **state)
     free(scenario);
 }
 
-/* j1 waits for the quota of a, which j0 has; that holds up nobody of b, so j2 starts when it comes. */
+/* j1 waits for the quota of a, which j0 has; that holds up nobody of b, so j2 starts when it
+ * comes. */
 static void a_quota_holds_up_nobody_else_where_ranks_preempt(void **state)
 {
     static const int start[] = { 0, 100, 2 };

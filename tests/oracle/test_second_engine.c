@@ -262,7 +262,8 @@ static void add_row(struct strbuf *b, int id, const struct second_job *j)
     strbuf_addc(b, '\n');
 }
 
-/* What the scenarios came to: a test that compares nothing but easy cases would not be worth much. */
+/* What the scenarios came to: a test that compares nothing but easy cases would not be worth
+ * much. */
 struct tally {
     int jobs, state[JOB_REJECTED + 1], oom, waited, overtook, gangs, shared, again, moves, struck;
 };
@@ -477,7 +478,8 @@ static void one(uint64_t seed, struct tally *tally)
     s.defrag = !s.elastic && !planned &&
                (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
     s.faults = mode(&s, "faults", 5);
-    /* What is told of many short attempts at rounded speeds may end just before or after the second. */
+    /* What is told of many short attempts at rounded speeds may end just before or after the
+     * second. */
     s.ties = chance(&s, 2) && s.kind != KIND_INTERCEPT && (!s.elastic || s.kind == KIND_WHOLE);
     s.limits = !chance(&s, 4);
     make_fleet(&s);

@@ -1,13 +1,15 @@
-/* test_second_services.c - services in the product against those of the second engine (support/second_service.h), on random small
- * scenarios: one to three services with batches, routers, limits, timeouts, scaling, cold starts, recorded requests
- * or users, and mostly jobs beside them, on cards that are shared in every way. Every request has the same fate
- * and begins and ends at the same time, every replica and job is on the same cards from and to the same time: to the nanosecond
- * where cards are not shared, else within APART_NS, since speeds are rounded. The counts, sums and percentiles
- * of the result are those of the second engine's requests.
+/* test_second_services.c - services in the product against those of the second engine
+ * (support/second_service.h), on random small scenarios: one to three services with batches,
+ * routers, limits, timeouts, scaling, cold starts, recorded requests or users, and mostly jobs
+ * beside them, on cards that are shared in every way. Every request has the same fate and begins
+ * and ends at the same time, every replica and job is on the same cards from and to the same time:
+ * to the nanosecond where cards are not shared, else within APART_NS, since speeds are rounded. The
+ * counts, sums and percentiles of the result are those of the second engine's requests.
  *
- * GPUSIM_SOAK=N replays N scenarios instead of 400 (40 under a sanitizer). Every scenario has a seed of its own,
- * which is printed when it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats it.
- * Mutants: service-drops-who-need-not-wait, service-who-goes-holds-back, service-slice-takes-no-longer. */
+ * GPUSIM_SOAK=N replays N scenarios instead of 400 (40 under a sanitizer). Every scenario has a
+ * seed of its own, which is printed when it fails: GPUSIM_TEST_SEED=<that> GPUSIM_SOAK=1 repeats
+ * it. Mutants: service-drops-who-need-not-wait, service-who-goes-holds-back,
+ * service-slice-takes-no-longer. */
 #include "support/second_scenes.h"
 #include "support/simulate.h"
 

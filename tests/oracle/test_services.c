@@ -1,8 +1,9 @@
 /* test_services.c - services against queueing theory, through the whole engine: generated arrivals,
  * routing, replicas as residents of cards, statistics. (test_queueing.c does the same with jobs.)
  *
- * 24 independent replications of every model, master seed 3 as in test_queueing.c, not tried out against
- * others. Every interval (95 %, Student) must hold the truth and the mean be within 3 % of it.
+ * 24 independent replications of every model, master seed 3 as in test_queueing.c, not tried out
+ * against others. Every interval (95 %, Student) must hold the truth and the mean be within 3 % of
+ * it.
  *
  * Theory: model/queues.h, whose own test has the figures of the textbooks; USERS.md A08, A09, A15.
  *
@@ -17,7 +18,8 @@
 
 enum { REPLICATIONS = 24 };
 
-/* A sanitizer costs tenfold: a tenth of the requests there, and only gross errors are looked for. */
+/* A sanitizer costs tenfold: a tenth of the requests there, and only gross errors are looked
+ * for. */
 static bool thorough(void)
 {
     const char *variant = getenv("GPUSIM_VARIANT");
@@ -115,9 +117,9 @@ static void erlang_c(void **state)
     }
 }
 
-/* Three servers are too few: said so, and no percentile is given. A pool with half the cards of a loaded one
- * is not as good: a public planner that frees a slot after S/n and also has n slots says the same p99 of 24
- * cards and of 2. */
+/* Three servers are too few: said so, and no percentile is given. A pool with half the cards of a
+ * loaded one is not as good: a public planner that frees a slot after S/n and also has n slots says
+ * the same p99 of 24 cards and of 2. */
 static void fewer_cards_hurt(void **state)
 {
     struct measured m, half;
@@ -137,8 +139,8 @@ static void fewer_cards_hurt(void **state)
     for (int k = 0; k < REPLICATIONS; k++) assert_true(m.p99_ms[k] < 20 && half.p99_ms[k] > 800);
 }
 
-/* A09. 49 requests/s. Requests that fill a card: 70/s on it, 10/s on a seventh of it (clients of MPS capped
- * to a seventh of the SMs each, the flat unit without overhead). */
+/* A09. 49 requests/s. Requests that fill a card: 70/s on it, 10/s on a seventh of it (clients of
+ * MPS capped to a seventh of the SMs each, the flat unit without overhead). */
 static void whole_or_sevenths(void **state)
 {
     static const char mps[] = "'kind': 'mps', 'slots': 7",
@@ -156,7 +158,8 @@ static void whole_or_sevenths(void **state)
     measure(&(struct model){ 1200, one, mps, WIDE SEVENTH, NULL }, &m);
     agrees("wide on sevenths, one queue: mean, ms", m.latency_ms,
            1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
-    /* Requests that fill a seventh at most take 100 ms wherever they run: the ranking turns round. */
+    /* Requests that fill a seventh at most take 100 ms wherever they run: the ranking turns
+     * round. */
 #define NARROW                                                                                     \
     "'arrivals': { 'kind': 'poisson', 'gap': '20.408163265 ms' },"                                 \
     " 'size': { 'kind': 'exponential', 'mean': '100 ms' }"
@@ -168,8 +171,8 @@ static void whole_or_sevenths(void **state)
            1e3 * (0.1 + mmc_wait_s(49, 0.1, 7)));
 }
 
-/* Time slices: up to 40 requests at work on one card, each on a replica of its own, are M/G/1 under processor
- * sharing, whose mean response depends on the mean size alone. */
+/* Time slices: up to 40 requests at work on one card, each on a replica of its own, are M/G/1 under
+ * processor sharing, whose mean response depends on the mean size alone. */
 static void processor_sharing(void **state)
 {
     static const char share[] = "'kind': 'timeslice', 'slots': 40, 'memory': 'unchecked'";
@@ -188,8 +191,8 @@ static void processor_sharing(void **state)
     agrees("sizes with cv 2 in turns: mean, ms", m.latency_ms, 1e3 * mg1_ps_response_s(1, 0.6));
 }
 
-/* A15: four people on a card, each away nine times as long as their requests take alone. Exact mean value
- * analysis of one delay and one processor-sharing station: 1.3576 times as slow as alone. */
+/* A15: four people on a card, each away nine times as long as their requests take alone. Exact mean
+ * value analysis of one delay and one processor-sharing station: 1.3576 times as slow as alone. */
 static void notebooks(void **state)
 {
     struct measured m;

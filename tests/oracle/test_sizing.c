@@ -1,15 +1,16 @@
 /* test_sizing.c - `gpusim size` against answers worked out on paper (USERS.md A08, A14, A15).
  *
- * A08: Poisson 8/s, exponential service 0.4 s, one request a card: 4 cards are enough by averages, 6 for
- * a 99th percentile of the wait of at most 0.5 s, 7 for 0.25 s; 3 are unstable and have no percentile.
- * Erlang C: P99 = ln(100 C(c, 3.2)) / (c / 0.4 - 8) = 2.044, 0.747, 0.363, 0.171 s for c = 4 .. 7.
+ * A08: Poisson 8/s, exponential service 0.4 s, one request a card: 4 cards are enough by averages,
+ * 6 for a 99th percentile of the wait of at most 0.5 s, 7 for 0.25 s; 3 are unstable and have no
+ * percentile. Erlang C: P99 = ln(100 C(c, 3.2)) / (c / 0.4 - 8) = 2.044, 0.747, 0.363, 0.171 s for
+ * c = 4 .. 7.
  *
- * A14: nodes of 20 requests/s at 0.80 USD/h against nodes of 90 requests/s at 3.00 USD/h, whole nodes only.
- * Which is cheaper flips with the rate: up to 60/s the small ones, to 90 the large, to 140 the small
- * again, to 180 the large.
+ * A14: nodes of 20 requests/s at 0.80 USD/h against nodes of 90 requests/s at 3.00 USD/h, whole
+ * nodes only. Which is cheaper flips with the rate: up to 60/s the small ones, to 90 the large, to
+ * 140 the small again, to 180 the large.
  *
- * A15: 20 notebooks of 8 GiB on cards of 40 GB that start at once: whole cards 20, four to a card 5,
- * slices of a MIG layout 7 (1g.5gb is too small, three 2g.10gb fit on a card). */
+ * A15: 20 notebooks of 8 GiB on cards of 40 GB that start at once: whole cards 20, four to a card
+ * 5, slices of a MIG layout 7 (1g.5gb is too small, three 2g.10gb fit on a card). */
 #include "support/simulate.h"
 
 #include "base/str.h"
@@ -72,7 +73,8 @@ static void quarter_of_a_second(void **state)
     erlang("jobs.wait_s.p99<=0.25", 7, 6, SIZE_MISSED);
 }
 
-/* Any mean at all: 4, the least that is stable. 3 has a mean that meets, and is refused for growing. */
+/* Any mean at all: 4, the least that is stable. 3 has a mean that meets, and is refused for
+ * growing. */
 static void by_averages(void **state)
 {
     static const char *const slo = "jobs.wait_s.mean<=1000";
@@ -100,8 +102,8 @@ static void unstable_has_no_percentile(void **state)
     size_fini(&s);
 }
 
-/* Runs of 200 s, in which single ones often look unstable although nothing is: five are still enough for a
- * 99th percentile of 0.9 s (0.747 s), two and three grow without end. */
+/* Runs of 200 s, in which single ones often look unstable although nothing is: five are still
+ * enough for a 99th percentile of 0.9 s (0.747 s), two and three grow without end. */
 static void short_runs(void **state)
 {
     static const char *const set[] = { "horizon=200 s", "warmup=0 s" };
@@ -254,8 +256,9 @@ static void notebooks_over_layouts(void **state)
 
 /* ---- A14 ---- */
 
-/* A card serves ten requests per second, so that nodes of 2 and of 9 cards are the two kinds of card of
- * the question; arrivals and service are constant: no request waits as soon as the rate is covered. */
+/* A card serves ten requests per second, so that nodes of 2 and of 9 cards are the two kinds of
+ * card of the question; arrivals and service are constant: no request waits as soon as the rate is
+ * covered. */
 static void whole_nodes(int rate, const char *least, int64_t small, int64_t large)
 {
     static const char scenario[] =

@@ -1,10 +1,11 @@
-/* test_speeds.c - how fast residents of one card are: the limits that hold exactly (DESIGN section 5),
- * time slicing against the Markov chain it stands for, quotas, and what each field of a work
+/* test_speeds.c - how fast residents of one card are: the limits that hold exactly (DESIGN section
+ * 5), time slicing against the Markov chain it stands for, quotas, and what each field of a work
  * signature does. Errors of what is solved approximately are printed and bounded by number of
  * residents.
  *
  * Mutants: switch-cost-dropped, turns-forget-the-queue, presence-without-balance,
- * presence-in-one-order, presence-forgets-an-odd-neighbour, hook-cost-dropped, a-ceiling-lends-nothing. */
+ * presence-in-one-order, presence-forgets-an-odd-neighbour, hook-cost-dropped,
+ * a-ceiling-lends-nothing. */
 #include "policy/timeshare.h"
 #include "support/simulate.h"
 
@@ -212,8 +213,8 @@ struct chain {
     const void *ctx;
 };
 
-/* Cycles per second: a resident's rate of leaving the card. States are the sets of those present; the
- * balance equations by elimination. */
+/* Cycles per second: a resident's rate of leaving the card. States are the sets of those present;
+ * the balance equations by elimination. */
 static void solve_chain(const struct chain *c, double *cycles)
 {
     const size_t states = (size_t)1 << c->n;
@@ -385,8 +386,8 @@ static void weighted_turns_are_the_chain(void **state)
     }
 }
 
-/* More than the 64 residents that are worked in one by one: one that never comes to the card changes
- * nothing, two kinds against the chain over their numbers, and the card is full. */
+/* More than the 64 residents that are worked in one by one: one that never comes to the card
+ * changes nothing, two kinds against the chain over their numbers, and the card is full. */
 static void many_residents(void **state)
 {
     (void)state;
@@ -744,8 +745,8 @@ static void slices(const struct plan *p, const struct signature *const sig[], in
     p->share->speeds(g->params, &v, speed);
 }
 
-/* Colfax Research, A30: 25.2 GB/s to one slice, 6.3 to each of four. Who wants less than a fourth is not
- * disturbed, and the rest share what is left. */
+/* Colfax Research, A30: 25.2 GB/s to one slice, 6.3 to each of four. Who wants less than a fourth
+ * is not disturbed, and the rest share what is left. */
 static void slices_share_the_bus(void **state)
 {
     struct runner r;
@@ -775,7 +776,8 @@ static void slices_share_the_bus(void **state)
     assert_close(speed[1], 1, 0);
     assert_close(speed[2], 1, 0);
     assert_close(speed[3], 10.5 / 25.2, 1e-12);
-    /* the default: 0.81 of the bus of the sheet, 31 GB/s; more than that one alone may still have */
+    /* the default: 0.81 of the bus of the sheet, 31 GB/s; more than that one alone may still
+     * have */
     slices(&r.plan[1], all, one, 4, speed);
     assert_close(speed[0], 0.25, 1e-12);
     copies.pcie_Bps = 31e9 * 0.81 / 2;
@@ -786,8 +788,9 @@ static void slices_share_the_bus(void **state)
     runner_fini(&r);
 }
 
-/* Four full-width compute slices of an A30 keep all SMs busy: the clock is 1 - loss, and so is each slice's
- * speed against alone. Three draw 3/4 of that: with a loss of 5 % the cap does not bind below 0.857. */
+/* Four full-width compute slices of an A30 keep all SMs busy: the clock is 1 - loss, and so is each
+ * slice's speed against alone. Three draw 3/4 of that: with a loss of 5 % the cap does not bind
+ * below 0.857. */
 static void slices_share_the_power_cap(void **state)
 {
     struct runner r;

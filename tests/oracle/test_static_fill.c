@@ -2,8 +2,8 @@
  * 1,523 listed nodes: 7,777 pods find a place, and the first that does not is row 7,720 (from 0).
  *
  * Pods and nodes are imported by the program itself (GPUSIM_BIN); the undisclosed cards of the node
- * list stand as "generic", since only their number counts here. CPU cores and host memory are limits.
- * Mutant: ignore the node limits (7,997 pods find a place). */
+ * list stand as "generic", since only their number counts here. CPU cores and host memory are
+ * limits. Mutant: ignore the node limits (7,997 pods find a place). */
 #include "support/simulate.h"
 
 #include "base/mem.h"

@@ -1,10 +1,10 @@
-/* test_turns.c - requests beside tenants that never leave a time-sliced card: the engine shares the card out
- * as a fluid (every tenant present gets its part all the time); here the same requests are served
- * turn by turn, by a few lines that share nothing with it.
+/* test_turns.c - requests beside tenants that never leave a time-sliced card: the engine shares the
+ * card out as a fluid (every tenant present gets its part all the time); here the same requests are
+ * served turn by turn, by a few lines that share nothing with it.
  *
- * Requests of three turns or more: the same mean, median and 99th percentile within 2 %. Requests much
- * shorter than a turn wait for their turn, half a round in the mean, which a fluid does not know; `check
- * --explain` does. */
+ * Requests of three turns or more: the same mean, median and 99th percentile within 2 %. Requests
+ * much shorter than a turn wait for their turn, half a round in the mean, which a fluid does not
+ * know; `check --explain` does. */
 #include "policy/timeshare.h"
 #include "support/simulate.h"
 
@@ -36,8 +36,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One service that takes its requests in order, and `others` that always have work, in a ring. A turn ends
- * with the quantum or when its tenant has nothing left; a switch is paid when another tenant is next. */
+/* One service that takes its requests in order, and `others` that always have work, in a ring. A
+ * turn ends with the quantum or when its tenant has nothing left; a switch is paid when another
+ * tenant is next. */
 static struct latency turn_by_turn(const struct setting *s)
 {
     static double arrival[REQUESTS], work[REQUESTS], took[REQUESTS];

@@ -1,8 +1,8 @@
-/* test_accounts.c - quotas, cohorts and dominant resource fairness on random work against the rules written
- * down again, with a scan of all jobs for every decision: the account with the smallest share has the
- * turn, its jobs in order; one whom the quota has no room for holds up its account, one without cards
- * holds up everybody (none) or nobody (greedy).
- * Mutants: a held lane is not released for a cohort, the rank of an account is that of its last start. */
+/* test_accounts.c - quotas, cohorts and dominant resource fairness on random work against the rules
+ * written down again, with a scan of all jobs for every decision: the account with the smallest
+ * share has the turn, its jobs in order; one whom the quota has no room for holds up its account,
+ * one without cards holds up everybody (none) or nobody (greedy). Mutants: a held lane is not
+ * released for a cohort, the rank of an account is that of its last start. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -65,8 +65,8 @@ static void decide(const struct rules *r, struct work *w, int now)
         const struct state s = state_at(w, now);
         int best = -1;
         memset(blocked, 0, sizeof blocked);
-        /* The first job of an account that its quota has no room for stops the account; greedy, those
-         * that were looked at and found no cards are behind us. */
+        /* The first job of an account that its quota has no room for stops the account; greedy,
+         * those that were looked at and found no cards are behind us. */
         for (int i = 0; i < JOBS; i++) {
             if (w[i].start >= 0 || w[i].submit > now || blocked[w[i].group] || looked[i]) continue;
             if (!quota_has_room(r, &s, w[i].group, w[i].gpus)) {
@@ -176,8 +176,8 @@ static int rank(int order, const struct preempted *j)
     return order == SRTF ? j->length - j->done : j->gpus;
 }
 
-/* All who are there, by rank: each gets its cards and its part of the quota or not. Who finds no quota holds
- * back those of its group who wait behind it. */
+/* All who are there, by rank: each gets its cards and its part of the quota or not. Who finds no
+ * quota holds back those of its group who wait behind it. */
 static void entitle(const struct rules *r, int order, struct preempted *j, int now)
 {
     struct state s = { .free_gpus = CARDS };

@@ -1,8 +1,8 @@
-/* test_deadline.c - admission by deadline on random work, against a replay written down again: when a job
- * comes, all who were admitted are played to their end in the order of their deadlines, first without
- * regard to those who come later. It is admitted when nobody misses a deadline by that. Whoever was
- * admitted must then meet it, and with `none` and `alone` exactly the others are let in.
- * Mutants: the newcomer is planned last, those behind the newcomer are not looked at. */
+/* test_deadline.c - admission by deadline on random work, against a replay written down again: when
+ * a job comes, all who were admitted are played to their end in the order of their deadlines, first
+ * without regard to those who come later. It is admitted when nobody misses a deadline by that.
+ * Whoever was admitted must then meet it, and with `none` and `alone` exactly the others are let
+ * in. Mutants: the newcomer is planned last, those behind the newcomer are not looked at. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ struct work {
     int start;                  /* -1: not yet; INT_MAX: rejected */
 };
 
-/* Strict order: earliest deadline, then row; each starts when it fits and not before the one ahead of it.
- * With `until`, decisions of instants before it stand. */
+/* Strict order: earliest deadline, then row; each starts when it fits and not before the one ahead
+ * of it. With `until`, decisions of instants before it stand. */
 static void play(struct work *w, int n, int now, int until)
 {
     for (int at = now; at < until; at++) {
@@ -56,8 +56,8 @@ static void replay(const char *rule, struct work *w)
         struct work trial[JOBS];
         play(w, i, now, w[i].submit);
         now = w[i].submit;
-        /* ends of this instant come first, and so do the starts of those who came in this very instant
-         * only after all of them are in: nothing to do here */
+        /* ends of this instant come first, and so do the starts of those who came in this very
+         * instant only after all of them are in: nothing to do here */
         if (w[i].due == INT_MAX || strcmp(rule, "none") == 0) continue;
         memcpy(trial, w, sizeof trial);
         play(trial, i + 1, now, INT_MAX);

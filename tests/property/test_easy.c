@@ -1,11 +1,10 @@
-/* test_easy.c - EASY backfill on a flat pool against the textbook algorithm written down again here, where
- * cards are a mere number: the head's reservation at the earliest promised time, jobs behind it start if
- * they end before that or take no more than what is spare then (Mu'alem and Feitelson 2001).
- * With shares of cards a number is not enough: there the same is written down with cards, each looked at
- * for every decision. Who outlasts the reservation may start on the tightest card that leaves the head
- * some card at its time.
- * Mutants: a job that outlasts the reservation needs the very cards it would get first; the head sticks to
- * the card it would have got. */
+/* test_easy.c - EASY backfill on a flat pool against the textbook algorithm written down again
+ * here, where cards are a mere number: the head's reservation at the earliest promised time, jobs
+ * behind it start if they end before that or take no more than what is spare then (Mu'alem and
+ * Feitelson 2001). With shares of cards a number is not enough: there the same is written down with
+ * cards, each looked at for every decision. Who outlasts the reservation may start on the tightest
+ * card that leaves the head some card at its time. Mutants: a job that outlasts the reservation
+ * needs the very cards it would get first; the head sticks to the card it would have got. */
 #include "support/simulate.h"
 
 #include "base/str.h"

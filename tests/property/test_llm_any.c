@@ -313,7 +313,8 @@ static int64_t worst_of(const struct log *a, const struct log *b, size_t *which)
     return worst;
 }
 
-/* Of 7,000 these were not alike: requests of a replica that was struck timed out behind younger ones. */
+/* Of 7,000 these were not alike: requests of a replica that was struck timed out behind younger
+ * ones. */
 static const uint64_t found[] = { 201404, 204852, 205346 };
 enum { FOUND = sizeof found / sizeof *found };
 

@@ -1,9 +1,10 @@
-/* test_mutated_documents.c - what gpusim wrote and reads back (results, comparisons, sweeps, sizings),
- * with members taken away, doubled, exchanged or set to awkward values: a command works, or refuses
- * the document with its path and a reason. Nothing crashes or hangs, whatever the document says.
+/* test_mutated_documents.c - what gpusim wrote and reads back (results, comparisons, sweeps,
+ * sizings), with members taken away, doubled, exchanged or set to awkward values: a command works,
+ * or refuses the document with its path and a reason. Nothing crashes or hangs, whatever the
+ * document says.
  *
- * GPUSIM_SOAK=N reads N mutants instead of 1500; a mutant has a seed of its own, which is printed when it
- * fails. Pictures are not drawn: there is no gnuplot in the PATH of this test. */
+ * GPUSIM_SOAK=N reads N mutants instead of 1500; a mutant has a seed of its own, which is printed
+ * when it fails. Pictures are not drawn: there is no gnuplot in the PATH of this test. */
 #include "support/mutate.h"
 #include "support/run_command.h"
 #include "support/simulate.h"

@@ -1,8 +1,8 @@
-/* test_preempt_work.c - whatever is stopped and started again, work is conserved: on random work, under
- * every sharing policy and every order that preempts, all jobs complete, the useful work is the same
- * as without preemption, and on whole cards the card time is the useful work plus what checkpoints
- * lost and restarts cost. The engine's own laws (Little, charges, capacity) are checked by every run.
- * Limits that kill keep a job no longer than its limit, all attempts together. */
+/* test_preempt_work.c - whatever is stopped and started again, work is conserved: on random work,
+ * under every sharing policy and every order that preempts, all jobs complete, the useful work is
+ * the same as without preemption, and on whole cards the card time is the useful work plus what
+ * checkpoints lost and restarts cost. The engine's own laws (Little, charges, capacity) are checked
+ * by every run. Limits that kill keep a job no longer than its limit, all attempts together. */
 #include "support/simulate.h"
 
 #include "base/mem.h"

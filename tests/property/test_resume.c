@@ -1,8 +1,8 @@
 /* test_resume.c - kill -9 at random moments loses nothing and computes nothing twice.
  *
  * A sweep of the program itself (GPUSIM_BIN) is started, killed after a random time, and started
- * again, until it gets through. Files of finished runs must stay the files they were (inode and time of
- * change), and the tables must be those of a sweep that nobody killed, byte for byte. */
+ * again, until it gets through. Files of finished runs must stay the files they were (inode and
+ * time of change), and the tables must be those of a sweep that nobody killed, byte for byte. */
 #include "support/support.h"
 
 #include "base/mem.h"

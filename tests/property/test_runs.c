@@ -1,10 +1,10 @@
-/* test_runs.c - the invariants P01 to P14 of USERS.md on random small runs under every policy: random
- * fleets, mixes, schedules and policies, from a printed seed (GPUSIM_TEST_SEED). What the engine
- * checks of itself at the end of a run is checked here once more from outside, out of the
+/* test_runs.c - the invariants P01 to P14 of USERS.md on random small runs under every policy:
+ * random fleets, mixes, schedules and policies, from a printed seed (GPUSIM_TEST_SEED). What the
+ * engine checks of itself at the end of a run is checked here once more from outside, out of the
  * exported rows.
  *
- * Mutants: placement-ignores-node-limits, work-credited-twice, warm-up-ignored, percentile-off-by-one,
- * slots-counted-once, finish-a-microsecond-early. */
+ * Mutants: placement-ignores-node-limits, work-credited-twice, warm-up-ignored,
+ * percentile-off-by-one, slots-counted-once, finish-a-microsecond-early. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -558,8 +558,8 @@ static void one_run_keeps_its_books(void **state)
     assert_true(started > 1000 && rejected > 10 && failed > 10 && unfinished > 10);
 }
 
-/* The same while cards, nodes and programs fail, and a node is drained: jobs start again, so what is held at
- * one time is not in the rows. */
+/* The same while cards, nodes and programs fail, and a node is drained: jobs start again, so what
+ * is held at one time is not in the rows. */
 static void books_are_kept_through_faults(void **state)
 {
     (void)state;
@@ -818,7 +818,8 @@ static void order_of_rows(void **state)
     strbuf_fini(&both);
 }
 
-/* P05: sampled number present = rate x mean stay (the exact form is checked at the end of every run). */
+/* P05: sampled number present = rate x mean stay (the exact form is checked at the end of every
+ * run). */
 static void littles_law(void **state)
 {
     (void)state;

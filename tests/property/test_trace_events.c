@@ -183,7 +183,8 @@ static bool no_binary(void)
     return !bin || access(bin, X_OK) != 0;
 }
 
-/* Slots, lanes, MIG with instances made while others run, services, faults, preemption, migration, gangs. */
+/* Slots, lanes, MIG with instances made while others run, services, faults, preemption, migration,
+ * gangs. */
 static void shipped_scenarios(void **state)
 {
     static const struct {

@@ -1,10 +1,10 @@
-/* tests/standin/card.h - the virtual card behind the stand-in driver: one schedule for all processes that
- * share a state file.
+/* tests/standin/card.h - the virtual card behind the stand-in driver: one schedule for all
+ * processes that share a state file.
  *
  * Everything is an item in the queue of its context: a kernel, a copy, a marker. card_add() and
- * card_done() first bring the schedule up to the present (CLOCK_MONOTONIC, ns), so arrivals are met in the
- * order of the lock and the times of completion are exact.
- * Threads: the state is guarded by a process-shared robust mutex. */
+ * card_done() first bring the schedule up to the present (CLOCK_MONOTONIC, ns), so arrivals are met
+ * in the order of the lock and the times of completion are exact. Threads: the state is guarded by
+ * a process-shared robust mutex. */
 #ifndef GPUSIM_TESTS_STANDIN_CARD_H
 #define GPUSIM_TESTS_STANDIN_CARD_H
 
@@ -102,14 +102,16 @@ bool card_wedged(bool now);
 uint64_t card_add(int ctx, double ns);
 uint64_t card_add_full(int ctx, double ns); /* with threads on every SM */
 /* A poll of the timer for so long; what it saw is in card_gaps() when it is done. */
-/* This context's work is of that kind from now on; whether another context with work is of kind `other`. */
+/* This context's work is of that kind from now on; whether another context with work is of kind
+ * `other`. */
 bool card_beside(int ctx, int kind, int other);
 bool card_busy(int *kind); /* is there work, of anybody? The kind of the context that has it */
 uint64_t card_add_log(int ctx, uint64_t ns, uint64_t least, bool full);
 uint64_t card_last(int ctx); /* number of the last item; 0: none yet */
 /* Waits until it is done; when that was [ns]. */
 uint64_t card_wait(int ctx, uint64_t item);
-/* The last log of the context: first and last reading; pairs into out (at most cap), their number. */
+/* The last log of the context: first and last reading; pairs into out (at most cap), their
+ * number. */
 size_t card_gaps(int ctx, uint64_t *first, uint64_t *last, uint64_t *out, size_t cap);
 
 #endif

@@ -1,5 +1,5 @@
-/* A CUDA program for the tests of the interception library: does one thing and prints what came of it.
- * It is linked to the stand-in driver and loads it besides. Usage: client WHAT [NUMBER] */
+/* A CUDA program for the tests of the interception library: does one thing and prints what came of
+ * it. It is linked to the stand-in driver and loads it besides. Usage: client WHAT [NUMBER] */
 #include "tests/standin/client.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
-/* A clock that does not wait, for every process that preloads this library and names the same state file:
- * CLOCK_MONOTONIC, nanosleep and usleep become virtual. Time passes by waiting alone (and a tick for each
- * reading of the clock, so that a loop that looks at it comes to its end): when no process is running, the
- * clock leaps to the first moment that one of them waits for. What the host's scheduler or other programs
- * do is then in no figure.
+/* A clock that does not wait, for every process that preloads this library and names the same state
+ * file: CLOCK_MONOTONIC, nanosleep and usleep become virtual. Time passes by waiting alone (and a
+ * tick for each reading of the clock, so that a loop that looks at it comes to its end): when no
+ * process is running, the clock leaps to the first moment that one of them waits for. What the
+ * host's scheduler or other programs do is then in no figure.
  *
  * Who runs: a process is blocked while it waits here, or while /proc says that it sleeps. A
  * write to a pipe wakes its reader before it returns, so a sleeper that nobody has written to

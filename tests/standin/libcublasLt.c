@@ -1,5 +1,5 @@
-/* The few calls of cuBLASLt that calibrate makes, on the virtual card: products take 2 n^3 operations at
- * the planted rate of their precision. */
+/* The few calls of cuBLASLt that calibrate makes, on the virtual card: products take 2 n^3
+ * operations at the planted rate of their precision. */
 #include "tests/standin/card.h"
 
 #include <cublasLt.h>

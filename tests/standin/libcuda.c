@@ -57,8 +57,8 @@ EXPORT void standin_queue(double seconds);
 EXPORT unsigned long standin_launches(void);
 static unsigned long launches;
 
-/* Whether a library after this one has the same symbol: none has. A preloaded dlsym that lets glibc take
- * itself for the caller finds this one. */
+/* Whether a library after this one has the same symbol: none has. A preloaded dlsym that lets glibc
+ * take itself for the caller finds this one. */
 EXPORT bool standin_is_followed(void);
 bool standin_is_followed(void)
 {
@@ -194,8 +194,8 @@ EXPORT CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d)
     return CUDA_SUCCESS;
 }
 
-/* A client of the tests' daemon: it has put a file into its pipe folder. Clients take turns all the same;
- * what is modelled is the share of the SMs that one may use. */
+/* A client of the tests' daemon: it has put a file into its pipe folder. Clients take turns all the
+ * same; what is modelled is the share of the SMs that one may use. */
 static bool attached(void)
 {
     const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");

@@ -1,5 +1,6 @@
-/* The management library of the virtual card: board power and, when `mig` plants some, MIG instances by
- * name. The instances are processes on one card that take turns: only the way through the probe is tested. */
+/* The management library of the virtual card: board power and, when `mig` plants some, MIG
+ * instances by name. The instances are processes on one card that take turns: only the way through
+ * the probe is tested. */
 #include "tests/standin/card.h"
 
 #include <dlfcn.h>

@@ -11,7 +11,8 @@
 
 /* ---- virtual memory management ------------------------------------------------------------------ */
 
-/* A handle is released as often as it was created or retained; its memory goes with the last mapping. */
+/* A handle is released as often as it was created or retained; its memory goes with the last
+ * mapping. */
 struct physical {
     size_t bytes;
     bool on_card;

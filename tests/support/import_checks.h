@@ -1,5 +1,5 @@
-/* tests/support/import_checks.h - more to say about an import than import_run.h does: refusals, real
- * files, rows by reason. Header-only, like that one. */
+/* tests/support/import_checks.h - more to say about an import than import_run.h does: refusals,
+ * real files, rows by reason. Header-only, like that one. */
 #ifndef TESTS_SUPPORT_IMPORT_CHECKS_H
 #define TESTS_SUPPORT_IMPORT_CHECKS_H
 

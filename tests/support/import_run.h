@@ -1,5 +1,5 @@
-/* tests/support/import_run.h - run `gpusim import` and `gpusim trace stat` inside a test and look into
- * the account. Header-only: include it in one .c per program, behind support.h. */
+/* tests/support/import_run.h - run `gpusim import` and `gpusim trace stat` inside a test and look
+ * into the account. Header-only: include it in one .c per program, behind support.h. */
 #ifndef TESTS_SUPPORT_IMPORT_RUN_H
 #define TESTS_SUPPORT_IMPORT_RUN_H
 
@@ -27,7 +27,8 @@ static int run_words(const struct command *c, const char *to, const char *const 
     return run_command(c, words, to, to, &last_run.e);
 }
 
-/* import FORMAT FILE [words] into a new file of the test's folder; loads the account if there is one. */
+/* import FORMAT FILE [words] into a new file of the test's folder; loads the account if there is
+ * one. */
 static int import_words(const char *const *words)
 {
     const char *all[24];

@@ -203,7 +203,8 @@ static double score(const struct place_scan *s, struct view *v, const struct pla
     return trunc(100 * (1 - 0.5 * ((double)(v->cpus - cpus) / (double)s->most_cpus) - 0.5 * gpu));
 }
 
-/* How many cards that hold the request have more left than card i, or as much and a lower number. */
+/* How many cards that hold the request have more left than card i, or as much and a lower
+ * number. */
 static int32_t emptier(const struct place_scan *s, const struct view *v, int64_t i)
 {
     int32_t n = 0;

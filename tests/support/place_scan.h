@@ -1,5 +1,5 @@
-/* tests/support/place_scan.h - the node-level placements written down plainly: every card of every node
- * is looked at for every request, nothing is remembered but the mix of fgd. The oracle of
+/* tests/support/place_scan.h - the node-level placements written down plainly: every card of every
+ * node is looked at for every request, nothing is remembered but the mix of fgd. The oracle of
  * policy/nodescore.h, and what its speed is compared with.
  *
  * Only plain cards (no MIG instances) and requests that one node can hold. */

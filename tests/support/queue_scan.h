@@ -2,9 +2,9 @@
  * arrays, and a scan of all who wait and all who run for every decision. The oracle for the
  * scheduler's indices, and what bench_engine compares it with.
  *
- * Strict: nobody overtakes. EASY (Lifka 1995): the head starts at the earliest promised time, jobs with a
- * limit that end before it or leave it its cards may go first. All: whoever fits. Ends come before
- * arrivals of the same time. */
+ * Strict: nobody overtakes. EASY (Lifka 1995): the head starts at the earliest promised time, jobs
+ * with a limit that end before it or leave it its cards may go first. All: whoever fits. Ends come
+ * before arrivals of the same time. */
 #ifndef GPUSIM_TESTS_QUEUE_SCAN_H
 #define GPUSIM_TESTS_QUEUE_SCAN_H
 

@@ -49,7 +49,8 @@ static bool resettle(const struct engine *e, struct cleared *c, int head, int gr
     return true;
 }
 
-/* Of those on the node that are in use the card with the fewest units in use, then the first; -1. */
+/* Of those on the node that are in use the card with the fewest units in use, then the first;
+ * -1. */
 static int next_card(const struct engine *e, const struct plan_group *g, int node, bool *done)
 {
     const int first = (int)(g->first_card + (node - g->first_node) * g->per_node);

@@ -1,4 +1,5 @@
-/* tests/support/second_draw.h - what of a random scenario for the second engine is drawn here: faults. */
+/* tests/support/second_draw.h - what of a random scenario for the second engine is drawn here:
+ * faults. */
 #ifndef GPUSIM_TESTS_SECOND_DRAW_H
 #define GPUSIM_TESTS_SECOND_DRAW_H
 

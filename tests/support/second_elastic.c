@@ -99,7 +99,8 @@ static int waiting(const struct engine *e)
     return n;
 }
 
-/* Of all that it may have, the cards it asks for first, then fewer and fewer; more if it waits alone. */
+/* Of all that it may have, the cards it asks for first, then fewer and fewer; more if it waits
+ * alone. */
 bool second_find_size(struct engine *e, const struct view *v, int job, bool more, struct place *at)
 {
     struct life *l = &e->life[job];

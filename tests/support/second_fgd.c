@@ -39,7 +39,8 @@ static bool alike(const struct engine *e, int a, int b)
     return asked_cores(e, a) == asked_cores(e, b);
 }
 
-/* The most frequent classes that cover 95 % of the jobs that were learned; of equal ones the first seen. */
+/* The most frequent classes that cover 95 % of the jobs that were learned; of equal ones the first
+ * seen. */
 static int mix(const struct engine *e, struct alike *out)
 {
     struct alike all[SECOND_JOBS];

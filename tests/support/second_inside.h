@@ -157,8 +157,8 @@ void second_look(struct engine *e);             /* the queue is looked at */
 void second_held(struct engine *e, int job);    /* it has left its cards */
 /* who waits next after it (-1: the first); -1: none */
 int second_next(const struct engine *e, int job);
-/* Through the queue while jobs are taken out, which may change whose turn it is: the first of those not yet
- * stepped on, as the order is now; -1: none. */
+/* Through the queue while jobs are taken out, which may change whose turn it is: the first of those
+ * not yet stepped on, as the order is now; -1: none. */
 void second_walk(struct engine *e);
 int second_step(struct engine *e);
 void second_leave(struct engine *e, int job); /* its account has no more steps in this walk */
@@ -237,7 +237,8 @@ double second_stretch(const struct life *l);
 simtime second_limit(const struct engine *e, int job);
 bool second_find_size(struct engine *e, const struct view *v, int job, bool more, struct place *at);
 bool second_resize(struct engine *e); /* true: the first that waits fits now */
-/* second_preempt.c: the instant, where a waiting job may take the place of running ones of larger rank. */
+/* second_preempt.c: the instant, where a waiting job may take the place of running ones of larger
+ * rank. */
 void second_preempt(struct engine *e);
 /* Work and pauses that lie before a job that begins to work. */
 simtime second_line(const struct engine *e, int job);

@@ -1,4 +1,5 @@
-/* Who is next, of the second engine: ranks of jobs as the heads of order_X.c say, and whose turn it is. */
+/* Who is next, of the second engine: ranks of jobs as the heads of order_X.c say, and whose turn it
+ * is. */
 #include "support/second_inside.h"
 
 #include "support/support.h"
@@ -11,7 +12,8 @@ static bool is(const struct engine *e, const char *name)
     return strcmp(e->plan->order->name, name) == 0;
 }
 
-/* The largest of the user's shares of the fleet: of its GPUs, and of its cores if every node states them. */
+/* The largest of the user's shares of the fleet: of its GPUs, and of its cores if every node states
+ * them. */
 static double dominant(const struct engine *e, int32_t user)
 {
     double gpus = 0, cpus = 0, all_cpus = 0;
@@ -140,7 +142,8 @@ void second_enqueue(struct engine *e, int job)
     l->waiting = true;
 }
 
-/* The next job of its account would borrow: where that is taken back it lets the others go first. */
+/* The next job of its account would borrow: where that is taken back it lets the others go
+ * first. */
 static bool next_borrows(const struct engine *e, int32_t user)
 {
     int first = -1;

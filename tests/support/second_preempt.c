@@ -1,5 +1,6 @@
-/* Preemption, of the second engine: from the heads of engine/sched_preempt.c and engine/checkpoint.h. A job's
- * checkpoints are walked through one by one; who goes for whom is tried out on a list of who is where. */
+/* Preemption, of the second engine: from the heads of engine/sched_preempt.c and
+ * engine/checkpoint.h. A job's checkpoints are walked through one by one; who goes for whom is
+ * tried out on a list of who is where. */
 #include "support/second_inside.h"
 
 #include <math.h>

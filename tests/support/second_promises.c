@@ -1,5 +1,5 @@
-/* Conservative backfill of the second engine: every promise is a claim, and what is free is counted from all
- * claims at every time at which one begins. */
+/* Conservative backfill of the second engine: every promise is a claim, and what is free is counted
+ * from all claims at every time at which one begins. */
 #include "support/second_inside.h"
 
 #include "support/support.h"
@@ -302,7 +302,8 @@ static void claim(struct book *b, int job, const struct place *at, simtime from,
     b->claim[b->n++] = (struct claim){ job, b->e->life[job].on, *at, from, until };
 }
 
-/* Where a job that may start now does: where the policy has it if nobody is promised that, else at `at`. */
+/* Where a job that may start now does: where the policy has it if nobody is promised that, else at
+ * `at`. */
 static bool place_now(const struct book *b, int job, const bool *now, struct place *at)
 {
     const struct engine *e = b->e;

@@ -1,5 +1,6 @@
 /* Quotas of accounts, of the second engine: from the heads of engine/accounts.h, engine/sched.h and
- * engine/sched_reclaim.c. What an account has is added up from who is where whenever somebody asks. */
+ * engine/sched_reclaim.c. What an account has is added up from who is where whenever somebody
+ * asks. */
 #include "support/second_inside.h"
 
 #include <stdio.h>

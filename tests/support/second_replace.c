@@ -1,4 +1,5 @@
-/* Preemption with everybody placed anew, of the second engine: from the head of engine/sched_replace.c. */
+/* Preemption with everybody placed anew, of the second engine: from the head of
+ * engine/sched_replace.c. */
 #include "support/second_inside.h"
 
 struct anew {

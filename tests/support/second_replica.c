@@ -263,8 +263,8 @@ static double batch_ns(const struct second_service *own, int n, double sum, doub
                         1 / (long double)own->bend);
 }
 
-/* A replica that does nothing takes what it may. Its work is in ns of the card without neighbours, at the speed
- * that it has alone on its part. */
+/* A replica that does nothing takes what it may. Its work is in ns of the card without neighbours,
+ * at the speed that it has alone on its part. */
 void second_look_at(struct scene *s, int life)
 {
     struct replica *x = &s->replica[life];

@@ -28,7 +28,8 @@ static simtime some_time(struct scene_setting *s, uint64_t most_ms)
     return (simtime)below(s, most_ms * 1000000);
 }
 
-/* A time that nothing else in the scenario falls on: what happens first of two timers of one instant is not said. */
+/* A time that nothing else in the scenario falls on: what happens first of two timers of one
+ * instant is not said. */
 static simtime odd_time(struct scene_setting *s, uint64_t most_ms)
 {
     return (simtime)below(s, most_ms * 1000) * 1000 + 1 + (simtime)below(s, 999);
@@ -171,8 +172,8 @@ static void make_need(struct scene_setting *s)
     if (chance(s, 5)) strbuf_addz(&s->text, ", 'speed_on': {'t4': 0.3, 'a100-sxm4-40gb': 1.3}");
 }
 
-/* Users of the same thinking time come in step. Who of several leaves first in an instant, and asks first
- * the next time, is not said where it is of different queues; by affinity it matters. */
+/* Users of the same thinking time come in step. Who of several leaves first in an instant, and asks
+ * first the next time, is not said where it is of different queues; by affinity it matters. */
 static void make_limits(struct scene_setting *s, const char *route, bool users)
 {
     if (chance(s, 3)) strbuf_addf(&s->text, ", 'queue': %d", (int)below(s, 12));

@@ -1,5 +1,5 @@
-/* tests/support/second_scenes.h - random small scenarios of services beside jobs, as text for the product and as scenes for the
- * second engine (second_service.h). A pure function of the seed. */
+/* tests/support/second_scenes.h - random small scenarios of services beside jobs, as text for the
+ * product and as scenes for the second engine (second_service.h). A pure function of the seed. */
 #ifndef GPUSIM_TESTS_SECOND_SCENES_H
 #define GPUSIM_TESTS_SECOND_SCENES_H
 
@@ -20,7 +20,8 @@ struct scene_setting {
     struct strbuf text, trace, requests[SECOND_SERVICES];
 };
 
-/* `s->seed` is set. Fills in the texts, and of the scene all but the plan; its jobs are in `j`, at most SCENE_JOBS. */
+/* `s->seed` is set. Fills in the texts, and of the scene all but the plan; its jobs are in `j`, at
+ * most SCENE_JOBS. */
 void scene_make(struct scene_setting *s, struct second_scene *c, struct second_job *j);
 void scene_fini(struct scene_setting *s);
 

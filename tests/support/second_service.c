@@ -160,7 +160,8 @@ static void schedule(struct scene *s)
             break;
 }
 
-/* Where there is no horizon, who is through makes way for who waits or has died, while no job is on cards. */
+/* Where there is no horizon, who is through makes way for who waits or has died, while no job is on
+ * cards. */
 static bool make_way(struct scene *s, simtime stop)
 {
     const bool lost = s->lost;

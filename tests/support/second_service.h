@@ -1,24 +1,27 @@
-/* tests/support/second_service.h - inference services on the fleet once more, beside jobs that share its cards, by a program that shares no
- * engine code with the product: at every instant all that could happen next is searched from end to end; a queue is
- * whoever of all requests waits there, the load of a replica is counted whenever somebody asks.
+/* tests/support/second_service.h - inference services on the fleet once more, beside jobs that
+ * share its cards, by a program that shares no engine code with the product: at every instant all
+ * that could happen next is searched from end to end; a queue is whoever of all requests waits
+ * there, the load of a replica is counted whenever somebody asks.
  *
- * What it takes from the product: the plan (what a service asks for, parameters and cards as read), of a sharing
- * policy the pure functions that second_engine.h names, the stream of random numbers of route random, and the
- * geometry of instances. Where replicas and jobs find room, and how instances are made, is the second engine's
- * (second_room.c and others). Queues, routers, batches, their time on a part of a card, timeouts, limits, scaling, cold
- * starts, draining, the queue for cards, progress and time are written down here from DESIGN.md,
- * scenarios/README.md and the heads of engine/service.h, route.h, scale.h, serve_X.c and route_X.c.
+ * What it takes from the product: the plan (what a service asks for, parameters and cards as read),
+ * of a sharing policy the pure functions that second_engine.h names, the stream of random numbers
+ * of route random, and the geometry of instances. Where replicas and jobs find room, and how
+ * instances are made, is the second engine's (second_room.c and others). Queues, routers, batches,
+ * their time on a part of a card, timeouts, limits, scaling, cold starts, draining, the queue for
+ * cards, progress and time are written down here from DESIGN.md, scenarios/README.md and the heads
+ * of engine/service.h, route.h, scale.h, serve_X.c and route_X.c.
  *
- * It knows: serve single, fixed and dynamic, every router for them, limits of the queue, timeouts, recorded requests and users
- * who think for a fixed time, replicas by number, by card, by utilization, queue and hour, start-up, several
- * services, gpu_model and speed_on; every kind of sharing; jobs of a fixed number of cards, order fifo, backfill none and
- * greedy, every placement but random; horizons, and how replicas make way for others where there is none.
- * Not: users whose replicas have queues of their own and hold batches back for a time (in the product one that holds back while
- * all users are here begins when it happens to look, not when the last of them comes);
- * language models, faults, preemption, quotas, drawn requests, replicas that some cards of the fleet
- * cannot hold, other orders and backfills. Where several timers of a service fall on one instant,
- * their order is not said (who starts, a batch that was held back, timeouts, the look of the scaler: so here); the
- * test keeps them apart. */
+ * It knows: serve single, fixed and dynamic, every router for them, limits of the queue, timeouts,
+ * recorded requests and users who think for a fixed time, replicas by number, by card, by
+ * utilization, queue and hour, start-up, several services, gpu_model and speed_on; every kind of
+ * sharing; jobs of a fixed number of cards, order fifo, backfill none and greedy, every placement
+ * but random; horizons, and how replicas make way for others where there is none. Not: users whose
+ * replicas have queues of their own and hold batches back for a time (in the product one that holds
+ * back while all users are here begins when it happens to look, not when the last of them comes);
+ * language models, faults, preemption, quotas, drawn requests, replicas that some cards of the
+ * fleet cannot hold, other orders and backfills. Where several timers of a service fall on one
+ * instant, their order is not said (who starts, a batch that was held back, timeouts, the look of
+ * the scaler: so here); the test keeps them apart. */
 #ifndef GPUSIM_TESTS_SECOND_SERVICE_H
 #define GPUSIM_TESTS_SECOND_SERVICE_H
 
@@ -75,8 +78,8 @@ struct second_scene {
     struct second_stand stand[SECOND_STANDS];
     int n_stands;
     simtime end;
-    /* Users of one queue, or who stay with their replicas, were answered by two in one instant: which
-     * of them goes on first, and whose user asks first again, is not said. */
+    /* Users of one queue, or who stay with their replicas, were answered by two in one instant:
+     * which of them goes on first, and whose user asks first again, is not said. */
     bool tied;
 };
 

@@ -1,5 +1,6 @@
-/* tests/support/second_serving.h - the state of the second engine's services, shared by second_service.c (who is on which
- * card, how fast, what comes next) and second_replica.c (requests, queues, batches, scaling). */
+/* tests/support/second_serving.h - the state of the second engine's services, shared by
+ * second_service.c (who is on which card, how fast, what comes next) and second_replica.c
+ * (requests, queues, batches, scaling). */
 #ifndef GPUSIM_TESTS_SECOND_SERVING_H
 #define GPUSIM_TESTS_SECOND_SERVING_H
 

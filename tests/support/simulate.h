@@ -1,5 +1,5 @@
-/* tests/support/simulate.h - replay a scenario that a test writes down, in this process: result, rows of
- * jobs.csv, and the bytes of every file that must repeat. Also arrivals of queueing models.
+/* tests/support/simulate.h - replay a scenario that a test writes down, in this process: result,
+ * rows of jobs.csv, and the bytes of every file that must repeat. Also arrivals of queueing models.
  *
  * Texts of scenarios, profiles and price books may use ' for ", so that they read well in C.
  * Everything that goes wrong on the way fails the test with the program's own message. */
@@ -32,8 +32,8 @@ struct sim_file {
     const char *name, *text;
 };
 
-/* Write `scenario` as scenario.json, `trace` as trace.csv and `files` (NULL-terminated list of names;
- * may be NULL) into a new folder. Returns the path of the scenario. */
+/* Write `scenario` as scenario.json, `trace` as trace.csv and `files` (NULL-terminated list of
+ * names; may be NULL) into a new folder. Returns the path of the scenario. */
 const char *sim_write(const char *scenario, const char *trace, const struct sim_file *files);
 /* Load what sim_write() wrote; problems fail the test. */
 void sim_load(struct runner *r, const char *path);
@@ -46,8 +46,8 @@ void simulate(struct simulated *s, const char *scenario, const char *trace);
 void simulate_with(struct simulated *s, const char *scenario, const char *trace,
                    const struct sim_file *files, unsigned threads);
 void simulated_fini(struct simulated *s);
-/* Simulate one policy and hold job "jK" to start[K] seconds, for K below n: what a textbook says. `run`
- * names the round in a failure. */
+/* Simulate one policy and hold job "jK" to start[K] seconds, for K below n: what a textbook says.
+ * `run` names the round in a failure. */
 void sim_expect_starts(const char *scenario, const char *trace, const int start[], size_t n,
                        int run);
 

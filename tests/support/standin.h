@@ -1,5 +1,5 @@
-/* tests/support/standin.h - run calibrate on the card that is not there (tests/standin) and look at what it
- * measured. For test programs only: everything is static. */
+/* tests/support/standin.h - run calibrate on the card that is not there (tests/standin) and look at
+ * what it measured. For test programs only: everything is static. */
 #ifndef GPUSIM_TESTS_STANDIN_H
 #define GPUSIM_TESTS_STANDIN_H
 

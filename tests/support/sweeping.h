@@ -1,4 +1,5 @@
-/* tests/support/sweeping.h - a small scenario with generated work to sweep, and the rows that come of it.
+/* tests/support/sweeping.h - a small scenario with generated work to sweep, and the rows that come
+ * of it.
  *
  * For one test program each: `arena` is what main() made. */
 #ifndef GPUSIM_TESTS_SWEEPING_H

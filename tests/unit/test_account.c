@@ -1,5 +1,5 @@
-/* traces/account beyond what its sorters hold in memory: the same exact facts, in bounded memory; and
- * the error when there is no room for their files. */
+/* traces/account beyond what its sorters hold in memory: the same exact facts, in bounded memory;
+ * and the error when there is no room for their files. */
 #include "support/support.h"
 #include "traces/account.h"
 

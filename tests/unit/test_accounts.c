@@ -1,7 +1,7 @@
-/* test_accounts.c - quotas, weights and whose turn it is, by hand: hard quotas, cohorts that lend, dominant
- * shares (the example of Ghodsi et al., NSDI 2011), fair shares with weights, priorities of classes; and
- * every contradiction that quotas can hold.
- * Mutants: a cohort lends what its members use, an account of the wrong name, quotas counted by jobs. */
+/* test_accounts.c - quotas, weights and whose turn it is, by hand: hard quotas, cohorts that lend,
+ * dominant shares (the example of Ghodsi et al., NSDI 2011), fair shares with weights, priorities
+ * of classes; and every contradiction that quotas can hold. Mutants: a cohort lends what its
+ * members use, an account of the wrong name, quotas counted by jobs. */
 #include "support/simulate.h"
 
 #include "engine/sim.h"
@@ -64,8 +64,8 @@ static void a_hard_quota(void **state)
            { "x3", 10 }, { "x4", 15 }, { "z", 2 }, { "w", NAN });
 }
 
-/* The quota of x holds up b, and so c behind it, until two cards leave the fleet at 50 s: b is given
- * up then, and c has room. */
+/* The quota of x holds up b, and so c behind it, until two cards leave the fleet at 50 s: b is
+ * given up then, and c has room. */
 static void who_is_given_up_holds_up_nobody(void **state)
 {
     (void)state;
@@ -75,8 +75,8 @@ static void who_is_given_up_holds_up_nobody(void **state)
            { "c", 50 });
 }
 
-/* Shares of a card count as what they are: 0.6 + 0.6 > 1 (USERS.md B46). A user without a group is an
- * account of its own, also when a group has its name. */
+/* Shares of a card count as what they are: 0.6 + 0.6 > 1 (USERS.md B46). A user without a group is
+ * an account of its own, also when a group has its name. */
 static void fractions_and_users(void **state)
 {
     (void)state;
@@ -85,8 +85,8 @@ static void fractions_and_users(void **state)
            { "x2", 10 }, { "y1", 0 });
 }
 
-/* x has 1 of its own and borrows at most 1 of y's 3, also at 10 s, when y waits for its own: y2 gets it
- * when x's jobs end. y3 borrows what x has; x4 could never. */
+/* x has 1 of its own and borrows at most 1 of y's 3, also at 10 s, when y waits for its own: y2
+ * gets it when x's jobs end. y3 borrows what x has; x4 could never. */
 static void a_cohort_lends(void **state)
 {
     (void)state;
@@ -124,9 +124,9 @@ static void all_ran(const char *schedule, const char *rows, const struct ran *wa
 
 #define XY "'quotas': {'x': {'gpus': 1, 'cohort': 'c'}, 'y': {'gpus': 3, 'cohort': 'c'}}"
 
-/* x has 1 of its own and borrows 2. y1 takes one back at 10, from x3, which came last, and y2 another at 11,
- * from x2. y3 is beyond y's own: it waits until y2 has ended, and goes before x2, which would borrow.
- * x1 is within x's own and stays. */
+/* x has 1 of its own and borrows 2. y1 takes one back at 10, from x3, which came last, and y2
+ * another at 11, from x2. y3 is beyond y's own: it waits until y2 has ended, and goes before x2,
+ * which would borrow. x1 is within x's own and stays. */
 static void lent_quota_is_taken_back(void **state)
 {
     static const char rows[] = "x1,0,100,1,,,x,,,100\nx2,0,100,1,,,x,,,100\nx3,5,100,1,,,x,,,100\n"
@@ -158,7 +158,8 @@ static void nothing_is_taken_back_in_vain(void **state)
             sizeof want / sizeof *want);
 }
 
-/* The head of x waits for cards until 10; its own x3 must leave it the quota, u may go beside it. */
+/* The head of x waits for cards until 10; its own x3 must leave it the quota, u may go beside
+ * it. */
 static void easy_keeps_the_heads_quota(void **state)
 {
     static const char rows[] = "u1,0,10,3,,,u,,,10\nx1,1,10,2,,,x,,,10\nx2,2,30,1,,,x,,,30\n"
@@ -198,7 +199,8 @@ static void dominant_shares(void **state)
     simulated_fini(&s);
 }
 
-/* Four cards, all busy until 10. Then with equal weights one each in turn, with 3 : 1 three and one. */
+/* Four cards, all busy until 10. Then with equal weights one each in turn, with 3 : 1 three and
+ * one. */
 static void weights_of_shares(void **state)
 {
     static const char rows[] =
@@ -211,7 +213,8 @@ static void weights_of_shares(void **state)
            { "x1", 10 }, { "x2", 10 }, { "x3", 10 }, { "y1", 10 }, { "x4", 60 }, { "y2", 60 });
 }
 
-/* x used 100 GPU-s until 100, y 30 from 100 to 130: y is first; at a tenth of the weight it is last. */
+/* x used 100 GPU-s until 100, y 30 from 100 to 130: y is first; at a tenth of the weight it is
+ * last. */
 static void weights_of_use(void **state)
 {
     static const char rows[] =
@@ -279,7 +282,8 @@ static void contradictions(void **state)
     }
 }
 
-/* A group without a quota is a mistake of the trace or of the scenario: file, line and the near name. */
+/* A group without a quota is a mistake of the trace or of the scenario: file, line and the near
+ * name. */
 static void unknown_group(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* test_amount.c - the four shapes of an uncertain amount against known quantiles, and every complaint. */
+/* test_amount.c - the four shapes of an uncertain amount against known quantiles, and every
+ * complaint. */
 #include "support/support.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* test_bounds.c - what a pass of promises has learnt, by hand and against a list of all that was said.
- * Mutants: a shorter request takes a longer one's bound; a bound outlives the pass. */
+/* test_bounds.c - what a pass of promises has learnt, by hand and against a list of all that was
+ * said. Mutants: a shorter request takes a longer one's bound; a bound outlives the pass. */
 #include "support/support.h"
 
 #include "engine/bounds.h"

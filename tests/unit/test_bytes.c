@@ -1,4 +1,5 @@
-/* The memory side of a request: stated needs get the context on top, unstated ones hold it inside. */
+/* The memory side of a request: stated needs get the context on top, unstated ones hold it
+ * inside. */
 #include "tests/support/support.h"
 
 #include "policy/bytes.h"

@@ -89,7 +89,8 @@ static void no_room(void **state)
     expect_said("context_ms=1", "--quick --only graph -o ''", 2, "expected a file name");
 }
 
-/* Told before anything is measured; what is opened later does not take the place of what is closed. */
+/* Told before anything is measured; what is opened later does not take the place of what is
+ * closed. */
 static void closed_files(void **state)
 {
     (void)state;

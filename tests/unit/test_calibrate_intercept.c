@@ -38,7 +38,8 @@ static void planted_cost_and_quotas(void **state)
     assert_true(0.3 - small > 0.05 && 0.3 - small < 0.3 * (1 - each) + 0.01);
     assert_close(measured_value(&m, "intercept.core_gain"), log(small / large) / log(3.0 / 7),
                  0.03);
-    /* a bucket of 0.1 s, give or take a batch of 16 ms at half the rate; windows in steps of 0.1 s */
+    /* a bucket of 0.1 s, give or take a batch of 16 ms at half the rate; windows in steps of 0.1
+     * s */
     expect(&m, "intercept.core_burst_s", 0.1, 0, 0.035);
     assert_true(measured_value(&m, "intercept.core_settled_s") <= 0.1);
     assert_true(measured_value(&m, "intercept.core_50_deviation") < 0.04);

@@ -88,7 +88,8 @@ static void spills_are_seen(void **state)
     assert_int_equal(check_log(""), 1);
 }
 
-/* What cuobjdump says of the embedded code: a stack or local memory that is not zero would be a spill. */
+/* What cuobjdump says of the embedded code: a stack or local memory that is not zero would be a
+ * spill. */
 static void embedded_code(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* The probes that need more than one process and more than a card: MPS with a daemon of the tests, MIG with
- * instances that the tests' management library names, forwarding over loopback. On the stand-in clients and
- * instances take turns, so what two get together is q / (q + c): the way through the probe is what is
- * tested, not what MPS or MIG do. */
+/* The probes that need more than one process and more than a card: MPS with a daemon of the tests,
+ * MIG with instances that the tests' management library names, forwarding over loopback. On the
+ * stand-in clients and instances take turns, so what two get together is q / (q + c): the way
+ * through the probe is what is tested, not what MPS or MIG do. */
 #include "tests/support/standin.h"
 
 #include <sys/stat.h>

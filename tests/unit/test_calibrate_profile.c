@@ -58,7 +58,8 @@ static void no_parameter_has_two_fates(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-/* A measurement, a missing one and a curve, told by one profile and taken by another: the same documents. */
+/* A measurement, a missing one and a curve, told by one profile and taken by another: the same
+ * documents. */
 static struct profile_out *taker;
 
 static void take(void *told, const struct param_def *def, const void *bytes, size_t n)

@@ -1,4 +1,5 @@
-/* Work in bins of time: rate, deviation over windows, settling time, against values worked out by hand. */
+/* Work in bins of time: rate, deviation over windows, settling time, against values worked out by
+ * hand. */
 #include "calibrate/settle.h"
 #include "tests/support/support.h"
 

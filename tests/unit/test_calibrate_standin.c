@@ -81,8 +81,9 @@ static void second_card(void **state)
     done(&m);
 }
 
-/* Cards that take turns differently. The throughput kept is that of q / (q + c) within the few turns by which
- * a window of 0.2 s may begin or end off; quantum and switch are on the card's timer and exact. */
+/* Cards that take turns differently. The throughput kept is that of q / (q + c) within the few
+ * turns by which a window of 0.2 s may begin or end off; quantum and switch are on the card's timer
+ * and exact. */
 static void turns(void **state)
 {
     static const struct {
@@ -155,7 +156,8 @@ static void many_processes(void **state)
         expect(&m, key, 227, 0.001, 0);
         free(key);
     }
-    /* gaps of 3 ms between kernels of 1 ms: two and three fit beside each other, eight keep the card busy */
+    /* gaps of 3 ms between kernels of 1 ms: two and three fit beside each other, eight keep the
+     * card busy */
     assert_true(measured_value(&m, "timeslice.kept_gap_3ms_2") > 1.8);
     assert_true(measured_value(&m, "timeslice.kept_gap_3ms_3") > 2.6);
     expect(&m, "timeslice.kept_gap_3ms_8", 4 * 1024.0 / 1251, 0.02, 0);

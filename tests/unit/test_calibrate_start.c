@@ -49,7 +49,8 @@ static void no_start(void **state)
     expect_line("", "--device 7", "no device 7: the driver sees 1, counted from 0\n");
 }
 
-/* A driver older than the toolkit starts, and says so at the first kernel: each parameter has the reason. */
+/* A driver older than the toolkit starts, and says so at the first kernel: each parameter has the
+ * reason. */
 static void old_driver(void **state)
 {
     static const int error[] = { 200, 209, 218, 222 };
@@ -70,7 +71,8 @@ static void old_driver(void **state)
     }
 }
 
-/* Also where only the samples cannot be written: before the first measurement, not after the last. */
+/* Also where only the samples cannot be written: before the first measurement, not after the
+ * last. */
 static void no_output(void **state)
 {
     (void)state;

@@ -7,8 +7,8 @@
 
 enum { TURNS = 40 };
 
-/* Two processes take turns of q ns with c ns between them, from t0; `a` has the first turn. Each log
- * holds the gaps of its process, and ends in the middle of a run of its own. */
+/* Two processes take turns of q ns with c ns between them, from t0; `a` has the first turn. Each
+ * log holds the gaps of its process, and ends in the middle of a run of its own. */
 static void plant(struct slice_log *a, struct slice_log *b, uint64_t q, uint64_t c)
 {
     static struct span gap_a[TURNS], gap_b[TURNS];

@@ -1,5 +1,6 @@
 /* test_cashflow.c - money at different times, against published cost models: Hamilton's monthly
- * annuities (2010), the warehouse-scale book, and finance identities. Reference cases A, B, D, G. */
+ * annuities (2010), the warehouse-scale book, and finance identities. Reference cases A, B, D,
+ * G. */
 #include "support/support.h"
 
 #include "cost/cashflow.h"

@@ -1,5 +1,6 @@
 /* Conformance of the shipped cards: every file of scenarios/gpus loads (with all checks of
- * model/gpu.c), says where each value comes from, and agrees with the data sheets that were read. */
+ * model/gpu.c), says where each value comes from, and agrees with the data sheets that were
+ * read. */
 #include "base/csv.h"
 #include "model/gpu.h"
 #include "model/mig.h"
@@ -190,10 +191,10 @@ static void no_layout_exceeds_the_card(void **state)
 
 /* ---- peak = units x clock x operations, every precision ---- */
 
-/* Dense operations per clock and SM (compute unit) of a generation: NVIDIA's architecture white papers
- * (GK210, GP100, GV100, TU102, GA100, GA102, AD102, GH100, Blackwell), AMD's (CDNA 2, 3 and 4). In the
- * order of PRECISION_MAP; 0: no such mode, or nothing is claimed here. fp64 and fp32 run at the boost
- * clock, the rest at the matrix clock. */
+/* Dense operations per clock and SM (compute unit) of a generation: NVIDIA's architecture white
+ * papers (GK210, GP100, GV100, TU102, GA100, GA102, AD102, GH100, Blackwell), AMD's (CDNA 2, 3 and
+ * 4). In the order of PRECISION_MAP; 0: no such mode, or nothing is claimed here. fp64 and fp32 run
+ * at the boost clock, the rest at the matrix clock. */
 static const struct generation {
     const char *arch; /* how it begins */
     int ops[PREC_COUNT];

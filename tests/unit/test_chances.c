@@ -40,7 +40,8 @@ static const struct advice_flip *price_flip(const struct decision *d, const char
     return NULL;
 }
 
-/* b costs 0.9, a uniformly 0.8 to 1.2: cheaper in a quarter of the draws; six card-hours, four useful. */
+/* b costs 0.9, a uniformly 0.8 to 1.2: cheaper in a quarter of the draws; six card-hours, four
+ * useful. */
 static void known_share(void **state)
 {
     struct simulated s;
@@ -78,8 +79,8 @@ static void known_share(void **state)
     simulated_fini(&s);
 }
 
-/* Far apart: certain, and shown. A range that is not even about its mode: its median decides, and the stated
- * price stands beside it. */
+/* Far apart: certain, and shown. A range that is not even about its mode: its median decides, and
+ * the stated price stands beside it. */
 static void certain_and_lopsided(void **state)
 {
     struct simulated s;
@@ -124,8 +125,8 @@ static void cheaper_by_less_than_the_tie(void **state)
     simulated_fini(&s);
 }
 
-/* One that turns work away is drawn too, beside the others: what accepting it would save is said of the same
- * figure. It has no part in who is the cheapest. */
+/* One that turns work away is drawn too, beside the others: what accepting it would save is said of
+ * the same figure. It has no part in who is the cheapest. */
 static void not_eligible(void **state)
 {
     static const char text[] =

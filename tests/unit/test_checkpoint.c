@@ -1,5 +1,6 @@
-/* test_checkpoint.c - the line of work and pauses by hand, and the best interval. Mutants: a checkpoint at
- * the very end, one that counts before its pause is over, Young's formula without its 2. */
+/* test_checkpoint.c - the line of work and pauses by hand, and the best interval. Mutants: a
+ * checkpoint at the very end, one that counts before its pause is over, Young's formula without its
+ * 2. */
 #include "engine/checkpoint.h"
 #include "support/support.h"
 

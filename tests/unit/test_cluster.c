@@ -1,6 +1,6 @@
-/* Random takes and gives on every kind of fleet against a second, naive fleet in this file that looks
- * at every card and node: each pick must be exactly what engine/cluster.h promises, and after the last
- * give the fleet is as it was. */
+/* Random takes and gives on every kind of fleet against a second, naive fleet in this file that
+ * looks at every card and node: each pick must be exactly what engine/cluster.h promises, and after
+ * the last give the fleet is as it was. */
 #include "tests/support/simulate.h"
 
 #include "base/err.h"

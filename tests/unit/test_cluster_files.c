@@ -1,5 +1,6 @@
-/* scenarios/cluster: the Kubernetes manifest against what the Job API asks of an indexed job, its command
- * against the program, all of its indices run as pods would; the image's steps against this tree. */
+/* scenarios/cluster: the Kubernetes manifest against what the Job API asks of an indexed job, its
+ * command against the program, all of its indices run as pods would; the image's steps against this
+ * tree. */
 #include "cli/command.h"
 #include "tests/support/support.h"
 #include "traces/k8s_objects.h"

@@ -1,6 +1,6 @@
 /* test_cmd_tco.c - `gpusim tco` in its three forms: plain fleets against reference case D and the
- * buy-or-rent question A12, a stored result priced again, a scenario at a stated use; and everything
- * that it must refuse. */
+ * buy-or-rent question A12, a stored result priced again, a scenario at a stated use; and
+ * everything that it must refuse. */
 #include "support/run_command.h"
 #include "support/simulate.h"
 #include "support/support.h"

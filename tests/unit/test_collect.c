@@ -1,5 +1,5 @@
-/* From a run to the numbers of a policy, by hand: waits, slowdowns, classes and users, what the warm-up
- * leaves out, and sentences of advice. */
+/* From a run to the numbers of a policy, by hand: waits, slowdowns, classes and users, what the
+ * warm-up leaves out, and sentences of advice. */
 #include "tests/support/simulate.h"
 
 #include "metrics/collect.h"

@@ -144,8 +144,8 @@ static void many_jobs(void **state)
     strbuf_fini(&b);
 }
 
-/* Jobs of a window are all alike, windows alternate between 0 and 1: variance 1/4, variance of the mean
- * 1/4 x 32/31 / 32, so 3,200 jobs say as much as 31. */
+/* Jobs of a window are all alike, windows alternate between 0 and 1: variance 1/4, variance of the
+ * mean 1/4 x 32/31 / 32, so 3,200 jobs say as much as 31. */
 static void dependent_jobs(void **state)
 {
     struct strbuf a = { 0 }, b = { 0 };

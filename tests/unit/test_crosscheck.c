@@ -1,5 +1,5 @@
-/* What formulas say beside simulated services: which one is used, its value for known queues, and when the
- * two are told to part. */
+/* What formulas say beside simulated services: which one is used, its value for known queues, and
+ * when the two are told to part. */
 #include "support/simulate.h"
 
 #include "whatif/crosscheck.h"

@@ -1,5 +1,5 @@
-/* test_decide.c - recommendations from made-up figures: what is fit, what is fast enough, what is cheapest,
- * and at which value the answer flips. */
+/* test_decide.c - recommendations from made-up figures: what is fit, what is fast enough, what is
+ * cheapest, and at which value the answer flips. */
 #include "support/support.h"
 
 #include "metrics/decide.h"
@@ -103,7 +103,8 @@ static void equal_costs_and_ties(void **state)
     arena_destroy(a);
 }
 
-/* Big gangs prefer whole cards where slices slow them or cannot hold them; a class of its own says so. */
+/* Big gangs prefer whole cards where slices slow them or cannot hold them; a class of its own says
+ * so. */
 static void classes_and_services(void **state)
 {
     (void)state;

@@ -57,7 +57,8 @@ static void run(const char *fleet, const char *schedule, const char *rows, const
         run((fleet), (schedule), (rows), want_, sizeof want_ / sizeof *want_);                     \
     } while (0)
 
-/* b wants four cards, one is free until a ends: a quarter of the speed for 9 s, and then 7.75 s of 10. */
+/* b wants four cards, one is free until a ends: a quarter of the speed for 9 s, and then 7.75 s of
+ * 10. */
 static const char two[] = "a,0,10,3,,,,,\nb,1,10,4,1,,,,\n";
 
 static void starts_with_fewer(void **state)
@@ -69,7 +70,8 @@ static void starts_with_fewer(void **state)
     RUN(FOUR, "'elastic': 'start'", "a,0,10,3,,,,,\nb,1,10,4,2,,,,\n", { "b", 10, 20, 1 });
 }
 
-/* The restart is paid on the new cards; when what is left takes less than it saves, b stays as it is. */
+/* The restart is paid on the new cards; when what is left takes less than it saves, b stays as it
+ * is. */
 static void a_resize_costs_a_restart(void **state)
 {
     (void)state;
@@ -77,13 +79,15 @@ static void a_resize_costs_a_restart(void **state)
     RUN(FOUR, "'elastic': 'resize', 'restart': '30 s'", two, { "b", 1, 41, 1 });
 }
 
-/* Alone with room it begins at its most, twice as fast; x makes room for y, the later of two first. */
+/* Alone with room it begins at its most, twice as fast; x makes room for y, the later of two
+ * first. */
 static void grows_and_makes_room(void **state)
 {
     (void)state;
     RUN(FOUR, "'elastic': 'resize'", "x,0,10,2,1,4,,,\n", { "x", 0, 5, 1 });
     RUN(FOUR, "'elastic': 'start'", "x,0,10,2,1,4,,,\n", { "x", 0, 10, 1 });
-    /* 2 s at 4 cards: 4 of 10 s of work; then 2 cards until y ends at 5; 3 s left at 4 cards: 1.5 s */
+    /* 2 s at 4 cards: 4 of 10 s of work; then 2 cards until y ends at 5; 3 s left at 4 cards: 1.5
+     * s */
     RUN(FOUR, "'elastic': 'resize'", "x,0,10,2,1,4,,,\ny,2,3,2,,,,,\n", { "x", 0, 6.5, 3 },
         { "y", 2, 5, 1 });
     /* x1 and x2 have two each; y needs one: x2 gives it */
@@ -165,7 +169,8 @@ static void limits_cores_and_quotas(void **state)
         "a,0,4,2,,,,h,\nb,0,12,4,1,,,g,\n", { "b", 0, 4 + (48 - 8) / 3.0, 2 });
 }
 
-/* EASY: the head's reservation is at 10; e would last until 17 with one card, not beside the head. */
+/* EASY: the head's reservation is at 10; e would last until 17 with one card, not beside the
+ * head. */
 static void easy_knows_the_stretched_limit(void **state)
 {
     (void)state;
@@ -239,7 +244,8 @@ static void mistakes(void **state)
     }
 }
 
-/* With linear speed and free resizes card time is work, whatever the sizes were; nobody waits for ever. */
+/* With linear speed and free resizes card time is work, whatever the sizes were; nobody waits for
+ * ever. */
 static void no_work_is_lost(void **state)
 {
     static const char *const rules[] = { "none", "easy", "greedy" };

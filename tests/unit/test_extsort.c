@@ -1,5 +1,5 @@
-/* base/extsort: against qsort, with and without a file; its file cannot be made; base/hashes: against a
- * sorted array, while it grows. */
+/* base/extsort: against qsort, with and without a file; its file cannot be made; base/hashes:
+ * against a sorted array, while it grows. */
 #include "base/extsort.h"
 #include "base/hashes.h"
 #include "support/support.h"

@@ -1,6 +1,7 @@
-/* test_gangs.c - gangs and the wires between their cards: NVLink domains that are parts of a node or span
- * nodes, racks to be packed or spread over, and what crossing costs. Cards by hand.
- * Mutants: the domain index forgets cards that come back, a gang in one domain is slowed, pack spreads. */
+/* test_gangs.c - gangs and the wires between their cards: NVLink domains that are parts of a node
+ * or span nodes, racks to be packed or spread over, and what crossing costs. Cards by hand.
+ * Mutants: the domain index forgets cards that come back, a gang in one domain is slowed, pack
+ * spreads. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -167,8 +168,8 @@ static void domains_and_outages(void **state)
         "first_fit", DOMAIN, "y,10,100,3,\n", "y", "a.0.0 a.0.1 a.0.2", 70, 170);
 }
 
-/* Cards with MIG off: 0 and, of three nodes of three, 4 to 8. No domain of two nodes has four of them, though
- * six are there: 4 can never run, 3 can. (It waited for ever, which is exit 6.) */
+/* Cards with MIG off: 0 and, of three nodes of three, 4 to 8. No domain of two nodes has four of
+ * them, though six are there: 4 can never run, 3 can. (It waited for ever, which is exit 6.) */
 static void domains_of_a_layout(void **state)
 {
     static const char text[] =

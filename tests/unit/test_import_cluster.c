@@ -142,7 +142,8 @@ static void pai_tables(void **state)
     refused(ERR_IO, "No such file", "pai", task, "--job", "/nowhere");
 }
 
-/* Instances have their own times; of a worker that comes again the last by status and time counts. */
+/* Instances have their own times; of a worker that comes again the last by status and time
+ * counts. */
 static void pai_instance_times(void **state)
 {
     (void)state;

@@ -151,7 +151,8 @@ static void objects_refused(void **state)
 
 /* ---- demand -------------------------------------------------------------------------------------- */
 
-/* One finished pod with these annotations and this spec; a second, plain one keeps the trace alive. */
+/* One finished pod with these annotations and this spec; a second, plain one keeps the trace
+ * alive. */
 static const char *pod_text(const char *notes, const char *spec)
 {
     static char text[8000];
@@ -372,7 +373,8 @@ static void sample_yaml(void **state)
     refused(ERR_INPUT, "found none", "kubernetes", PODS "pods.json", "--nodes", PODS "pods.json");
 }
 
-/* Two dumps of one pod: the later state counts. Time-slicing replicas come from the node's label. */
+/* Two dumps of one pod: the later state counts. Time-slicing replicas come from the node's
+ * label. */
 static void dumps_over_time(void **state)
 {
     (void)state;
@@ -437,7 +439,8 @@ static void dumps_in_files(void **state)
     free(late);
 }
 
-/* On a node that slices time without renaming, nvidia.com/gpu counts replicas, here of a quarter. */
+/* On a node that slices time without renaming, nvidia.com/gpu counts replicas, here of a
+ * quarter. */
 static void replicas_without_a_name(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Request traces and the job traces of Alibaba 2025 and 2026: samples, quirks, bad rows, real files. */
+/* Request traces and the job traces of Alibaba 2025 and 2026: samples, quirks, bad rows, real
+ * files. */
 #include "tests/support/support.h"
 
 #include "base/mem.h"

@@ -540,7 +540,8 @@ static void supercloud(void **state)
     assert_int_equal(rows_for("bad-value"), 2);
 }
 
-/* What one file lacks another of the same import may have; what one had is a duplicate in the next. */
+/* What one file lacks another of the same import may have; what one had is a duplicate in the
+ * next. */
 static void several_files(void **state)
 {
     (void)state;

@@ -191,8 +191,8 @@ static void file_system_errors(void **state)
 static void windows(void **state)
 {
     (void)state;
-    /* "a,b\n1,2\n" by `xz --lzma2=dict=128MiB` and `dict=192MiB`; a frame of zstd with a window of 128 MiB,
-     * and of 256 MiB (RFC 8878, 3.1.1.1.2: exponent 17 or 18 above 10) */
+    /* "a,b\n1,2\n" by `xz --lzma2=dict=128MiB` and `dict=192MiB`; a frame of zstd with a window of
+     * 128 MiB, and of 256 MiB (RFC 8878, 3.1.1.1.2: exponent 17 or 18 above 10) */
     static const unsigned char xz_128[] = {
         0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
         0x01, 0x1e, 0x00, 0x00, 0x00, 0x9b, 0x07, 0x51, 0x66, 0x01, 0x00, 0x07, 0x61, 0x2c, 0x62,

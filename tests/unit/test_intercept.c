@@ -1,5 +1,5 @@
-/* The interception library on the stand-in driver: every way to a launch reaches it, names are exact,
- * quotas hold, threads and forks do no harm. */
+/* The interception library on the stand-in driver: every way to a launch reaches it, names are
+ * exact, quotas hold, threads and forks do no harm. */
 #include "base/mem.h"
 #include "tests/support/support.h"
 
@@ -20,8 +20,8 @@ static int set_up(void **state)
     return 0;
 }
 
-/* What the client prints, under the library or without, on the clock that does not wait where it has one
- * thread. The planted calls take no time. */
+/* What the client prints, under the library or without, on the clock that does not wait where it
+ * has one thread. The planted calls take no time. */
 static char *client(const char *env, bool preload, const char *args)
 {
     const bool alone = strncmp(args, "rate", 4) == 0;
@@ -78,7 +78,8 @@ static void memory_quota(void **state)
     expect("", "quota", "units 4096 "); /* and under the library without a quota */
 }
 
-/* With per-thread default streams: 1 + 2 + 3 + 4 kernels, and one of each other kind by each of four ways. */
+/* With per-thread default streams: 1 + 2 + 3 + 4 kernels, and one of each other kind by each of
+ * four ways. */
 /* What is no quota is told and is none; arguments that are not there are the driver's to refuse. */
 static void odd_settings_and_arguments(void **state)
 {
@@ -183,8 +184,8 @@ static void forks(void **state)
     free(text);
 }
 
-/* The share of wall time for which kernels ran: the limit, whatever the kernels' length. The bucket starts
- * full, 0.1 s of wall time in 1.5 s, so limit x 1.07 and a batch are right. */
+/* The share of wall time for which kernels ran: the limit, whatever the kernels' length. The bucket
+ * starts full, 0.1 s of wall time in 1.5 s, so limit x 1.07 and a batch are right. */
 static void compute_quota(void **state)
 {
     static const struct {

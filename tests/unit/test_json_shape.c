@@ -1,4 +1,5 @@
-/* test_json_shape.c - tables of members against documents: every kind, right and wrong, with its place. */
+/* test_json_shape.c - tables of members against documents: every kind, right and wrong, with its
+ * place. */
 #include "base/json_shape.h"
 #include "tests/support/support.h"
 

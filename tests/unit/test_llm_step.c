@@ -75,7 +75,8 @@ static void begun_tiles_are_paid(void **state)
     }
     /* decoding alone too */
     assert_close(llm_decode_ms(&c, 300, 0, 1), cbrt(1 + pow(3.84, 3)), 1e-12);
-    /* means: 1,000 users without prompts to speak of take 1,064 tokens' arithmetic beside one of 1 */
+    /* means: 1,000 users without prompts to speak of take 1,064 tokens' arithmetic beside one of
+     * 1 */
     const double alone = cbrt(1 + pow(10.64, 3)), beside = cbrt(1 + pow(10.65, 3));
     assert_close(llm_tpot_closed_ms(&c, 1000, 1, 1e6),
                  cbrt(1 + pow(10.24, 3)) + 1e-3 * (beside - alone), 1e-9);

@@ -1,5 +1,5 @@
-/* Planned layouts: known answers on one and two cards, and random small fleets against the best of all
- * combinations of layouts. Whatever is planned keeps to the placement table and leaves running
+/* Planned layouts: known answers on one and two cards, and random small fleets against the best of
+ * all combinations of layouts. Whatever is planned keeps to the placement table and leaves running
  * instances where they are. */
 #include "base/mem.h"
 #include "model/mig_plan.h"
@@ -134,7 +134,8 @@ static void what_is_there_stays(void **state)
     const int two = named("2g.10gb"), one = named("1g.5gb");
     struct mig_layout out[2];
     (void)state;
-    /* a free 2g at 4 needs no repartition; the running 1g at 1 cannot move and splits the first half */
+    /* a free 2g at 4 needs no repartition; the running 1g at 1 cannot move and splits the first
+     * half */
     struct mig_state card[1] = {
         { .on = true, .n = 2, .slice = { { one, 1 }, { two, 4 } }, .busy_s = { 5000, -1 } }
     };

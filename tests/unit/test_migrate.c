@@ -1,6 +1,7 @@
-/* test_migrate.c - running jobs that are moved so that the head of the queue fits: cards, pauses and ends by
- * hand; then random work, where everybody gets what is due to it and pays no more than its pauses.
- * Mutants: a move costs nothing, the moved job begins again, others start before the head. */
+/* test_migrate.c - running jobs that are moved so that the head of the queue fits: cards, pauses
+ * and ends by hand; then random work, where everybody gets what is due to it and pays no more than
+ * its pauses. Mutants: a move costs nothing, the moved job begins again, others start before the
+ * head. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -146,8 +147,8 @@ static void nobody_is_moved_to_a_slower_place(void **state)
     simulated_fini(&s);
 }
 
-/* One card of each gang is being drained, of g's its second: who is on such a card ends there, though g's
- * going to node 1 would make room for h. */
+/* One card of each gang is being drained, of g's its second: who is on such a card ends there,
+ * though g's going to node 1 would make room for h. */
 static void who_is_on_a_drained_card_stays(void **state)
 {
     struct simulated s;
@@ -181,7 +182,8 @@ static void who_starts_up_is_moved_later(void **state)
     simulated_fini(&s);
 }
 
-/* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour (A02). */
+/* Three of seven slices are left on the card, at 1, 3 and 5: a 2g needs 0, 2 or 4 and its neighbour
+ * (A02). */
 static void room_for_a_slice(void **state)
 {
     static const char rows[] =
@@ -208,8 +210,9 @@ static void room_for_a_slice(void **state)
     simulated_fini(&s);
 }
 
-/* A planned layout is being made (12 s) when the head, who asks for half a card, wants others moved: what is
- * not there yet is no place for anybody, on the scheduler's copy of the fleet as on the fleet. */
+/* A planned layout is being made (12 s) when the head, who asks for half a card, wants others
+ * moved: what is not there yet is no place for anybody, on the scheduler's copy of the fleet as on
+ * the fleet. */
 static void planned_instances_that_are_being_made(void **state)
 {
     static const char rows[] = "p,415.824,772.961,0.25,,\nq,669.817,4110.952,1,,\n"
@@ -230,8 +233,8 @@ static void planned_instances_that_are_being_made(void **state)
 
 /* ---- random work ---- */
 
-/* Under whole cards a job holds its cards for its duration and its pauses, no more; all laws of the run hold
- * (it checks them itself), and those who wait for gangs wait less in all. */
+/* Under whole cards a job holds its cards for its duration and its pauses, no more; all laws of the
+ * run hold (it checks them itself), and those who wait for gangs wait less in all. */
 static void random_work(void **state)
 {
     static const char *const shares[] = { WHOLE, "'kind': 'mig'", "'kind': 'remote'" };
@@ -293,7 +296,8 @@ static void random_work(void **state)
     "'order': 'srtf', 'backfill': 'greedy', 'migrate': 'replace', 'migrate_pause': "               \
     "'10 s'"
 
-/* An order that preempts places all anew: a makes room for c and pays for it, b stays where it is. */
+/* An order that preempts places all anew: a makes room for c and pays for it, b stays where it
+ * is. */
 static void all_placed_anew(void **state)
 {
     struct simulated s;
@@ -304,7 +308,8 @@ static void all_placed_anew(void **state)
     ran(&s, "c", "a.0.0 a.0.1", 20, 70);
     moved(&s, 1, 10);
     simulated_fini(&s);
-    /* a is on its way when d comes, and stays there; c goes before d, b after it and has no place. */
+    /* a is on its way when d comes, and stays there; c goes before d, b after it and has no
+     * place. */
     replay(&s, TWO_NODES, REPLACES ", 'restart': '1 s'", WHOLE,
            "a,0,100,1,,\ny,0,10,1,,\nb,0,100,1,,\nc,20,50,2,,\nd,25,46,1,,\n");
     ran(&s, "a", "a.1.1", 0, 110);

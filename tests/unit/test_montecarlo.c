@@ -23,7 +23,8 @@ static void triangular(void **state)
     assert_close(amount_share_below(&(struct amount){ .low = 5, .mode = 9, .high = 9 }, 9), 1, 0);
 }
 
-/* own = 10 x + 7, rent = 12 x y: one input shared, one of rent alone; slack costs as much as own. */
+/* own = 10 x + 7, rent = 12 x y: one input shared, one of rent alone; slack costs as much as
+ * own. */
 static double toy(const void *ctx, size_t option, const double *u)
 {
     const struct amount *in = ctx;
@@ -143,8 +144,9 @@ static void nothing_uncertain(void **state)
     arena_destroy(a);
 }
 
-/* A Sobol sequence fills the square evenly: the mean of 1,024 draws is several times nearer than random ones
- * may be expected to (standard error 0.38 here); another seed shifts it, the same one repeats. */
+/* A Sobol sequence fills the square evenly: the mean of 1,024 draws is several times nearer than
+ * random ones may be expected to (standard error 0.38 here); another seed shifts it, the same one
+ * repeats. */
 static void quasi_random(void **state)
 {
     (void)state;

@@ -33,8 +33,8 @@ static struct tco_result price(const struct price_item *items, size_t n, double 
     return tco_price(&u, "whole", book, a);
 }
 
-/* 10 cards at 1200, 100 a month each for operation against renting at 0.2 USD an hour: 12000 + 1000 m against
- * 1460 m, month 26.09, so 27. At 1 % a month: 12000 / 460 = a(0.01, m), m = 30.3. */
+/* 10 cards at 1200, 100 a month each for operation against renting at 0.2 USD an hour: 12000 + 1000
+ * m against 1460 m, month 26.09, so 27. At 1 % a month: 12000 / 460 = a(0.01, m), m = 30.3. */
 static void one_purchase(void **state)
 {
     (void)state;

@@ -37,8 +37,9 @@ static double contrast(const char *a, const char *b)
     return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
 }
 
-/* What eyes without one kind of cones see: Machado, Oliveira and Fernandes, A Physiologically-based Model for
- * Simulation of Color Vision Deficiency, IEEE TVCG 15 (2009), severity 1. The first: all three kinds. */
+/* What eyes without one kind of cones see: Machado, Oliveira and Fernandes, A Physiologically-based
+ * Model for Simulation of Color Vision Deficiency, IEEE TVCG 15 (2009), severity 1. The first: all
+ * three kinds. */
 static const double eyes[][3][3] = {
     { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
     { { 0.152286, 1.052583, -0.204868 },

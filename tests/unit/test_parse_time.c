@@ -1,5 +1,5 @@
-/* Clocks and zones: hand-known instants (date -u), every refusal, the repeated and the missing hour,
- * and the calendar against a day-by-day count. */
+/* Clocks and zones: hand-known instants (date -u), every refusal, the repeated and the missing
+ * hour, and the calendar against a day-by-day count. */
 #include "traces/parse_time.h"
 
 #include "tests/support/support.h"

@@ -1,5 +1,5 @@
-/* Placements that weigh nodes, by hand: A10 and B43 of the users' list, and against a plain scan of every
- * card of every node (support/place_scan.h) on random work with departures.
+/* Placements that weigh nodes, by hand: A10 and B43 of the users' list, and against a plain scan of
+ * every card of every node (support/place_scan.h) on random work with departures.
  *
  * Mutants (tests/run_mutants.sh): pack-and-spread-swapped, change-of-a-node-unnoticed,
  * fragments-without-cpus. */
@@ -153,8 +153,8 @@ static void node_before_card(void **state)
     trace = "job_id,submit_s,duration_s,gpus\n"
             "x,0,1000,0.5\nw,0,1000,2\nz,0,10,2\ny,0,1000,2\nu,20,1000,1\nprobe,30,100,0.5\n";
     simulate(&s, SCENARIO(FLEET(4, 2), PLACE("spread", HALVES)), trace);
-    /* x on node 0, w on 1, z on 2, y on 3; z leaves, u takes half of node 2: node 0 is emptier, and its
-     * emptiest card is the other one */
+    /* x on node 0, w on 1, z on 2, y on 3; z leaves, u takes half of node 2: node 0 is emptier, and
+     * its emptiest card is the other one */
     assert_string_equal(sim_job_of(&s, "spread", "u")->cards, "f.2.0");
     assert_string_equal(sim_job_of(&s, "spread", "probe")->cards, "f.0.1");
     simulated_fini(&s);
@@ -178,8 +178,8 @@ static void across_groups(void **state)
     simulated_fini(&s);
 }
 
-/* Cards with 0.5 and 0.8 free, halves are frequent: 0.3 on the first card would leave 0.2, of no use to
- * halves; on the second it leaves a half on each. best_fit sees the fullest card only. */
+/* Cards with 0.5 and 0.8 free, halves are frequent: 0.3 on the first card would leave 0.2, of no
+ * use to halves; on the second it leaves a half on each. best_fit sees the fullest card only. */
 static void fgd_by_hand(void **state)
 {
     (void)state;
@@ -353,8 +353,8 @@ static void against_the_scan(void **state)
     runner_fini(&run);
 }
 
-/* Of two fleets with the same history one is asked much more often: what is remembered of the answers
- * must not show. Every registered placement. */
+/* Of two fleets with the same history one is asked much more often: what is remembered of the
+ * answers must not show. Every registered placement. */
 static void asking_changes_nothing(void **state)
 {
     const struct place_ops *place = *state;

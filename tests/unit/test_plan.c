@@ -1,5 +1,5 @@
-/* Plans: names that do not exist, cards that cannot be shared this way and files that cannot be read
- * are told with their place; what can be resolved is what the scenario says. */
+/* Plans: names that do not exist, cards that cannot be shared this way and files that cannot be
+ * read are told with their place; what can be resolved is what the scenario says. */
 #include "tests/support/simulate.h"
 
 #include "engine/plan.h"

@@ -1,4 +1,5 @@
-/* Which parameters a run names, with which provenance, when groups of cards have profiles of their own. */
+/* Which parameters a run names, with which provenance, when groups of cards have profiles of their
+ * own. */
 #include "tests/support/simulate.h"
 
 #include "engine/plan.h"
@@ -96,7 +97,8 @@ static void same_card_two_profiles(void **state)
     runner_fini(&r);
 }
 
-/* What a slice's copies get: the measured rate where there is one, else a share of the bus; never both. */
+/* What a slice's copies get: the measured rate where there is one, else a share of the bus; never
+ * both. */
 static void the_bus_of_slices(void **state)
 {
     struct runner r;
@@ -109,8 +111,9 @@ static void the_bus_of_slices(void **state)
     runner_fini(&r);
 }
 
-/* The exponent of a token bucket is named where there is a bucket, with the value that it has on that board:
- * 0.886 on one of 108 SMs, 0.19 on one of 188 (share_intercept.c), measured as measured. */
+/* The exponent of a token bucket is named where there is a bucket, with the value that it has on
+ * that board: 0.886 on one of 108 SMs, 0.19 on one of 188 (share_intercept.c), measured as
+ * measured. */
 static void the_gain_in_use(void **state)
 {
     static const char fleet[] = GROUP("a", "measured.json") ", " GROUP(

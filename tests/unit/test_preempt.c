@@ -1,7 +1,7 @@
-/* test_preempt.c - orders that stop running jobs, what it costs, limits that kill, backfill without and
- * with reservations for all: small queues with starts and ends worked out by hand.
- * Mutants: a preempted job starts again from nothing, the worst-ranked job goes although it is not in
- * the way, the first start is forgotten. */
+/* test_preempt.c - orders that stop running jobs, what it costs, limits that kill, backfill without
+ * and with reservations for all: small queues with starts and ends worked out by hand. Mutants: a
+ * preempted job starts again from nothing, the worst-ranked job goes although it is not in the way,
+ * the first start is forgotten. */
 #include "support/simulate.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ static void the_shorter_goes_first(void **state)
         { "b", 30, 50, 1 });
 }
 
-/* a has done 10 s: its last checkpoint is at 7. It holds its cards for 5 s before it works again. */
+/* a has done 10 s: its last checkpoint is at 7. It holds its cards for 5 s before it works
+ * again. */
 static void checkpoints_and_restarts_cost(void **state)
 {
     (void)state;
@@ -86,16 +87,16 @@ static void checkpoints_and_restarts_cost(void **state)
         "a,0,100,4,,\nb,10,20,4,,\nc,33,10,4,,\n", { "a", 0, 138, 3 }, { "c", 33, 43, 1 });
 }
 
-/* p has most left and one card of the first node, q the other; r has the second node. w needs two cards
- * of one node: r must go, and p need not, although it ranks last. */
+/* p has most left and one card of the first node, q the other; r has the second node. w needs two
+ * cards of one node: r must go, and p need not, although it ranks last. */
 static void only_who_is_in_the_way(void **state)
 {
     (void)state;
     RUN(TWO_BY_TWO, "'order': 'srtf', 'backfill': 'none'",
         "p,0,500,1,,\nq,0,400,1,,\nr,0,450,2,,\nw,10,20,2,,\n", { "p", 0, 500, 1 },
         { "q", 0, 400, 1 }, { "r", 0, 470, 2 }, { "w", 10, 30, 1 });
-    /* s and q rank last, but their cards are on two nodes: two cards, not a place. So r goes as well,
-     * and at once takes the place of q, which has more left. */
+    /* s and q rank last, but their cards are on two nodes: two cards, not a place. So r goes as
+     * well, and at once takes the place of q, which has more left. */
     RUN(TWO_BY_TWO, "'order': 'srtf', 'backfill': 'none'",
         "p,0,30,1,,\nq,1,500,1,,\nr,2,40,1,,\ns,3,600,1,,\nw,10,25,2,,\n", { "p", 0, 30, 1 },
         { "q", 1, 521, 2 }, { "r", 2, 42, 2 }, { "s", 3, 628, 2 }, { "w", 10, 35, 1 });
@@ -123,8 +124,8 @@ static void service(void **state)
         { "b", 130, 140, 1 });
 }
 
-/* a falls at 20 s. b takes its card at 50 and falls itself at 70: then both are in the second queue,
- * where a started first. */
+/* a falls at 20 s. b takes its card at 50 and falls itself at 70: then both are in the second
+ * queue, where a started first. */
 static void attained_service(void **state)
 {
     (void)state;

@@ -109,8 +109,9 @@ static void never_filled_in(void **state)
     prefix_cache_destroy(c);
 }
 
-/* The last block is begun only: 20 tokens of it are one block of KV cache, 15 are none. More numbers than the
- * prompt has blocks count for nothing, as does a trace in which a block is once shorter, once longer. */
+/* The last block is begun only: 20 tokens of it are one block of KV cache, 15 are none. More
+ * numbers than the prompt has blocks count for nothing, as does a trace in which a block is once
+ * shorter, once longer. */
 static void odd_prompts(void **state)
 {
     struct prefix_cache *c = prefix_cache_create(names, 16);

@@ -416,7 +416,8 @@ static void doubts(void **state)
     arena_destroy(a);
 }
 
-/* Interruptions an hour x the time that each loses; a book in which a driver of each kind is named. */
+/* Interruptions an hour x the time that each loses; a book in which a driver of each kind is
+ * named. */
 static void spot_and_drivers(void **state)
 {
     (void)state;

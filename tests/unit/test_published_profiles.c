@@ -1,5 +1,6 @@
-/* The profiles that ship: each one reads clean, is about a card of the catalogue and within its sheet,
- * says for every figure how it is known; and the derived figures follow from the reference data. */
+/* The profiles that ship: each one reads clean, is about a card of the catalogue and within its
+ * sheet, says for every figure how it is known; and the derived figures follow from the reference
+ * data. */
 #include "base/csv.h"
 #include "model/sheet.h"
 #include "tests/support/support.h"

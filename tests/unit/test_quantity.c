@@ -74,9 +74,9 @@ static void commitment(void **state)
     arena_destroy(a);
 }
 
-/* Egress and storage follow the rent: 7.5 % of 50,000 held hours at 2 USD and of 100,000 provisioned ones at
- * 0.1; kept data is a matter of the fleet: 3,000 GB at 0.25 USD a year, of which the window is 1000/8760. Who
- * holds cards pays the part that follows his rent. */
+/* Egress and storage follow the rent: 7.5 % of 50,000 held hours at 2 USD and of 100,000
+ * provisioned ones at 0.1; kept data is a matter of the fleet: 3,000 GB at 0.25 USD a year, of
+ * which the window is 1000/8760. Who holds cards pays the part that follows his rent. */
 static void egress_and_storage(void **state)
 {
     (void)state;
@@ -96,7 +96,8 @@ static void egress_and_storage(void **state)
     assert_close(t.item[2].quantity, 110000, 1e-12);
     assert_close(t.item[2].usd, 8250, 1e-12);
     assert_close(t.item[3].usd, 750 * 1000 / 8760.0, 1e-12);
-    /* half of all hours are his: half of what is fixed, all of the rent for holding with its 7.5 % */
+    /* half of all hours are his: half of what is fixed, all of the rent for holding with its 7.5
+     * % */
     assert_close(t.charge[0].usd, 100000 * 1.075 + (10000 * 1.075 + t.item[3].usd) / 2, 1e-9);
     const struct tco_rates r = tco_rates(&b, "whole", &u);
     assert_false(r.known); /* what follows the rent is known at the end */
@@ -305,7 +306,8 @@ static void classes_and_teams(void **state)
     arena_destroy(a);
 }
 
-/* Usage of before demand was counted cannot be priced by it; targets that no spares reach are told. */
+/* Usage of before demand was counted cannot be priced by it; targets that no spares reach are
+ * told. */
 static void refused(void **state)
 {
     (void)state;
@@ -335,8 +337,9 @@ static void refused(void **state)
     assert_non_null(strstr(e.msg, "no number of spares"));
 }
 
-/* A12: a node for 300,000, idle draw 30 % of 10.2 kW, against 2.50 an hour on demand: 65.99 % of use;
- * with constant power 67.89 %. Against a reservation there is none. Doubling the rent halves it. */
+/* A12: a node for 300,000, idle draw 30 % of 10.2 kW, against 2.50 an hour on demand: 65.99 % of
+ * use; with constant power 67.89 %. Against a reservation there is none. Doubling the rent halves
+ * it. */
 static void buy_or_rent(void **state)
 {
     (void)state;
@@ -371,8 +374,8 @@ static void buy_or_rent(void **state)
     const double once = x.breakeven_use;
     rent_item.amount = amount_known(5);
     assert_close(tco_against(&u, NULL, &own, &rent).breakeven_use, once / 2, 1e-9);
-    /* a node that lives two years of the four: 300,000 are back in month 17.9, gone again in 24, and 600,000
-     * are back for good in month 35.8 */
+    /* a node that lives two years of the four: 300,000 are back in month 17.9, gone again in 24,
+     * and 600,000 are back for good in month 35.8 */
     twice[0].life_y = 2;
     own.item = twice;
     assert_close(tco_against(&u, NULL, &own, &rent).breakeven_months, 36, 0);
@@ -506,8 +509,9 @@ static void doubling(void **state)
     arena_destroy(a);
 }
 
-/* 50,000 hours held: jobs 20,000, of which 16,000 were useful, and a service 30,000. Jobs bring about two
- * fifths of the bill, with the idle hours that go with them; without a service it is theirs alone. */
+/* 50,000 hours held: jobs 20,000, of which 16,000 were useful, and a service 30,000. Jobs bring
+ * about two fifths of the bill, with the idle hours that go with them; without a service it is
+ * theirs alone. */
 static void services_pay_for_themselves(void **state)
 {
     (void)state;

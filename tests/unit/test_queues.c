@@ -57,7 +57,8 @@ static void many_servers(void **state)
     assert_true(chance > 0.2 && chance < 0.3);
 }
 
-/* Two users who think 1 s, one server of 1 s: states 0, 1, 2 weigh 1, 2, 2; busy 4/5 of the time. */
+/* Two users who think 1 s, one server of 1 s: states 0, 1, 2 weigh 1, 2, 2; busy 4/5 of the
+ * time. */
 static void repairman(void **state)
 {
     (void)state;

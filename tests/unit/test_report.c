@@ -301,7 +301,8 @@ static char *validation_of(const struct result *r)
     return text;
 }
 
-/* The lines of the shipped table whose policies the run has, escaped; kinds without any are named. */
+/* The lines of the shipped table whose policies the run has, escaped; kinds without any are
+ * named. */
 static void errors_of_the_models(void **state)
 {
     (void)state;
@@ -440,7 +441,8 @@ static void missing_parts_are_said(void **state)
     arena_destroy(a);
 }
 
-/* Every job rejected: no time passes, and shares of no time are no numbers. That is no failure to draw. */
+/* Every job rejected: no time passes, and shares of no time are no numbers. That is no failure to
+ * draw. */
 static void where_nothing_ran_there_is_a_page(void **state)
 {
     (void)state;
@@ -650,7 +652,8 @@ static void numbers_for_people(void **state)
     strbuf_addc(&within, ' ');
     page_within(&within, 12.345, NAN, NAN, FIGURE);
     assert_string_equal(within.s, "0.0 &minus;72 12.35");
-    /* durations in the unit of the interval, as far as it goes in that unit: 57 min, not 3,400 s; 2.3 h */
+    /* durations in the unit of the interval, as far as it goes in that unit: 57 min, not 3,400 s;
+     * 2.3 h */
     strbuf_clear(&within);
     page_signed(&within, 942, -2500, 4400, SECONDS);
     page_interval(&(struct page){ .lang = LANG_EN }, &within, -2500, 4400, SECONDS);
@@ -800,7 +803,8 @@ static void what_could_turn_the_choice(void **state)
     free(text);
     json_decref(doc);
 
-    /* idle: 5 kWh in 50 h, so 10 in 100 h; the other 20 kWh at 2 USD follow use: 960 + 40 u / 0.5 */
+    /* idle: 5 kWh in 50 h, so 10 in 100 h; the other 20 kWh at 2 USD follow use: 960 + 40 u /
+     * 0.5 */
     assert_int_equal(data_breakeven(&s, out, &e), 1);
     text = read_file(out);
     double u, usd;

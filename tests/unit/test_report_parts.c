@@ -349,7 +349,8 @@ static void a_single_sample_is_drawn(void **state)
     digest_fini(&d);
 }
 
-/* Rows that do not fit the buckets keep their integral: 0 for 1,100 s, then 1 for 1,900 s of 3,000 s. */
+/* Rows that do not fit the buckets keep their integral: 0 for 1,100 s, then 1 for 1,900 s of 3,000
+ * s. */
 static void samples_are_spread_over_buckets(void **state)
 {
     struct policy_result x = { .name = "p", .kind = "whole", .end_s = 3000 };

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* Other languages say the figures of the English sentences, to the same digits, of the same policies. */
+/* Other languages say the figures of the English sentences, to the same digits, of the same
+ * policies. */
 static void why_is_said_alike(void **state)
 {
     static const struct advice_reason why[] = {

@@ -1,5 +1,5 @@
-/* Residents by hand: speeds as neighbours come and go, gangs at the pace of their slowest card, memory
- * that runs out, what each is charged, and clocks at the end of their range. */
+/* Residents by hand: speeds as neighbours come and go, gangs at the pace of their slowest card,
+ * memory that runs out, what each is charged, and clocks at the end of their range. */
 #include "tests/support/simulate.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ static double end_of(const struct simulated *s, const char *id)
     return sim_job_of(s, "p", id)->end_s;
 }
 
-/* a alone 0-10 s (10 done), both at half speed from 10 s on: a has 20 left and b 8, so b ends at 26 s
- * and a, then with 12 left, at 38 s. */
+/* a alone 0-10 s (10 done), both at half speed from 10 s on: a has 20 left and b 8, so b ends at 26
+ * s and a, then with 12 left, at 38 s. */
 static void speeds_change_with_the_company(void **state)
 {
     struct simulated s;
@@ -56,7 +56,8 @@ static void a_gang_waits_for_its_slowest(void **state)
     simulated_fini(&s);
 }
 
-/* 1 TiB: two of 600 GiB do not fit; the one that allocates last fails, at once, and is not retried. */
+/* 1 TiB: two of 600 GiB do not fit; the one that allocates last fails, at once, and is not
+ * retried. */
 static void the_last_to_allocate_fails(void **state)
 {
     struct simulated s;
@@ -86,7 +87,8 @@ static void memory_that_grows(void **state)
     simulated_fini(&s);
 }
 
-/* A gang needs its memory on every card: one full card is enough to fail, and nothing is left behind. */
+/* A gang needs its memory on every card: one full card is enough to fail, and nothing is left
+ * behind. */
 static void a_gang_allocates_all_or_nothing(void **state)
 {
     struct simulated s;
@@ -111,7 +113,8 @@ static void a_hundred_residents(void **state)
     simulated_fini(&s);
 }
 
-/* Work that would end after the clock does: it ends with the clock, nothing wraps, all laws hold. */
+/* Work that would end after the clock does: it ends with the clock, nothing wraps, all laws
+ * hold. */
 static void the_end_of_the_clock(void **state)
 {
     static const char *const shares[] = { "'kind': 'whole'", "'kind': 'intercept'", "'kind': 'mps'",
@@ -128,8 +131,8 @@ static void the_end_of_the_clock(void **state)
     }
 }
 
-/* The warm-up cuts: card time and energy count from there on, the series does not lose an interval, and
- * work that ends before it leaves an empty window. */
+/* The warm-up cuts: card time and energy count from there on, the series does not lose an interval,
+ * and work that ends before it leaves an empty window. */
 static void the_warm_up(void **state)
 {
     struct simulated s;

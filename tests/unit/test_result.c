@@ -1,4 +1,5 @@
-/* test_result.c - a result survives writing and reading; broken ones are told apart with a place. */
+/* test_result.c - a result survives writing and reading; broken ones are told apart with a
+ * place. */
 #include "support/support.h"
 
 #include "base/str.h"

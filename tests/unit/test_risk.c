@@ -1,4 +1,5 @@
-/* test_risk.c - risk.json: the ranges of a price book and what they make of each policy's yearly cost. */
+/* test_risk.c - risk.json: the ranges of a price book and what they make of each policy's yearly
+ * cost. */
 #include "support/simulate.h"
 
 #include "cli/risk.h"

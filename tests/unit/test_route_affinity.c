@@ -1,6 +1,6 @@
-/* Session affinity is consistent: with n replicas up each has its share of the sessions, one that goes moves
- * its own sessions only, evenly to the others, and they come back with it; one that comes takes one in n + 1
- * and nothing else moves. Requests without a session go in turn.
+/* Session affinity is consistent: with n replicas up each has its share of the sessions, one that
+ * goes moves its own sessions only, evenly to the others, and they come back with it; one that
+ * comes takes one in n + 1 and nothing else moves. Requests without a session go in turn.
  *
  * Mutant: affinity-by-rank. */
 #include "engine/route.h"

@@ -1,5 +1,5 @@
-/* traces/rowstore: rows come back complete and in the order of a stable sort, with and without a file, with
- * ids longer than any buffer; its file cannot be made. */
+/* traces/rowstore: rows come back complete and in the order of a stable sort, with and without a
+ * file, with ids longer than any buffer; its file cannot be made. */
 #include "base/mem.h"
 #include "support/support.h"
 #include "traces/rowstore.h"

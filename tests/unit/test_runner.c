@@ -1,5 +1,5 @@
-/* All policies side by side: the same bytes at any number of threads, choice of policies, and every way
- * a run can fail without leaving anything behind. */
+/* All policies side by side: the same bytes at any number of threads, choice of policies, and every
+ * way a run can fail without leaving anything behind. */
 #include "tests/support/simulate.h"
 
 #include "whatif/runner.h"

@@ -1,5 +1,6 @@
-/* The scenario file: every field, default, unit and override; --set; every documented mistake with file,
- * line, column, JSON pointer, what was expected and what was found; the resolved form reads back. */
+/* The scenario file: every field, default, unit and override; --set; every documented mistake with
+ * file, line, column, JSON pointer, what was expected and what was found; the resolved form reads
+ * back. */
 #include "tests/support/simulate.h"
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
-/* The published schema of the scenario against the code: every key that a table or a registry knows is
- * described with its kind, bounds, default and choices, nothing else is; what the schema refuses the
- * program refuses too, and the scenarios that ship, as written and resolved, are valid. */
+/* The published schema of the scenario against the code: every key that a table or a registry knows
+ * is described with its kind, bounds, default and choices, nothing else is; what the schema refuses
+ * the program refuses too, and the scenarios that ship, as written and resolved, are valid. */
 #include "tests/support/simulate.h"
 
 #include "model/scenario_inside.h"
@@ -678,8 +678,8 @@ static void ask_words(const char *rule, char *said, size_t size)
     runner_fini(&r);
 }
 
-/* Rules that the tables hold as plain text: the program takes every word of the schema, and lists the
- * same ones for a wrong word. */
+/* Rules that the tables hold as plain text: the program takes every word of the schema, and lists
+ * the same ones for a wrong word. */
 static void words_of_rules(void **state)
 {
     static const char *const rule[] = { "backfill",  "gang",    "racks",

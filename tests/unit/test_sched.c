@@ -1,4 +1,5 @@
-/* Who starts when, by hand: strict order, EASY reservations, limits, instances, and no starvation. */
+/* Who starts when, by hand: strict order, EASY reservations, limits, instances, and no
+ * starvation. */
 #include "tests/support/simulate.h"
 
 #include <math.h>
@@ -54,7 +55,8 @@ static void strict_order(void **state)
     STARTS("'backfill': 'none'", blocked, { "a", 0 }, { "b", 10 }, { "c", 20 }, { "d", 20 });
 }
 
-/* The reservation is at 12 s, a's limit. c ends by 2 + 9 = 11 s and goes; d could last until 23 s. */
+/* The reservation is at 12 s, a's limit. c ends by 2 + 9 = 11 s and goes; d could last until 23
+ * s. */
 static void easy_backfills_by_limits(void **state)
 {
     (void)state;
@@ -98,8 +100,8 @@ static void orders(void **state)
     STARTS("'backfill': 'none', 'order': 'deadline'", rows, { "c", 10 }, { "d", 20 }, { "b", 30 });
 }
 
-/* a promised 10 s, is struck after 20 and has none of them left: it waits for three of three cards, until c
- * ends at 100 s, and b behind it. */
+/* a promised 10 s, is struck after 20 and has none of them left: it waits for three of three cards,
+ * until c ends at 100 s, and b behind it. */
 static void who_overran_still_needs_room_in_the_plan(void **state)
 {
     struct simulated s;
@@ -117,7 +119,8 @@ static void who_overran_still_needs_room_in_the_plan(void **state)
     simulated_fini(&s);
 }
 
-/* Ends come before arrivals of the same instant, and equal arrivals start in the order of the file. */
+/* Ends come before arrivals of the same instant, and equal arrivals start in the order of the
+ * file. */
 static void equal_times(void **state)
 {
     (void)state;

@@ -108,7 +108,8 @@ static void first_come(void **state)
     fini(&t);
 }
 
-/* Routed in turn: 0-2 and 4.. on the first (third request waits there: 2-5), second 0.5-1.5, 4-5. */
+/* Routed in turn: 0-2 and 4.. on the first (third request waits there: 2-5), second 0.5-1.5,
+ * 4-5. */
 static void routes(void **state)
 {
     struct tiny t;
@@ -174,8 +175,9 @@ static void full_queues(void **state)
     fini(&t);
 }
 
-/* Who waits longer than the timeout goes, not who waits just so long: at its end somebody becomes free, or a batch
- * that was held back begins. A timeout of 0 is for requests that do not wait at all. */
+/* Who waits longer than the timeout goes, not who waits just so long: at its end somebody becomes
+ * free, or a batch that was held back begins. A timeout of 0 is for requests that do not wait at
+ * all. */
 static void no_longer_than_the_timeout(void **state)
 {
     struct tiny t;
@@ -201,8 +203,8 @@ static void no_longer_than_the_timeout(void **state)
     fini(&t);
 }
 
-/* The first card fails at 5 s. Whose answer it was working on, and who waited there, wait on by their time of
- * arrival: nobody waits longer than the timeout behind somebody who came later. */
+/* The first card fails at 5 s. Whose answer it was working on, and who waited there, wait on by
+ * their time of arrival: nobody waits longer than the timeout behind somebody who came later. */
 static void struck_time_out(void **state)
 {
     static const char *const route[] = { "shared", "round_robin" };
@@ -255,10 +257,10 @@ static void start_up(void **state)
     fini(&t);
 }
 
-/* A service and a job take turns on one card: each runs at half speed while both are there, and the job
- * at full speed while the service is idle. The job (10 s from t = 1) meets a request of 2 s at 0 and one
- * of 4 s at 20: 0-1 alone, then 1 s left at half speed: ends at 3; the job did 1 s by then, runs
- * alone to 12 s. */
+/* A service and a job take turns on one card: each runs at half speed while both are there, and the
+ * job at full speed while the service is idle. The job (10 s from t = 1) meets a request of 2 s at
+ * 0 and one of 4 s at 20: 0-1 alone, then 1 s left at half speed: ends at 3; the job did 1 s by
+ * then, runs alone to 12 s. */
 static void shares_with_a_job(void **state)
 {
     struct tiny t;
@@ -270,7 +272,8 @@ static void shares_with_a_job(void **state)
     assert_int_equal(t.p.jobs.completed, 1);
     assert_close(t.p.stats.turnaround_s.mean, 11, 1e-9);
     fini(&t);
-    /* Bursts at 2 and 6 s of 1 s each: either takes 2 s, and takes 1 s from the job: it ends at 13. */
+    /* Bursts at 2 and 6 s of 1 s each: either takes 2 s, and takes 1 s from the job: it ends at
+     * 13. */
     run(&t, ONE, "'kind': 'timeslice', 'slots': 2", "'need': { 'gpu': 0.5 }",
         ", { 'name': 'j', 'kind': 'jobs', 'trace': 'trace.csv' }", "arrival_s,size\n2,1\n6,1\n");
     left(&t, 0, 2, 2, 4);
@@ -300,7 +303,8 @@ static void closed_loop(void **state)
     fini(&t);
 }
 
-/* Same files, same bytes: services.csv and result.json at one thread and at two, and the totals in them. */
+/* Same files, same bytes: services.csv and result.json at one thread and at two, and the totals in
+ * them. */
 static void repeats(void **state)
 {
     static const char text[] =
@@ -322,8 +326,9 @@ static void repeats(void **state)
     simulated_fini(&b);
 }
 
-/* A batch takes 10 ms and 1 ms for each request. The first three (0, 1, 2 ms) are held until 5 ms and take 13
- * ms; at 18 ms four of five go at once: to 32; the last has waited its 5 ms long ago: to 43 ms. */
+/* A batch takes 10 ms and 1 ms for each request. The first three (0, 1, 2 ms) are held until 5 ms
+ * and take 13 ms; at 18 ms four of five go at once: to 32; the last has waited its 5 ms long ago:
+ * to 43 ms. */
 static void batches(void **state)
 {
     static const char rows[] =
@@ -345,7 +350,8 @@ static void batches(void **state)
     left(&t, 2, 0.002, 0.013, 0.027);
     left(&t, 7, 0.010, 0.027, 0.039);
     fini(&t);
-    /* Threes: 2 ms, then at 15 ms; the last two go when nobody else will come. bend 2 of 10 ms and 3 ms. */
+    /* Threes: 2 ms, then at 15 ms; the last two go when nobody else will come. bend 2 of 10 ms and
+     * 3 ms. */
     run(&t, ONE, WHOLE, "'serve': { 'kind': 'fixed', 'size': 3, 'floor': '10 ms', 'bend': 2 }", "",
         rows);
     const double three = sqrt(0.010 * 0.010 + 0.003 * 0.003),
@@ -373,7 +379,8 @@ static void batches(void **state)
            "", rows);
     assert_close((double)t.seen.end[0].end / 1e9, 12 + 0.010 + 0.003 * 108 / 14 + 0.005 * 8, 1e-8);
     fini(&t);
-    /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest twice. */
+    /* A seventh of the card stretches requests sevenfold, not the floor; padding counts the largest
+     * twice. */
     run(&t, ONE, "'kind': 'mps', 'slots': 7",
         "'need': { 'gpu': 0.1 }, 'serve': { 'kind': 'fixed', 'size': 2, 'floor': '10 ms', 'pad': true }",
         "", "arrival_s,size\n0,0.001\n0,0.003\n");
@@ -381,8 +388,8 @@ static void batches(void **state)
     fini(&t);
 }
 
-/* In turn to two replicas: the first has its two with the third request, 4 s; the second begins then with the
- * one it has, for nobody else will come (it waited for ever). */
+/* In turn to two replicas: the first has its two with the third request, 4 s; the second begins
+ * then with the one it has, for nobody else will come (it waited for ever). */
 static void last_batches(void **state)
 {
     struct tiny t;
@@ -396,8 +403,8 @@ static void last_batches(void **state)
     fini(&t);
 }
 
-/* One replica from the second hour on. A batch that the one which goes holds back begins then, for nobody else is sent
- * there (it waited for ever, and without a horizon the run did). */
+/* One replica from the second hour on. A batch that the one which goes holds back begins then, for
+ * nobody else is sent there (it waited for ever, and without a horizon the run did). */
 static void last_batch_of_who_goes(void **state)
 {
     struct tiny t;
@@ -438,8 +445,8 @@ static void scaling(void **state)
     assert_int_equal(v->replicas_started, 4);
     assert_true(v->replicas_mean < 3.2 && v->replicas_mean > 2.2);
     fini(&t);
-    /* Busy shares: 100 % of one replica at a target of 0.5 wants two; then nothing, one again. The second is
-     * loaded from 4 to 6 s and goes when it is through with its request. */
+    /* Busy shares: 100 % of one replica at a target of 0.5 wants two; then nothing, one again. The
+     * second is loaded from 4 to 6 s and goes when it is through with its request. */
     run(&t, "'nodes': 4, 'gpus_per_node': 1", WHOLE,
         "'start_up': '2 s', 'replicas': { 'min': 1, 'max': 2, 'target': 0.5, 'interval': '4 s', 'down_after': '0 s' }",
         "", "arrival_s,size\n0,10\n0,10\n30,1\n");
@@ -519,8 +526,8 @@ static void language_model(void **state)
     fini(&t);
 }
 
-/* The service holds the only card; when its requests are through and there is no horizon, it makes way. It
- * did not: the run ended as a bug, and with a scaler it did not end. */
+/* The service holds the only card; when its requests are through and there is no horizon, it makes
+ * way. It did not: the run ended as a bug, and with a scaler it did not end. */
 static void makes_way(void **state)
 {
     static const char *const replicas[] = { "'replicas': { 'min': 1 }",
@@ -552,7 +559,8 @@ static void makes_way_at_once(void **state)
     fini(&t);
 }
 
-/* Likewise for another service, whose replica waits with the requests that came: the run ended as a bug. */
+/* Likewise for another service, whose replica waits with the requests that came: the run ended as a
+ * bug. */
 static void makes_way_for_another(void **state)
 {
     struct tiny t;

@@ -85,9 +85,9 @@ static void nearest(void **state)
     }
 }
 
-/* Decoding: the larger the batch the smaller the host's part. Prompts: the longer the chunk the more it
- * computes. And a context of 256 or 4,096 tokens instead of the 1,024 of a look moves no part by more than
- * 0.2, which is what is not followed. */
+/* Decoding: the larger the batch the smaller the host's part. Prompts: the longer the chunk the
+ * more it computes. And a context of 256 or 4,096 tokens instead of the 1,024 of a look moves no
+ * part by more than 0.2, which is what is not followed. */
 static void signatures(void **state)
 {
     struct runner r = { 0 };

@@ -1,5 +1,5 @@
-/* test_service_queue.c - queues of requests: whoever is put back in stands behind those that came before it or with
- * it, whatever was put in and taken out meanwhile. */
+/* test_service_queue.c - queues of requests: whoever is put back in stands behind those that came
+ * before it or with it, whatever was put in and taken out meanwhile. */
 #include "engine/service_inside.h"
 #include "support/support.h"
 

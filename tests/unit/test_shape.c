@@ -157,8 +157,8 @@ static void names_that_do_not_exist(void **state)
     close_table(&x);
 }
 
-/* Whatever is not rejected can be placed on the empty fleet, and what is rejected cannot: the promise
- * that nobody waits for ever. */
+/* Whatever is not rejected can be placed on the empty fleet, and what is rejected cannot: the
+ * promise that nobody waits for ever. */
 static void rejected_means_never(void **state)
 {
     static const struct {

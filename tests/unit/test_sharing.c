@@ -1,5 +1,5 @@
-/* What each way of sharing a card promises, asked of the policies themselves: schedulers of vGPUs, limits of
- * MPS servers, what a hook costs, how far a fault reaches. */
+/* What each way of sharing a card promises, asked of the policies themselves: schedulers of vGPUs,
+ * limits of MPS servers, what a hook costs, how far a fault reaches. */
 #include "tests/support/simulate.h"
 
 #include <math.h>
@@ -170,7 +170,8 @@ static void mps_clients(void **state)
     assert_contains(refusal("mps", "{\"slots\": 4, \"clients\": 3}", "a30"), "fewer clients");
 }
 
-/* A hook is hidden behind long kernels and shows with short ones, and where the host is the limit. */
+/* A hook is hidden behind long kernels and shows with short ones, and where the host is the
+ * limit. */
 static void hooks_hide_behind_kernels(void **state)
 {
     const struct card_type type = card("a40");

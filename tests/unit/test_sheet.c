@@ -1,4 +1,5 @@
-/* A profile against the data sheet of its card: what no such card can do is refused with the bound. */
+/* A profile against the data sheet of its card: what no such card can do is refused with the
+ * bound. */
 #include "tests/support/support.h"
 
 #include "model/sheet.h"

@@ -36,8 +36,9 @@ static void to_the_letter(void **state)
     simulated_fini(&s);
 }
 
-/* Cards paid for while any job is on them: known at the end only. Two cards for an hour and one for half of
- * one, 2.5 card-hours at 3 USD; the rejected job costs nothing. Costs add up to what users are charged. */
+/* Cards paid for while any job is on them: known at the end only. Two cards for an hour and one for
+ * half of one, 2.5 card-hours at 3 USD; the rejected job costs nothing. Costs add up to what users
+ * are charged. */
 static void prices_of_the_whole_run(void **state)
 {
     static const char rows[] = "job_id,submit_s,duration_s,gpus\n"

@@ -1,5 +1,5 @@
-/* Arrivals: several work items merged by time, ties in the order of the scenario, load, errors with the
- * file and line they come from. */
+/* Arrivals: several work items merged by time, ties in the order of the scenario, load, errors with
+ * the file and line they come from. */
 #include "tests/support/simulate.h"
 
 #include "engine/source.h"
@@ -200,7 +200,8 @@ static void from_memory(void **state)
     trace_rows_free(rows[1]);
 }
 
-/* What does not fit, or has a fault, is not kept: whoever runs it reads the file, and its errors. */
+/* What does not fit, or has a fault, is not kept: whoever runs it reads the file, and its
+ * errors. */
 static void not_in_memory(void **state)
 {
     (void)state;

@@ -182,7 +182,8 @@ static void shards_join(void **state)
     sweep_table_fini(&t.table);
 }
 
-/* Every service has its columns, by its name, in the order of the scenario; figures asked for come last. */
+/* Every service has its columns, by its name, in the order of the scenario; figures asked for come
+ * last. */
 static void services_by_name(void **state)
 {
     static const struct sim_file requests[] = {
@@ -305,7 +306,8 @@ static void stability_of_a_point(void **state)
     sweep_table_fini(&t.table);
 }
 
-/* A file that was cut, emptied or put in another's place is no result: the sweep computes it again. */
+/* A file that was cut, emptied or put in another's place is no result: the sweep computes it
+ * again. */
 static void damaged_runs(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* test_sweep_inputs.c - the files of a sweep: each names its points, and each is parsed once and lent. */
+/* test_sweep_inputs.c - the files of a sweep: each names its points, and each is parsed once and
+ * lent. */
 #include "support/sweeping.h"
 
 #include <gsl/gsl_errno.h>
@@ -37,7 +38,8 @@ static void append(const char *beside, const char *name, const char *text)
     free(path);
 }
 
-/* So are files behind files: requests of a service, the recording that a specification draws from. */
+/* So are files behind files: requests of a service, the recording that a specification draws
+ * from. */
 static void files_behind_files_name_the_point(void **state)
 {
     static const char head[] = "job_id,submit_s,duration_s,gpus\na,0,10,1\nb,50,10,1\n";

@@ -1,5 +1,5 @@
-/* test_sweep_plots.c - pictures of sweeps written by hand: which are made, what is in their data, who is on
- * the front, and that gnuplot draws them. */
+/* test_sweep_plots.c - pictures of sweeps written by hand: which are made, what is in their data,
+ * who is on the front, and that gnuplot draws them. */
 #include "support/stored_plots.h"
 
 #include "base/str.h"
@@ -37,8 +37,8 @@ static size_t build(const char *dir)
                                                         "0") ", " FIG("jobs.rejected", "0") "}}"
 #define HEAD(vary) "{'format': 'gpusim-sweep/1', 'vary': [" vary "], 'replications': 2, 'points': ["
 
-/* Costs and waits by hand. a: (100, 50), (10, 60), (none, 70); b: (200, 55) beaten, (5, 40) but a fifth of
- * its jobs fail, (10, 80) beaten by (10, 60). Front: (100, 50), (10, 60). */
+/* Costs and waits by hand. a: (100, 50), (10, 60), (none, 70); b: (200, 55) beaten, (5, 40) but a
+ * fifth of its jobs fail, (10, 80) beaten by (10, 60). Front: (100, 50), (10, 60). */
 static const char one_axis[] =
     HEAD("{'path': 'fleet.pool.nodes', 'values': ['10', '2', '4']}") "{'point': 0, 'set': {'fleet.pool.nodes': '10'}, 'policies': [" POLICY(
         "a", "100", "50",
@@ -136,7 +136,8 @@ static void heat(void **state)
     free(t);
 }
 
-/* Shares are in % from 0 to 100, as in the report; their words are in the language that was asked for. */
+/* Shares are in % from 0 to 100, as in the report; their words are in the language that was asked
+ * for. */
 static void shares(void **state)
 {
     (void)state;
@@ -186,7 +187,8 @@ static void of_another_version(void **state)
     free(t);
 }
 
-/* Values that are no numbers stand in their order; with a hundredfold range the axis is logarithmic. */
+/* Values that are no numbers stand in their order; with a hundredfold range the axis is
+ * logarithmic. */
 static void scales(void **state)
 {
     (void)state;

@@ -124,7 +124,8 @@ static void moments(const double *x, size_t n, double *mean, double *sd)
 
 /* ---- distributions ---- */
 
-/* A law by its text, its mean and standard deviation, and one point (q, F(q)) of its distribution. */
+/* A law by its text, its mean and standard deviation, and one point (q, F(q)) of its
+ * distribution. */
 struct law {
     const char *text;
     double mean, sd, q, F;
@@ -264,9 +265,9 @@ static void thinning(void **state)
     free(p);
 }
 
-/* Counts in windows t of a two-state process: mean, and variance / mean =
- * 1 + 2 v / (m r) (1 - (1 - e^-rt) / (rt)), v = p (1 - p) (l1 - l2)^2, m = mean rate, r = sum of the
- * rates of leaving (Heffes and Lucantoni 1986). */
+/* Counts in windows t of a two-state process: mean, and variance / mean = 1 + 2 v / (m r) (1 - (1 -
+ * e^-rt) / (rt)), v = p (1 - p) (l1 - l2)^2, m = mean rate, r = sum of the rates of leaving (Heffes
+ * and Lucantoni 1986). */
 static void mmpp(void **state)
 {
     enum { WINDOWS = 20000 };
@@ -445,7 +446,8 @@ static void columns_are_uncorrelated(void **state)
     arena_destroy(l.a);
 }
 
-/* A count ends its class, `jobs` the whole, a horizon before both; ties keep the order of classes. */
+/* A count ends its class, `jobs` the whole, a horizon before both; ties keep the order of
+ * classes. */
 static void ends_and_ties(void **state)
 {
     (void)state;
@@ -565,8 +567,8 @@ static double mean_deviate(const struct rows *r, int32_t gpus)
     return sum / n;
 }
 
-/* With correlation r the deviate of the duration has mean r E[z | the GPUs' part of z]: 8 GPUs are the
- * upper quarter of z, whose mean is phi(0.6744898) / 0.25 = 1.2711063. */
+/* With correlation r the deviate of the duration has mean r E[z | the GPUs' part of z]: 8 GPUs are
+ * the upper quarter of z, whose mean is phi(0.6744898) / 0.25 = 1.2711063. */
 static void copula(void **state)
 {
     const double top = 1.2711063, n = 100000;
@@ -650,7 +652,8 @@ static void replay(void **state)
         "r-1,0.000000001,10,0.25,1073741824,a30,ann,dev,5,20,failed,100\n"
         "r-2,7200.5,1.000000001,8,,,bob,training,,,completed,\n"
         "r-3,90000,3600,0,,t4,ann,,-2,,,90001\n");
-    /* twice the load: half the time; a deadline keeps its distance; the class speaks over the row */
+    /* twice the load: half the time; a deadline keeps its distance; the class speaks over the
+     * row */
     expect_replay(
         ", \"load\": 2",
         ", \"class\": \"inference\", \"gpus\": 2, \"priority\": 7, \"duration\": \"5 s\", \"memory\": \"2 GiB\"",
@@ -1189,7 +1192,8 @@ static void all_problems(void **state)
     arena_destroy(a);
 }
 
-/* Arrival kinds, laws and quantities of the published schema are those of the code, in its order. */
+/* Arrival kinds, laws and quantities of the published schema are those of the code, in its
+ * order. */
 static void same_words(const struct json_doc *doc, const char *at, const char *const *one,
                        const char *const *two)
 {

@@ -1,5 +1,5 @@
-/* Arrivals of kind "shuffle": every row once in another order, then rows drawn again until the cards
- * asked for are reached. */
+/* Arrivals of kind "shuffle": every row once in another order, then rows drawn again until the
+ * cards asked for are reached. */
 #include "tests/support/support.h"
 
 #include "base/err.h"
@@ -127,7 +127,8 @@ static const struct trace_rows *lend(void *ctx, const char *path)
     return ctx;
 }
 
-/* Rows parsed before are those of the file, name for name; the file is not opened again: it is gone. */
+/* Rows parsed before are those of the file, name for name; the file is not opened again: it is
+ * gone. */
 static void from_memory(void **state)
 {
     static const char recorded[] = "job_id,submit_s,duration_s,gpus,user,gpu_model\n"

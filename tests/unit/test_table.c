@@ -57,7 +57,8 @@ static void csv_has_all_digits(void **state)
     arena_destroy(a);
 }
 
-/* A line a policy and service under two heading lines, all of one length; nothing without services. */
+/* A line a policy and service under two heading lines, all of one length; nothing without
+ * services. */
 static void services_line_up(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_timeline.c - timeline.json: spans of a track never overlap, together they are the card time held, and
- * a few are known to the microsecond. */
+/* test_timeline.c - timeline.json: spans of a track never overlap, together they are the card time
+ * held, and a few are known to the microsecond. */
 #include "support/simulate.h"
 
 #include "base/mem.h"
@@ -127,8 +127,8 @@ static void spans_are_the_time_held(void **state)
     free((char *)(uintptr_t)trace);
 }
 
-/* Two jobs share a card: alone each runs at full speed (quota is lent), together at half. The third waits for
- * half a card and takes the lane that is free again. All times by hand, cut to the us. */
+/* Two jobs share a card: alone each runs at full speed (quota is lent), together at half. The third
+ * waits for half a card and takes the lane that is free again. All times by hand, cut to the us. */
 static void known_spans(void **state)
 {
     (void)state;

@@ -319,8 +319,8 @@ static void every_set_is_sound(void **state)
     assert_string_equal(near, "mig_scaling");
 }
 
-/* A header alone tells the set, for every set, from the header of its own file; and no file's header
- * is that of two sets. */
+/* A header alone tells the set, for every set, from the header of its own file; and no file's
+ * header is that of two sets. */
 static void every_file_is_told_by_its_header(void **state)
 {
     (void)state;
@@ -411,9 +411,9 @@ static void mig_slices_from_counters(void **state)
     scored_fini(&s);
 }
 
-/* Now 0.038 in total, 0.054 for the rows of inceptionv3 that the fit did not see and 0.046 for those of no
- * other network more, 0.069 from one process on the smallest and the largest slice. A fifth of slack: the
- * figures move with the constants of "mps". */
+/* Now 0.038 in total, 0.054 for the rows of inceptionv3 that the fit did not see and 0.046 for
+ * those of no other network more, 0.069 from one process on the smallest and the largest slice. A
+ * fifth of slack: the figures move with the constants of "mps". */
 static void cnns_on_slices(void **state)
 {
     (void)state;
@@ -440,7 +440,8 @@ static void part_of_the_sms(void **state)
     scored_fini(&s);
 }
 
-/* Lucid: now 0.029, nobody slowed 0.047, turns 0.066. Orion: arithmetic, to the digits of the file. */
+/* Lucid: now 0.029, nobody slowed 0.047, turns 0.066. Orion: arithmetic, to the digits of the
+ * file. */
 static void averages_and_arithmetic(void **state)
 {
     (void)state;
@@ -627,9 +628,9 @@ static void sets_refuse_what_they_cannot_read(void **state)
     world_fini(&w);
 }
 
-/* Now 0.040 for steps with the constants that ship, 0.049 and 0.054 for a model that the fit did not see;
- * 0.071 for engines, from the other half of each group's rows; 0.052 for steps with a prompt; 0.010 for
- * whole servers. */
+/* Now 0.040 for steps with the constants that ship, 0.049 and 0.054 for a model that the fit did
+ * not see; 0.071 for engines, from the other half of each group's rows; 0.052 for steps with a
+ * prompt; 0.010 for whole servers. */
 static void language_models(void **state)
 {
     static const struct {

@@ -1,5 +1,6 @@
-/* test_validate_time.c - sharing in time against measurements: the bounds of the sets gavel, sharing,
- * launch and intercept; the fits they rest on; the exact limits of the policies they changed.
+/* test_validate_time.c - sharing in time against measurements: the bounds of the sets gavel,
+ * sharing, launch and intercept; the fits they rest on; the exact limits of the policies they
+ * changed.
  *
  * Bounds hold with slack over the errors of today (in the comments), so that a better model or
  * a few more rows do not break them, and a worse model does. */
@@ -237,8 +238,8 @@ static void orion_launch_cost(void **state)
 
 /* ---- co-location ---- */
 
-/* Pairs that were not seen come out of those that were: a sensitivity and a pressure of each program
- * and what some of them do to each other, at three batch sizes. */
+/* Pairs that were not seen come out of those that were: a sensitivity and a pressure of each
+ * program and what some of them do to each other, at three batch sizes. */
 static void colocation_recovers(void **state)
 {
     (void)state;
@@ -308,8 +309,8 @@ static void colocation_bounds(void **state)
     (void)state;
     struct arena *a = arena_create();
     struct colocation fit, plain;
-    /* Job 0 is clipped beside three: as a plain 1 it would say less than as a bound, since it runs at
-     * 1 beside the two that press most. */
+    /* Job 0 is clipped beside three: as a plain 1 it would say less than as a bound, since it runs
+     * at 1 beside the two that press most. */
     const struct colocation_job kin[] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 3, 0 }, { 4, 0 } };
     struct colocation_pair pair[24];
     size_t n = 0;
@@ -438,8 +439,9 @@ static void token_bucket(void **state)
     }
 }
 
-/* With kernels that fill the card MPS takes turns like everybody: the same network, whatever the host
- * share, up to as many kinds of clients as are solved exactly; and whatever the interference. */
+/* With kernels that fill the card MPS takes turns like everybody: the same network, whatever the
+ * host share, up to as many kinds of clients as are solved exactly; and whatever the
+ * interference. */
 static void mps_of_wide_kernels_is_time_slicing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_words.c - the texts of the report: each is there in both languages, with the same places and the
- * same markup; the texts of the pictures are those of the templates. */
+/* test_words.c - the texts of the report: each is there in both languages, with the same places and
+ * the same markup; the texts of the pictures are those of the templates. */
 #include "support/support.h"
 
 #include "base/arena.h"
