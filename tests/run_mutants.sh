@@ -191,6 +191,8 @@ mutant service-routes-to-the-fullest unit/test_service sim/engine/service_work.c
     's/-llround\(v->plan->route->score/llround(v->plan->route->score/'
 mutant service-drops-who-need-not-wait oracle/test_second_services sim/engine/service_work.c 's/expire_until\(s, v, from, now, now\)/expire_until(s, v, from, now + 1, now)/'
 mutant service-who-goes-holds-back oracle/test_second_services sim/engine/service_replica.c 's/service_look\(s, x, now\); .. a batch/return; \/* a batch/'
+mutant service-waits-for-who-is-here unit/test_service_users sim/engine/service.c \
+    's/!service_may_come\(v\)\) service_look/v->spec->count != CFG_NO_INT \&\& v->requests == (uint64_t)v->spec->count) service_look/'
 mutant service-slice-takes-no-longer oracle/test_second_services sim/engine/service_work.c 's/(fit->transfer : measured\)) . x->alone;/$1;/'
 mutant service-struck-lose-their-turn unit/test_service sim/engine/service_replica.c 's/queue_insert\(to \? &to->queue/queue_push(to ? \&to->queue/'
 mutant service-start-up-forgotten unit/test_service sim/engine/sim_start.c \

@@ -23,7 +23,9 @@ struct serve_queue {
     uint64_t n;     /* >= 1 */
     simtime oldest; /* arrival of the first */
     simtime now;
-    bool more; /* further requests may come */
+    /* Others may come, here or to another replica: not all users are here, or not all requests
+     * have been asked. Who holds back is asked again as soon as that ends. */
+    bool more;
 };
 
 /* The part of the cards that a replica has, for language models. */

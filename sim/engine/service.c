@@ -95,8 +95,8 @@ static void ask(struct services *s, int64_t user, simtime now)
     if (stands_still(s, v, now)) return;
     request_source_draw(v->source, &row);
     arrived(s, v, &row, user, now);
-    if (v->spec->count != CFG_NO_INT && v->requests == (uint64_t)v->spec->count)
-        service_look_at_all(s, v, now);
+    /* Batches wait for nobody any longer: who is idle while somebody waits holds one back. */
+    if (v->waiting && v->idle.count && !service_may_come(v)) service_look_at_all(s, v, now);
 }
 
 void services_event(struct services *s, uint16_t kind, uint32_t arg, simtime now)

@@ -188,6 +188,8 @@ void service_expire_waiting(struct services *s, struct replica *x, simtime now);
 /* The queue that a free replica takes from. */
 struct queue *service_queue_of(struct replica *x);
 void service_set_busy(struct replica *x, bool busy);
+/* Will anybody come beside those who are here? */
+bool service_may_come(const struct service *v);
 /* A batcher that does nothing looks at its queue. */
 void service_look(struct services *s, struct replica *x, simtime now);
 /* Everybody who is free and has something in front looks at it. */

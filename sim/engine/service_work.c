@@ -137,8 +137,7 @@ static void begin_batch(struct services *s, struct replica *x, struct queue *fro
     residents_work(s->residents, x->job, x->job->shape, round(work), now);
 }
 
-/* Will anybody come beside those who are here? */
-static bool may_come(const struct service *v)
+bool service_may_come(const struct service *v)
 {
     if (v->spec->users == CFG_NO_INT) return v->more;
     return v->waiting + v->in_service < (uint64_t)v->spec->users &&
@@ -255,7 +254,7 @@ void service_look(struct services *s, struct replica *x, simtime now)
         const struct serve_queue seen = { .n = from->n,
                                           .oldest = from->head->call.arrival,
                                           .now = now,
-                                          .more = may_come(v) && x->phase == REPLICA_UP };
+                                          .more = service_may_come(v) && x->phase == REPLICA_UP };
         const uint64_t n = v->plan->serve->batch(v->plan->serve_params, &seen, &again);
         if (n > 0) {
             begin_batch(s, x, from, n < from->n ? n : from->n, now);

@@ -204,8 +204,7 @@ void second_come(struct scene *s, int request)
         v->routed += at >= 0;
         if (free >= 0) second_look_at(s, v->first + free);
     }
-    if (closed_loop(v) ? all_asked(s, q->service) : !second_expects(s, q->service))
-        look_at_all(s, q->service); /* nobody is waited for any longer */
+    if (!may_come(s, q->service)) look_at_all(s, q->service); /* nobody is waited for any longer */
 }
 
 void second_ask(struct scene *s, int service, int user)

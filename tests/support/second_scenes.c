@@ -85,7 +85,7 @@ static void make_share(struct scene_setting *s)
                 shares[s->kind][below(s, n)]);
 }
 
-static void make_serve(struct scene_setting *s, struct second_service *v, bool shared)
+static void make_serve(struct scene_setting *s, struct second_service *v)
 {
     static const double bends[] = { 1, 1, 2.5, 7 };
     v->serve = (enum second_serve)below(s, 3);
@@ -99,7 +99,7 @@ static void make_serve(struct scene_setting *s, struct second_service *v, bool s
         v->preferred = 1 + (int64_t)below(s, (uint64_t)v->max);
         strbuf_addf(&s->text, ", 'preferred': %d", (int)v->preferred);
     }
-    if (v->serve == SECOND_DYNAMIC && !chance(s, 3) && (shared || v->think == 0))
+    if (v->serve == SECOND_DYNAMIC && !chance(s, 3))
         add_time(&s->text, "delay", v->delay = odd_time(s, 900));
     if (chance(s, 2)) add_time(&s->text, "floor", v->floor = some_time(s, 200));
     if (chance(s, 3)) add_time(&s->text, "weights", v->weights = some_time(s, 200));
@@ -192,7 +192,7 @@ static void make_service(struct scene_setting *s, struct second_scene *c, int k)
     strbuf_addf(&s->text, ", {'name': 's%d', 'kind': 'service', 'profile': '%s'", k,
                 any(s, profiles));
     make_source(s, c, k);
-    make_serve(s, &c->service[k], strcmp(route, "shared") == 0);
+    make_serve(s, &c->service[k]);
     make_need(s);
     make_replicas(s);
     strbuf_addf(&s->text, ", 'route': '%s'", route);

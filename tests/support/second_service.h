@@ -15,13 +15,11 @@
  * recorded requests and users who think for a fixed time, replicas by number, by card, by
  * utilization, queue and hour, start-up, several services, gpu_model and speed_on; every kind of
  * sharing; jobs of a fixed number of cards, order fifo, backfill none and greedy, every placement
- * but random; horizons, and how replicas make way for others where there is none. Not: users whose
- * replicas have queues of their own and hold batches back for a time (in the product one that holds
- * back while all users are here begins when it happens to look, not when the last of them comes);
- * language models, faults, preemption, quotas, drawn requests, replicas that some cards of the
- * fleet cannot hold, other orders and backfills. Where several timers of a service fall on one
- * instant, their order is not said (who starts, a batch that was held back, timeouts, the look of
- * the scaler: so here); the test keeps them apart. */
+ * but random; horizons, and how replicas make way for others where there is none. Not: language
+ * models, faults, preemption, quotas, drawn requests, replicas that some cards of the fleet cannot
+ * hold, other orders and backfills. Where several timers of a service fall on one instant, their
+ * order is not said (who starts, a batch that was held back, timeouts, the look of the scaler: so
+ * here); the test keeps them apart. */
 #ifndef GPUSIM_TESTS_SECOND_SERVICE_H
 #define GPUSIM_TESTS_SECOND_SERVICE_H
 
