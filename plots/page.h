@@ -102,7 +102,7 @@ void page_within(struct strbuf *out, double x, double low, double high, enum kin
 double page_half_beside(double first, double second, enum kind kind);
 /* The same as page_within() with a plus where it is above 0 as written. */
 void page_signed(struct strbuf *out, double x, double low, double high, enum kind kind);
-/* "low to high" on a line below. */
+/* "low to high" on a line below, which does not break. */
 void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind);
 
 /* A pair of a list: a name, trusted, and a text in code. */

@@ -32,7 +32,7 @@ static const char style[] =
     "th,td{padding:4px 7px;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}"
     "th{font-weight:600}tbody th{min-width:8.5em}th:first-child,td.text,th.text{text-align:left}"
     "thead tr:last-child>*{border-bottom:2px solid var(--line)}.unit{font-weight:400;color:var(--soft)}"
-    "td.long{min-width:13em}td.short{white-space:nowrap}td ul{margin:0;padding-left:1.1em}"
+    "td.long{min-width:13em}td.short,.range{white-space:nowrap}td ul{margin:0;padding-left:1.1em}"
     "tr.sum th,tr.sum td{border-top:2px solid var(--line);font-weight:600}tr.sum td.text{font-weight:400}\n"
     "th.group{text-align:center;border-left:1px solid var(--line)}\n"
     "th button{font:inherit;color:inherit;background:none;border:0;padding:0;margin:0;text-align:inherit;"

@@ -120,7 +120,7 @@ void page_signed(struct strbuf *out, double x, double low, double high, enum kin
 
 void page_interval(struct page *p, struct strbuf *out, double low, double high, enum kind kind)
 {
-    strbuf_addz(out, "<br><span class=\"soft\">");
+    strbuf_addz(out, "<br><span class=\"soft range\">");
     page_within(out, low, low, high, kind);
     strbuf_addf(out, " %s ", page_word(p, W_TO));
     page_within(out, high, low, high, kind);

@@ -664,7 +664,7 @@ static void numbers_for_people(void **state)
     strbuf_addc(&within, ' ');
     page_signed(&within, 0, 0, 0, SECONDS);
     assert_string_equal(
-        within.s, "+16&nbsp;min<br><span class=\"soft\">&minus;42&nbsp;min to 73&nbsp;min</span> "
+        within.s, "+16&nbsp;min<br><span class=\"soft range\">&minus;42&nbsp;min to 73&nbsp;min</span> "
                   "83&nbsp;min 0.0&nbsp;h 0&nbsp;s");
     strbuf_fini(&within);
     struct strbuf money = { 0 };
@@ -865,7 +865,7 @@ static void two_runs(void **state)
     assert_contains(page, "<dd><code>abd</code></dd>");
     assert_contains(
         page,
-        "&minus;25&nbsp;s<br><span class=\"soft\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
+        "&minus;25&nbsp;s<br><span class=\"soft range\">&minus;40&nbsp;s to &minus;10&nbsp;s</span>");
     assert_contains(page, "energy at the board</td><td class=\"text short\">kWh</td>");
     assert_contains(page, "chat: within all targets</td>");
     assert_contains(
