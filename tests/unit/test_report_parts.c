@@ -250,8 +250,8 @@ static void a_sweep_beside_the_run(void **state)
     assert_string_equal(b.curve[0].figure, "jobs.wait_s.p95");
     assert_string_equal(b.curve[0].axis, "fleet.a.nodes");
     assert_contains(b.curve[0].svg.s, "a 的节点数");
-    assert_contains(b.curve[0].svg.s, "等待，p95（秒）");
-    assert_contains(b.curve[0].svg.s, "p，1：5.43 秒"); /* what the interval supports */
+    assert_contains(b.curve[0].svg.s, "等待，p95（s）");
+    assert_contains(b.curve[0].svg.s, "p，1：5.43 s"); /* what the interval supports */
     const struct report_look chinese = { .lang = LANG_ZH, .beside = &b };
     out = (struct strbuf){ 0 };
     report_page(&r, NULL, 0, &chinese, &out);
@@ -269,7 +269,7 @@ static void a_sweep_beside_the_run(void **state)
     assert_string_equal(b.name, "run-size, run-sweep");
     assert_int_equal(b.n, 2);
     assert_string_equal(b.curve[0].axis, "cards");
-    assert_contains(b.curve[0].svg.s, "4 张卡，2 个节点：8.250 毫秒，达成");
+    assert_contains(b.curve[0].svg.s, "4 张卡，2 个节点：8.250 ms，达成");
     assert_string_equal(b.curve[1].axis, "fleet.a.nodes");
     beside_fini(&b);
     fake_result_fini(&r);

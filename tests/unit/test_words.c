@@ -61,6 +61,27 @@ static void both_languages(void **state)
     }
 }
 
+/* Units of time are symbols in Chinese as well, beside those that durations are written in ("2.0 h"):
+ * none is a word after a number, a place for one, or a bracket. */
+static void units_are_symbols(void **state)
+{
+    static const char *const units[] = { "毫秒", "秒", "分钟", "分", "小时", "天" };
+    static const char *const before[] = { "（", "} ", "0 ", "1 ", "5 ", "6 ", "7 " };
+    static const char *const after[] = { "）", "，", "" };
+    (void)state;
+    for (int w = W_NONE + 1; w < WORDS; w++)
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+            for (size_t b = 0; b < sizeof before / sizeof *before; b++)
+                for (size_t a = 0; a < sizeof after / sizeof *after; a++) {
+                    char text[40];
+                    const char *zh = word(LANG_ZH, (enum word)w);
+                    snprintf(text, sizeof text, "%s%s%s", before[b], units[u], after[a]);
+                    const char *at = strstr(zh, text);
+                    if (strcmp(zh, units[u]) == 0 || (at && (*after[a] || !at[strlen(text)])))
+                        fail_msg("a unit in words: %s", zh);
+                }
+}
+
 /* One English, one Chinese: word_of() looks up by the English. */
 static void one_meaning_each(void **state)
 {
@@ -218,10 +239,10 @@ static void reasons_speak_both(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_languages),           cmocka_unit_test(one_meaning_each),
-        cmocka_unit_test(pictures_speak_both),      cmocka_unit_test(scripts_are_translated),
-        cmocka_unit_test(what_money_does_not_show), cmocka_unit_test(names_of_prices),
-        cmocka_unit_test(reasons_speak_both),
+        cmocka_unit_test(both_languages),         cmocka_unit_test(one_meaning_each),
+        cmocka_unit_test(units_are_symbols),      cmocka_unit_test(pictures_speak_both),
+        cmocka_unit_test(scripts_are_translated), cmocka_unit_test(what_money_does_not_show),
+        cmocka_unit_test(names_of_prices),        cmocka_unit_test(reasons_speak_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
