@@ -452,7 +452,7 @@ int data_payers(const struct source *s, const char *path, struct err *e)
         data_name(&out,
                   unnamed ? word(s->lang, W_NO_USER) : word_of_payer(s->lang, s->d->a, payer[i]));
     }
-    strbuf_addf(&out, "\t%s\t%s\t%s\tplace\n", word(s->lang, W_OTHERS), word(s->lang, W_C_IDLE),
+    strbuf_addf(&out, "\t%s\t%s\t%s\tplace\n", word(s->lang, W_ALL_OTHERS), word(s->lang, W_C_IDLE),
                 word(s->lang, W_C_STRANDED_DOWN));
     for (size_t i = 0; i < r->n_policies; i++) {
         const struct tco_result *t = &r->policy[i].tco;

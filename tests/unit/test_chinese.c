@@ -216,6 +216,17 @@ static void check(const char *dir, const char *name)
     free(page);
 }
 
+/* The picture of who pays names no number of the others, so it has no word that follows one. */
+static void check_payers(const char *dir)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/a/plots/payers.svg", dir);
+    char *picture = read_file(path);
+    assert_contains(picture, ">其余用户<");
+    assert_null(strstr(picture, "个其他用户"));
+    free(picture);
+}
+
 static void a_run_of_jobs(void **state)
 {
     const char *dir = temp_dir();
@@ -227,6 +238,7 @@ static void a_run_of_jobs(void **state)
         "--sensitivity");
     gpusim(dir, "report @/a --lang zh");
     check(dir, "a");
+    check_payers(dir);
     gpusim(
         dir,
         "run scenarios/mixed.json -o @/b --no-report -q --set horizon=2d --set warmup=1h --seed 5");
