@@ -203,12 +203,13 @@ int runner_load_with(struct runner *r, const char *path, const struct runner_opt
         const bool mine = chosen(s->policy[p].name, o->only, o->n_only);
         struct diag ignored;
         diag_init(&ignored);
-        struct diag *to = mine || !o->alone ? d : &ignored;
+        struct diag *to = mine ? d : &ignored;
         plan_build(plan, world, s, p, to);
         if (to->count == 0) check_prices(plan, r->arena, to);
+        const bool wrong = ignored.count > 0; /* not what was read of it, but as it stands */
         diag_fini(&ignored);
-        share[p] = json_incref(plan->share_json);
-        order[p] = json_incref(plan->order_json);
+        share[p] = json_incref(wrong ? s->policy[p].share : plan->share_json);
+        order[p] = json_incref(wrong ? NULL : plan->order_json);
         if (mine)
             r->n++;
         else

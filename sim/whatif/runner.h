@@ -40,10 +40,10 @@ struct runner_options {
     bool silent, mute, no_hash; /* no_hash: leave result.trace_sha256 empty */
     bool keep_percentiles;
     struct trace_shelf *shelf; /* lent: traces are read from it; NULL: from their files */
-    bool alone; /* what is wrong with policies that are not in `only` does not matter */
 };
 
-/* Load the scenario and everything it names. `only` (may be empty): names of policies to keep.
+/* Load the scenario and everything it names. `only` (may be empty): names of policies to keep; what
+ * is wrong with the others does not matter, unless the file is no scenario at all (keys, types).
  * Problems of the input go to `d`; 0 or a negative code for the rest. */
 int runner_load(struct runner *r, const char *path, const char *const *set, size_t n_set,
                 const char *const *only, size_t n_only, struct diag *d, struct err *e);

@@ -84,8 +84,7 @@ static int replay(void *ctx, size_t task)
                                       .silent = true,
                                       .mute = true,
                                       .no_hash = true,
-                                      .shelf = w->shelf,
-                                      .alone = true };
+                                      .shelf = w->shelf };
     diag_init(&d);
     int rc = runner_load_with(&r, w->path, &o, &d, e);
     r.stop = w->r->stop;

@@ -68,8 +68,7 @@ static int load(struct runner *r, const struct sizing *s, const size_t *point, c
                                       .silent = true,
                                       .no_hash = true,
                                       .shelf = path ? s->shelf : NULL,
-                                      .keep_percentiles = true,
-                                      .alone = only != NULL };
+                                      .keep_percentiles = true };
     diag_init(&d);
     int rc = runner_load_with(r, s->o.scenario, &o, &d, e);
     if (rc == 0 && d.count > 0) rc = diag_result(&d, e);

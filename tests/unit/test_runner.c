@@ -86,6 +86,51 @@ static void some_policies(void **state)
     free(trace);
 }
 
+/* What is wrong with a policy that is not chosen does not matter, and the resolved scenario has that
+ * policy as it stands; chosen, or without a choice, it is told. Keys that no policy has are. */
+static void mistakes_of_others(void **state)
+{
+    static const char *const wrong[] = {
+        "'share': { 'kind': 'mps', 'slots': 'many' }",
+        "'share': { 'kind': 'mpss' }",
+        "'share': { 'kind': 'whole' }, 'schedule': { 'order': 'fifoo' }",
+        "'share': { 'kind': 'whole' }, 'prices': 'nowhere.json'",
+    };
+    static const char *const good[] = { "p" }, *const bad[] = { "q" };
+    char *trace = random_trace(20, "");
+    (void)state;
+    for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
+        struct runner r;
+        struct err e;
+        char text[1000];
+        const bool key = i == sizeof wrong / sizeof *wrong;
+        snprintf(
+            text, sizeof text,
+            "{ 'format': 'gpusim-scenario/1', 'name': 's',"
+            "  'fleet': [ { 'name': 'a', 'gpu': 'a100-sxm4-80gb', 'gpus_per_node': 2 } ],"
+            "  'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' } ],"
+            "  'policies': [ { 'name': 'q', %s }, { 'name': 'p', 'share': { 'kind': 'whole' } } ] }",
+            key ? "'share': { 'kind': 'whole' }, 'shedule': {}" : wrong[i]);
+        const char *path = sim_write(text, trace, NULL);
+        assert_true(load(&r, path, NULL, 0, NULL, 0, &e) < 0);
+        runner_fini(&r);
+        assert_true(load(&r, path, NULL, 0, bad, 1, &e) < 0);
+        runner_fini(&r);
+        assert_int_equal(load(&r, path, NULL, 0, good, 1, &e), key ? ERR_INPUT : 0);
+        if (!key) {
+            json_t *q = json_array_get(json_object_get(r.resolved, "policies"), 0);
+            assert_int_equal(r.n, 1);
+            assert_int_equal(runner_run(&r, NULL, 1, &e), 0);
+            if (i == 0)
+                assert_string_equal(
+                    json_string_value(json_object_get(json_object_get(q, "share"), "slots")),
+                    "many");
+        }
+        runner_fini(&r);
+    }
+    free(trace);
+}
+
 static void failures(void **state)
 {
     struct runner r;
@@ -119,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bytes_at_any_number_of_threads),
         cmocka_unit_test(some_policies),
+        cmocka_unit_test(mistakes_of_others),
         cmocka_unit_test(failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
