@@ -12,7 +12,8 @@
  * which they take back what they have lent; elastic, in which jobs work on fewer or more cards;
  * defrag, in which jobs move out of the way of the head; planned, in which MIG layouts are;
  * faults, in which cards, nodes, racks and programs fail;
- * admission, by deadline, half of them with quotas. Mutants (tests/run_mutants.sh):
+ * admission, by deadline, half of them with quotas. Several of them are joined by commas: in
+ * planned,reclaim accounts take back instances of planned layouts. Mutants (tests/run_mutants.sh):
  * easy-beside-forgets-the-head, easy-head-never-moves, easy-brief-job-takes-what-the-head-needs,
  * first-fit-skips-a-card. */
 #include "support/second_compare.h"
@@ -63,11 +64,17 @@ static simtime some_time(struct setting *s, uint64_t most_s)
     return (simtime)below(s, most_s * UINT64_C(1000000000));
 }
 
-/* GPUSIM_SECOND=name: all scenarios are of this mode. */
+/* GPUSIM_SECOND=name or name,name: all scenarios are of this mode, or of all these. */
 static bool is_only(const char *name)
 {
-    const char *mode = getenv("GPUSIM_SECOND");
-    return mode && strcmp(mode, name) == 0;
+    const char *modes = getenv("GPUSIM_SECOND");
+    const size_t length = strlen(name);
+    while (modes && *modes) {
+        const size_t n = strcspn(modes, ",");
+        if (n == length && strncmp(modes, name, n) == 0) return true;
+        modes += n + (modes[n] == ',');
+    }
+    return false;
 }
 
 /* Modes that are drawn together with the others. */
@@ -322,12 +329,11 @@ static void make_preemption(struct setting *s, const char **order, const char **
 
 static int kind_of(struct setting *s)
 {
-    const char *only = getenv("GPUSIM_SECOND");
     const int kind = (int)below(s, KINDS);
     if (is_only("dynamic") || is_only("planned")) return KIND_MIG;
     if (is_only("replace")) return KIND_WHOLE;
     if (is_only("defrag")) return chance(s, 4) ? KIND_MIG : KIND_WHOLE;
-    if (only && strcmp(only, "promised_units") == 0) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
+    if (is_only("promised_units")) return chance(s, 2) ? KIND_MIG : KIND_REMOTE;
     return kind;
 }
 
@@ -355,15 +361,14 @@ static void force(struct setting *s, const char **order, const char **backfill, 
     static const char *const nodes[] = { "pack",    "spread",     "best_fit_node",
                                          "packing", "clustering", "dot_product",
                                          "fgd",     "fgd",        NULL };
-    const char *only = getenv("GPUSIM_SECOND");
-    if (only && strcmp(only, "promised_units") == 0) *backfill = "conservative";
+    static const char *const orders[] = { "fair", "las", "drf", "deadline", NULL };
+    if (is_only("promised_units")) *backfill = "conservative";
     if (chance(s, 3) || is_only("nodes")) *place = any(s, nodes);
-    if (only && strcmp(only, "fgd") == 0) *place = only;
+    if (is_only("fgd")) *place = "fgd";
     if (s->random) *place = "random";
     if (is_only("admission")) *order = "deadline";
-    if (only && (strcmp(only, "fair") == 0 || strcmp(only, "las") == 0 ||
-                 strcmp(only, "drf") == 0 || strcmp(only, "deadline") == 0))
-        *order = only;
+    for (int i = 0; orders[i]; i++)
+        if (is_only(orders[i])) *order = orders[i];
 }
 
 /* `n` jobs, and the trace of them. Returns when the last one comes. */
