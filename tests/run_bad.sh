@@ -26,7 +26,7 @@ while IFS=$'\t' read -r status command file said; do
     # The words of a command are split at spaces and nothing else happens to them.
     set -f; set -- $line; set +f
     timeout 60 "$gpusim" "$@" >"$tmp/stdout" 2>"$tmp/stderr" </dev/null || got=$?
-    first=$(grep -av -m 1 -E '^gpusim: [0-9]+ problems;' "$tmp/stderr" | tr -d '\000')
+    first=$(grep -av -m 1 -E '^gpusim: [0-9]+ problems,' "$tmp/stderr" | tr -d '\000')
     first=${first//"$path"/@}; first=${first//"$OUT"/\$OUT}
     if [ -n "$accept" ]; then
         printf '%s\t%s\t%s\t%s\n' "$got" "$command" "$file" "$first" >>"$tmp/table"
