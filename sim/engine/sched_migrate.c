@@ -10,8 +10,9 @@
  *
  * A gang clears the node with most cards free, of these the cards with fewest units in use; an
  * instance clears one of the cards that have as much free as it asks for, by one or two moves.
- * TARGETS nodes or cards are tried. Complexity: a sort of the running jobs, and TARGETS x 7 x 7
- * questions at worst. */
+ * TARGETS nodes or cards are tried. Places are looked for as though no free instance were there:
+ * one that has to be made takes its time on top of the pause. Complexity: a sort of the running
+ * jobs, and TARGETS x 7 x 7 questions at worst. */
 #include "engine/sched_inside.h"
 
 #include "base/err.h"
