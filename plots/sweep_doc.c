@@ -3,6 +3,7 @@
 #include "base/json_shape.h"
 #include "model/fields.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct json_shape figure_shape[] = {
@@ -34,45 +35,71 @@ static const struct json_shape sweep_shape[] = {
     { 0 },
 };
 
-static bool has(const json_t *values, const char *value)
+/* ---- values of an axis ---- */
+
+static int by_text(const void *a, const void *b)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(values, i, one)
-    {
-        if (strcmp(json_string_value(one), value) == 0) return true;
-    }
-    return false;
+    const struct sweep_value *x = a, *y = b;
+    const int c = strcmp(x->text, y->text);
+    return c ? c : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Points stand on the axes: one that does not would be in no picture. */
-static void check_point(const struct json_doc *doc, size_t point, struct diag *d)
+void sweep_values_of(struct sweep_values *out, struct arena *a, const json_t *values)
 {
-    const json_t *vary = json_object_get(doc->root, "vary"), *axis;
-    const json_t *set =
-        json_object_get(json_array_get(json_object_get(doc->root, "points"), point), "set");
-    char pointer[64], found[96];
+    out->n = json_array_size(values);
+    out->v = arena_array(a, out->n + 1, sizeof *out->v);
+    for (size_t i = 0; i < out->n; i++)
+        out->v[i] = (struct sweep_value){ json_string_value(json_array_get(values, i)), i };
+    qsort(out->v, out->n, sizeof *out->v, by_text);
+}
+
+size_t sweep_values_find(const struct sweep_values *x, const char *text)
+{
+    size_t low = 0, high = x->n;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (strcmp(x->v[mid].text, text) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < x->n && strcmp(x->v[low].text, text) == 0 ? x->v[low].place : x->n;
+}
+
+/* ---- is it all there? ---- */
+
+/* Points stand on the axes: one that does not would be in no picture. */
+static void check_points(const struct json_doc *doc, const json_t *axis, size_t k, struct arena *a,
+                         struct diag *d)
+{
+    const char *path = json_string_value(json_object_get(axis, "path"));
+    struct sweep_values values;
+    json_t *point;
     size_t i;
-    snprintf(pointer, sizeof pointer, "/points/%zu/set", point);
-    json_array_foreach(vary, i, axis)
+    sweep_values_of(&values, a, json_object_get(axis, "values"));
+    json_array_foreach(json_object_get(doc->root, "points"), i, point)
     {
-        const char *path = json_string_value(json_object_get(axis, "path"));
-        const json_t *value = json_object_get(set, path);
-        if (value && has(json_object_get(axis, "values"), json_string_value(value))) continue;
+        const json_t *is = json_object_get(json_object_get(point, "set"), path);
+        char pointer[64], found[96];
+        if (is && sweep_values_find(&values, json_string_value(is)) < values.n) continue;
+        snprintf(pointer, sizeof pointer, "/points/%zu/set", i);
         json_problem(d, doc, pointer,
-                     "expected for \"%s\" one of the values of /vary/%zu, found %s", path, i,
-                     json_found(found, sizeof found, value));
+                     "expected for \"%s\" one of the values of /vary/%zu, found %s", path, k,
+                     json_found(found, sizeof found, is));
     }
 }
 
 int sweep_doc_check(const struct json_doc *doc, struct err *e)
 {
     struct diag d;
+    struct arena *a = arena_create();
     diag_init(&d);
     if (fields_is_format(doc, "gpusim-sweep/1", &d)) json_shape_check(doc, sweep_shape, &d);
-    const size_t n = d.count ? 0 : json_array_size(json_object_get(doc->root, "points"));
-    for (size_t i = 0; i < n; i++) check_point(doc, i, &d);
+    const json_t *vary = json_object_get(doc->root, "vary");
+    const size_t n = d.count ? 0 : json_array_size(vary);
+    for (size_t k = 0; k < n; k++) check_points(doc, json_array_get(vary, k), k, a, &d);
     const int rc = diag_result(&d, e);
     diag_fini(&d);
+    arena_destroy(a);
     return rc;
 }

@@ -28,6 +28,7 @@ struct axis {
     const char **value;
     double *number; /* NULL: not all are numbers */
     size_t n;
+    struct sweep_values values; /* the same, to be found */
 };
 
 struct drawing {
@@ -52,6 +53,7 @@ static void read_axes(struct drawing *d, json_t *vary)
         json_t *values = json_object_get(json_array_get(vary, i), "values");
         x->path = json_string_value(json_object_get(json_array_get(vary, i), "path"));
         x->n = json_array_size(values);
+        sweep_values_of(&x->values, d->arena, values);
         x->value = arena_array(d->arena, x->n + 1, sizeof *x->value);
         x->number = arena_array(d->arena, x->n + 1, sizeof *x->number);
         double *number = x->number;
@@ -187,10 +189,8 @@ static size_t find_latencies(const struct drawing *d, const char *name[MOST_LATE
 
 static size_t index_of(const struct axis *x, const json_t *point)
 {
-    const char *is = json_string_value(json_object_get(json_object_get(point, "set"), x->path));
-    size_t k = 0;
-    while (strcmp(x->value[k], is) != 0) k++;
-    return k;
+    const json_t *is = json_object_get(json_object_get(point, "set"), x->path);
+    return sweep_values_find(&x->values, json_string_value(is));
 }
 
 /* ---- writing ---- */
