@@ -69,6 +69,8 @@ double residents_energy_J(const struct plan *plan, size_t group, const struct me
 const struct tenant_totals *residents_tenants(const struct residents *r, enum charge_by by,
                                               size_t *n);
 double residents_charged_J(const struct residents *r, size_t group);
+/* P07: no card has ever held more than its usable memory, but under policies that swap. */
+bool residents_within_memory(const struct residents *r);
 /* No card holds anything: the state of the beginning. */
 bool residents_none(const struct residents *r);
 

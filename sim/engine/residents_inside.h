@@ -37,6 +37,7 @@ struct residents {
     struct live_card *card;
     struct meter_group *meters;
     double *charged_J; /* by group */
+    bool overfull;     /* a card has held more memory than it has */
     struct answers *answers;
     struct tenants {
         struct tenant_totals *v;

@@ -167,6 +167,7 @@ void residents_measure(struct residents *r, uint32_t index, const struct plan_gr
             meter_share((double)cluster_stranded_units(r->cluster, index) / g->capacity);
     share[METER_DUTY] = meter_share(fmin(duty, 1.0));
     share[METER_SM] = meter_share(sm_sum);
+    if (c->used_bytes > gpu->usable_bytes) r->overfull = true;
     /* what is swapped out lies on the host */
     share[METER_MEMORY] = meter_share(fmin(1.0, (double)c->used_bytes / (double)gpu->usable_bytes));
     share[METER_CONTEXT] = active > 0 ? METER_CARD : 0;
@@ -227,6 +228,14 @@ const struct tenant_totals *residents_tenants(const struct residents *r, enum ch
 double residents_charged_J(const struct residents *r, size_t group)
 {
     return r->charged_J[group];
+}
+
+bool residents_within_memory(const struct residents *r)
+{
+    const struct share_ops *share = r->plan->share;
+    for (size_t g = 0; g < r->plan->n_groups && share->swaps; g++)
+        if (share->swaps(r->plan->group[g].params)) return true;
+    return !r->overfull;
 }
 
 bool residents_none(const struct residents *r)

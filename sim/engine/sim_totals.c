@@ -31,7 +31,7 @@ static bool differs(double a, double b)
     return fabs(a - b) > 1e-6 * fmax(1.0, fmax(fabs(a), fabs(b)));
 }
 
-/* P01, P02, P04, P12 of USERS.md and exact Little. */
+/* P01, P02, P04, P07, P12 of USERS.md and exact Little. */
 void sim_check_conservation(struct run *r)
 {
     const char *law = NULL;
@@ -58,6 +58,7 @@ void sim_check_conservation(struct run *r)
             law = "allocated + stranded + down + absent <= cards x time";
     }
     if (differs(charged_s, allocated_s)) law = "card time of the users = card time allocated";
+    if (!residents_within_memory(r->residents)) law = "memory in use <= usable memory";
     if (!law && r->services) law = services_check(r->services, r->now);
     if (law && r->rc == 0)
         sim_fail(r, err_set(r->e, ERR_CHECK, NULL, "policy %s: conservation broken: %s",

@@ -33,5 +33,6 @@ struct queue_trend stability_trend(const double *batch, size_t n, double mean_be
 bool stability_is_stable(const struct queue_trend *t)
 {
     if (!t->known || t->last < 1.3 * t->before) return true;
-    return (t->growth < 1.0 || t->growth <= t->error) && t->waiting <= 0.1;
+    if (t->waiting > 0.1) return false;
+    return t->growth < 1.0 || t->growth <= t->error || t->waiting < STABILITY_LEAST_WAITING;
 }

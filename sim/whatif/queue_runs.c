@@ -26,6 +26,6 @@ enum queue_state queue_of_runs(const struct queue_trend *t, size_t n)
     free(growth);
     if (last < 1.3 * before) return QUEUE_STAYS;
     if (waiting > 0.1) return QUEUE_GROWS;
-    if (g.mean < 1 || g.mean <= g.error) return QUEUE_STAYS;
+    if (g.mean < 1 || g.mean <= g.error || waiting < STABILITY_LEAST_WAITING) return QUEUE_STAYS;
     return g.mean - g.half > 0 ? QUEUE_GROWS : QUEUE_UNDECIDED;
 }

@@ -398,6 +398,31 @@ static int check_money(const struct policy_result *p, struct err *e)
     return 0;
 }
 
+static bool has_percentiles(const struct summary *s)
+{
+    return isfinite(s->p50) || isfinite(s->p90) || isfinite(s->p95) || isfinite(s->p99);
+}
+
+/* P13: each job of the window is in the statistics of waits and of ends, or counted beside them as
+ * unfinished; of a queue that grows there are no percentiles. */
+static int check_statistics(const struct policy_result *p, bool kept, struct err *e)
+{
+    const struct summary *const s[] = { &p->stats.wait_s, &p->stats.turnaround_s,
+                                        &p->stats.slowdown };
+    const uint64_t all = s[0]->n + s[0]->censored;
+    for (size_t i = 0; i < 3; i++) {
+        if (s[i]->n + s[i]->censored != all)
+            return err_set(e, ERR_CHECK, NULL,
+                           "policy %s: statistics of waits cover %llu jobs, those of ends %llu",
+                           p->name, (unsigned long long)all,
+                           (unsigned long long)(s[i]->n + s[i]->censored));
+        if (!p->stable && !kept && has_percentiles(s[i]))
+            return err_set(e, ERR_CHECK, NULL, "policy %s: percentiles of an unstable queue",
+                           p->name);
+    }
+    return 0;
+}
+
 /* Instead of advice, where policies ended at different times. */
 static void partial_advice(struct result *r, struct arena *a)
 {
@@ -516,7 +541,10 @@ int runner_run(struct runner *r, const char *dir, unsigned threads, struct err *
     }
     r->result.policy = result;
     r->result.n_policies = r->n;
-    for (size_t i = 0; rc == 0 && i < r->n; i++) rc = check_money(&result[i], e);
+    for (size_t i = 0; rc == 0 && i < r->n; i++) {
+        rc = check_money(&result[i], e);
+        if (rc == 0) rc = check_statistics(&result[i], r->keep_percentiles, e);
+    }
     bool whole = true;
     for (size_t i = 0; rc == 0 && i < r->n; i++) whole = whole && !result[i].interrupted;
     if (rc == 0 && whole) {

@@ -9,6 +9,7 @@
 #include "cost/tco.h"
 #include "engine/cluster.h"
 #include "engine/residents.h"
+#include "metrics/collect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,9 @@ static enum breach {
     ENERGY,    /* energy that nobody is charged for */
     CARD_TIME, /* card time that nobody is charged for */
     OVERFULL,  /* more card time than there was */
+    MEMORY,    /* a card that held more than it has */
+    DROPPED,   /* a job that has not ended and is not counted */
+    SPOKEN,    /* a percentile of a queue that grows */
     MONEY,     /* cost that nobody is charged for */
     NEGATIVE,  /* somebody is paid for being idle */
 } planted;
@@ -72,6 +76,19 @@ static const struct meter_group *lying_meters(struct residents *r, size_t group,
     return &twice;
 }
 
+static bool lying_within_memory(const struct residents *r)
+{
+    return residents_within_memory(r) && planted != MEMORY;
+}
+
+static void lying_result(struct collect *c, const struct sim_totals *t, struct arena *a,
+                         struct policy_result *out)
+{
+    collect_result(c, t, a, out);
+    if (planted == DROPPED) out->stats.turnaround_s.censored--;
+    if (planted == SPOKEN) out->stable = false;
+}
+
 static struct tco_result lying_price(const struct usage *u, const char *kind,
                                      const struct price_book *prices, struct arena *a)
 {
@@ -86,17 +103,19 @@ static struct tco_result lying_price(const struct usage *u, const char *kind,
     return t;
 }
 
-#define job_new             lying_job_new
-#define job_pool_high_water lying_high_water
-#define cluster_is_whole    lying_is_whole
-#define residents_charged_J lying_charged_J
-#define residents_tenants   lying_tenants
-#define residents_meters    lying_meters
+#define job_new                 lying_job_new
+#define job_pool_high_water     lying_high_water
+#define cluster_is_whole        lying_is_whole
+#define residents_charged_J     lying_charged_J
+#define residents_tenants       lying_tenants
+#define residents_meters        lying_meters
+#define residents_within_memory lying_within_memory
 /* the code under test, not headers */
 #include "engine/sim.c"
 #include "engine/sim_arrive.c"
 #include "engine/sim_totals.c"
-#define tco_price lying_price
+#define tco_price      lying_price
+#define collect_result lying_result
 #include "whatif/runner.c"
 
 #include "support/support.h" /* here, since cmocka takes the name fail() */
@@ -159,6 +178,9 @@ static void breaches(void **state)
         { CARD_TIME, true, "card time of the users" },
         { CARD_TIME, false, "card time of the users" },
         { OVERFULL, true, "<= cards x time" },
+        { MEMORY, true, "memory in use <= usable memory" },
+        { DROPPED, false, "those of ends" },
+        { SPOKEN, true, "percentiles of an unstable queue" },
         { MONEY, true, "charges of" },
         { NEGATIVE, true, "is negative" },
     };

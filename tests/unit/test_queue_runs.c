@@ -19,25 +19,27 @@ static void queues_together(void **state)
     struct queue_trend q[4], none = { 0 };
     (void)state;
     assert_int_equal(queue_of_runs(&none, 1), QUEUE_STAYS); /* no horizon */
-    q[0] = queue(10, 20, 10, 0);
+    q[0] = queue(10, 20, 10, 0.02);
     assert_int_equal(queue_of_runs(q, 1), QUEUE_GROWS); /* one alone is believed */
     /* growth 10, -9, 8, -8: by chance. Mean 0.25 < 1 */
-    q[1] = queue(10, 20, -9, 0);
-    q[2] = queue(10, 20, 8, 0);
-    q[3] = queue(10, 20, -8, 0);
+    q[1] = queue(10, 20, -9, 0.02);
+    q[2] = queue(10, 20, 8, 0.02);
+    q[3] = queue(10, 20, -8, 0.02);
     assert_int_equal(queue_of_runs(q, 4), QUEUE_STAYS);
     /* all grow by about 10 */
-    q[1] = queue(10, 20, 11, 0);
-    q[2] = queue(10, 20, 9, 0);
-    q[3] = queue(10, 20, 10, 0);
+    q[1] = queue(10, 20, 11, 0.02);
+    q[2] = queue(10, 20, 9, 0.02);
+    q[3] = queue(10, 20, 10, 0.02);
     assert_int_equal(queue_of_runs(q, 4), QUEUE_GROWS);
-    for (int k = 0; k < 4; k++) q[k].before = 30; /* as long as ever */
+    for (int k = 0; k < 4; k++) q[k].waiting = 0.004; /* hardly anybody is left at the end */
+    assert_int_equal(queue_of_runs(q, 4), QUEUE_STAYS);
+    for (int k = 0; k < 4; k++) q[k].waiting = 0.02, q[k].before = 30; /* as long as ever */
     assert_int_equal(queue_of_runs(q, 4), QUEUE_STAYS);
     /* 10, 2, 0, 0: mean 3, standard error 2.4, half an interval 7.5 */
-    q[0] = queue(10, 20, 10, 0);
-    q[1] = queue(10, 20, 2, 0);
-    q[2] = queue(10, 20, 0, 0);
-    q[3] = queue(10, 20, 0, 0);
+    q[0] = queue(10, 20, 10, 0.02);
+    q[1] = queue(10, 20, 2, 0.02);
+    q[2] = queue(10, 20, 0, 0.02);
+    q[3] = queue(10, 20, 0, 0.02);
     assert_int_equal(queue_of_runs(q, 4), QUEUE_UNDECIDED);
     /* a backlog that stands */
     for (int k = 0; k < 4; k++) q[k] = queue(10, 20, 0, 0.2);
