@@ -395,6 +395,10 @@ zip_bomb() { # 1 GiB in 1 MiB: lines of no end, or documents that must be read w
     within 300000 1 'more than 16 MiB' "$gpusim" check "$tmp/d/bomb.csv.gz"
     { echo '[{"jobid": "'; endless 1073741824; } | gzip -1 >"$tmp/d/bomb.json.gz"
     within 900000 3 'MiB' "$gpusim" import philly "$tmp/d/bomb.json.gz"
+    # short lines, none of use
+    { echo job_id,submit_s,duration_s,gpus; yes x | head -c 268435456; } | gzip >"$tmp/d/lines.csv.gz"
+    within 300000 3 'the first 1000000 rows are all quarantined' "$gpusim" import native "$tmp/d/lines.csv.gz" -o "$tmp/d/lines.csv"
+    absent "$tmp/d/lines.csv" "$tmp/d/lines.csv.quarantine.csv"
 }
 no_shell() { # names are names: nothing is run, nothing outside the folder is written
     cd "$tmp/d" || return

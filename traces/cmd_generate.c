@@ -208,7 +208,8 @@ static int produce(const struct options *o, const char *path, struct report *r, 
     struct outfile f = { 0 };
     const char *to = o->out ? o->out : "-";
     if (o->targets) return generate(r, path, NULL, e);
-    int rc = outfile_open(&f, to, e);
+    int rc = outfile_mkdirs_for(to, e);
+    if (rc == 0) rc = outfile_open(&f, to, e);
     if (rc < 0) return rc;
     rc = generate(r, path, f.f, e);
     if (rc == 0) rc = outfile_commit(&f, e);

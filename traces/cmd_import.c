@@ -131,7 +131,10 @@ static int choose_format(const struct trace_format **out, const struct format_op
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-enum { ROWS_BYTES = 8 << 20 }; /* in memory at once */
+enum {
+    ROWS_BYTES = 8 << 20,  /* in memory at once */
+    MOST_USELESS = 1000000 /* rows at the beginning of a file of which none is taken */
+};
 
 struct job {
     const struct trace_format *format;
@@ -202,6 +205,18 @@ static int check_id(struct job *j, struct import_row *row, struct err *e)
                    (int)(row->job.id_len < 80 ? row->job.id_len : 80), row->job.id);
 }
 
+/* A file of which nothing was taken for so long is none of this format, and its quarantine would
+ * fill the disk. */
+static int check_use(const struct job *j, int file, struct err *e)
+{
+    const struct loc at = { .file = j->files[file] };
+    if (j->account.quarantined < MOST_USELESS || j->account.quarantined < j->account.read) return 0;
+    err_set(e, ERR_INPUT, &at, "the first %d rows are all quarantined: is it a file of format %s?",
+            MOST_USELESS, j->format->name);
+    err_hint(e, "`head` of it with -o shows what is wrong with each");
+    return ERR_INPUT;
+}
+
 static int read_file(struct job *j, int file, struct err *e)
 {
     struct import_stream *s;
@@ -218,12 +233,13 @@ static int read_file(struct job *j, int file, struct err *e)
     while ((rc = import_next(s, &row, e)) > 0) {
         if ((rc = check_id(j, &row, e)) < 0) break;
         account_add(&j->account, &row, row.file);
-        if (row.quarantined && row.further)
-            continue; /* its row stands there */
-        else if (row.quarantined)
+        if (row.quarantined && row.further) continue; /* its row stands there */
+        if (row.quarantined) {
             put_quarantined(j, &row, row.file);
-        else if ((rc = keep_row(j, &row, row.file, e)) < 0)
+            if ((rc = check_use(j, file, e)) < 0) break;
+        } else if ((rc = keep_row(j, &row, row.file, e)) < 0) {
             break;
+        }
     }
     if (rc == 0) account_add_facts(&j->account, j->files[file], import_facts(s));
     import_close(s);
@@ -434,7 +450,8 @@ static int import(struct job *j, struct err *e)
     struct outfile out = { 0 };
     json_t *doc = NULL;
     const bool files = to_file(j->o), neighbours = has_neighbours(j->o);
-    int rc = files ? check_outputs(j, e) : 0;
+    int rc = files ? outfile_mkdirs_for(j->o->out, e) : 0;
+    if (rc == 0 && files) rc = check_outputs(j, e);
     if (neighbours && rc == 0) {
         char *path = xasprintf("%s.quarantine.csv", j->o->out);
         rc = outfile_open(&j->quarantine, path, e);

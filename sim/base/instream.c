@@ -30,6 +30,7 @@ struct instream {
     bool hash;
     unsigned char *in;
     size_t in_at, in_n;
+    uint64_t in_bytes, out_bytes; /* read of the file, delivered */
     z_stream z;
     lzma_stream xz;
     ZSTD_DStream *zstd;
@@ -43,6 +44,7 @@ static ssize_t read_file(struct instream *s, void *buf, size_t size, struct err 
         ssize_t n = read(s->fd, buf, size);
         if (n >= 0) {
             if (n == 0) s->in_eof = true;
+            s->in_bytes += (uint64_t)n;
             return n;
         }
         if (errno == EINTR) continue;
@@ -147,6 +149,15 @@ static int too_large(struct instream *s, struct err *e)
     s->failed = err_set(e, ERR_LIMIT, &at, "unpacking it takes a window of more than %d MiB",
                         INSTREAM_WINDOW_BYTES >> 20);
     err_hint(e, "unpack it first: `%s`", s->kind == XZ ? "xz -d" : "zstd -d --long=31");
+    return s->failed;
+}
+
+static int bomb(struct instream *s, struct err *e)
+{
+    const struct loc at = { .file = s->path };
+    s->failed = err_set(e, ERR_LIMIT, &at, "it unpacks to more than %d MiB and %d times its size",
+                        INSTREAM_FREE_BYTES >> 20, INSTREAM_MOST_RATIO);
+    err_hint(e, "if it is what it should be, unpack it first: `%s -d`", kind_names[s->kind]);
     return s->failed;
 }
 
@@ -278,6 +289,10 @@ ssize_t instream_read(struct instream *s, void *buf, size_t size, struct err *e)
     case XZ: n = read_xz(s, buf, size, e); break;
     case ZSTD: n = read_zstd(s, buf, size, e); break;
     }
+    if (n > 0) s->out_bytes += (uint64_t)n;
+    if (s->kind != PLAIN && s->out_bytes > INSTREAM_FREE_BYTES &&
+        s->out_bytes > INSTREAM_MOST_RATIO * s->in_bytes)
+        return bomb(s, e);
     if (n > 0 && s->hash) SHA256Update(&s->sha, buf, (size_t)n);
     return n;
 }

@@ -7,7 +7,7 @@
  * instream_file_sha256(); standard input can be read only once, so it is hashed as it goes by.
  *
  * Errors: ERR_IO for the file system; ERR_INPUT for damaged or truncated compressed data; ERR_LIMIT
- * for a window that is too large. Memory: a fixed buffer and the decoder's window. Threads: one
+ * for a window that is too large and for a bomb. Memory: a fixed buffer and the decoder's window. Threads: one
  * stream, one thread. */
 #ifndef GPUSIM_BASE_INSTREAM_H
 #define GPUSIM_BASE_INSTREAM_H
@@ -24,6 +24,11 @@ struct instream;
  * of `xz -9e`. Files made with a larger window are refused with ERR_LIMIT, so that a few bytes
  * cannot ask for gigabytes. */
 enum { INSTREAM_WINDOW_LOG = 27, INSTREAM_WINDOW_BYTES = 1 << INSTREAM_WINDOW_LOG };
+
+/* A compressed file may unpack to INSTREAM_FREE_BYTES, and beyond them to INSTREAM_MOST_RATIO times
+ * what was read of it; more is refused with ERR_LIMIT where it happens, so that a file of megabytes
+ * cannot fill a disk. Real traces unpack to up to 130 times (Helios, xz); deflate reaches 1032. */
+enum { INSTREAM_FREE_BYTES = 64 << 20, INSTREAM_MOST_RATIO = 500 };
 
 int instream_open(struct instream **out, const char *path, struct err *e);
 void instream_close(struct instream *s); /* accepts NULL */

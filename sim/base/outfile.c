@@ -183,3 +183,13 @@ int outfile_mkdirs(const char *dir, struct err *e)
     free(path);
     return rc;
 }
+
+int outfile_mkdirs_for(const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path) return 0;
+    char *dir = xasprintf("%.*s", (int)(slash - path), path);
+    const int rc = outfile_mkdirs(dir, e);
+    free(dir);
+    return rc;
+}

@@ -27,5 +27,7 @@ int outfile_write(const char *path, const char *text, size_t len, struct err *e)
 FILE *outfile_temporary(struct err *e);
 /* mkdir -p */
 int outfile_mkdirs(const char *dir, struct err *e);
+/* The folders above `path`, which may be "-". */
+int outfile_mkdirs_for(const char *path, struct err *e);
 
 #endif

@@ -249,6 +249,47 @@ static void short_files(void **state)
     textfile_close(&f);
 }
 
+/* So many MiB of line ends; returns the length. */
+static size_t line_ends(int mib, void *packed, size_t room)
+{
+    static char part[1 << 20];
+    ZSTD_CStream *z = ZSTD_createCStream();
+    ZSTD_outBuffer to = { packed, room, 0 };
+    memset(part, '\n', sizeof part);
+    assert_false(ZSTD_isError(ZSTD_initCStream(z, 1)));
+    for (int i = 0; i < mib; i++) {
+        ZSTD_inBuffer from = { part, sizeof part, 0 };
+        while (from.pos < from.size) assert_false(ZSTD_isError(ZSTD_compressStream(z, &to, &from)));
+    }
+    assert_int_equal(ZSTD_endStream(z, &to), 0);
+    ZSTD_freeCStream(z);
+    return to.pos;
+}
+
+/* 90 MiB in some 9 KB end after 64 MiB; so much of any file is read. */
+static void bombs(void **state)
+{
+    static char packed[1 << 20], buf[1 << 16];
+    (void)state;
+    for (int mib = 60; mib <= 90; mib += 30) {
+        struct textfile t = textfile_bytes(packed, line_ends(mib, packed, sizeof packed));
+        struct instream *s;
+        struct err e = { 0 };
+        int64_t got = 0;
+        ssize_t n;
+        assert_int_equal(instream_open(&s, t.path, &e), 0);
+        while ((n = instream_read(s, buf, sizeof buf, &e)) > 0) got += n;
+        assert_int_equal(n, mib == 60 ? 0 : ERR_LIMIT);
+        assert_int_equal(got, mib == 60 ? 60 << 20 : INSTREAM_FREE_BYTES);
+        if (n < 0) {
+            assert_non_null(strstr(e.msg, "more than 64 MiB and 500 times its size"));
+            assert_int_equal(instream_read(s, buf, sizeof buf, &e), ERR_LIMIT);
+        }
+        instream_close(s);
+        textfile_close(&t);
+    }
+}
+
 int main(void)
 {
 #define WITH(fn, i)                                                                                \
@@ -267,6 +308,7 @@ int main(void)
         cmocka_unit_test(file_system_errors),
         cmocka_unit_test(short_files),
         cmocka_unit_test(windows),
+        cmocka_unit_test(bombs),
     };
     return cmocka_run_group_tests_name("instream", tests, make_text, free_text);
 }

@@ -161,6 +161,13 @@ static void folders_are_made(void **state)
     assert_int_equal(outfile_mkdirs(blocked, &e), ERR_IO);
     assert_contains(e.msg, "Not a directory");
     assert_int_equal(outfile_mkdirs("", &e), 0);
+    assert_int_equal(outfile_mkdirs_for("-", &e), 0);
+    assert_int_equal(outfile_mkdirs_for("/x", &e), 0);
+    char *file = xasprintf("%s/further/down/x.csv", deep);
+    assert_int_equal(outfile_mkdirs_for(file, &e), 0);
+    *strrchr(file, '/') = '\0';
+    assert_int_equal(access(file, W_OK), 0);
+    free(file);
     free(deep);
     free(blocked);
 }
