@@ -325,6 +325,8 @@ coverage-report:
 ## bench          run tests/bench/bench_*.c BENCH_RUNS (3) times: medians, spread, build/release/bench.json; T=word picks some
 bench: $(call pick,$(BENCHES)) $(GPUSIM)
 	@$(ENV) B=$(B) tests/run_bench.sh $(filter $(B)/tests/%,$^)
+.PHONY: benches
+benches: $(BENCHES) $(GPUSIM)
 
 ## validate       predicted against measured for every reference set
 validate: all

@@ -5,24 +5,29 @@
 #
 # Each program prints lines of bench.h: name, figure, unit, ratio to a reference of the same run. Shown are the median of the
 # runs, the least and the greatest. Nothing fails on a figure: machines differ, and others work on them (load in the record).
+# A program that fails is named, its figures are left out, the others go on; the status is 1 then.
 # The same queue in SimPy is run beside them where python3 has it.
 set -uo pipefail
 export LC_ALL=C
 B=${B:-build/release} runs=${BENCH_RUNS:-3}
 case $runs in '' | *[!0-9]* | 0) echo "BENCH_RUNS: expected a whole number from 1, found '$runs'" >&2; exit 2 ;; esac
 lines=$(mktemp); trap 'rm -f "$lines"' EXIT
+failed=" " # names
 
 python= # one that has SimPy
 for p in python3 /usr/bin/python3; do [ -n "$python" ] || ! "$p" -c 'import simpy' 2>/dev/null || python=$p; done
 
 once() { # NAME COMMAND...
     local name=$1; shift
-    "$@" | sed "s|^|$name\t|" >>"$lines"
+    case $failed in *" $name "*) return ;; esac
+    "$@" | sed "s|^|$name\t|" >>"$lines" && return
+    echo "$name failed" >&2
+    failed="$failed$name "
 }
 for ((i = 1; i <= runs; i++)); do
     for program in "$@"; do
         echo "run $i of $runs: ${program##*/}" >&2
-        once "${program##*/}" "$program" || { echo "${program##*/} failed" >&2; exit 1; }
+        once "${program##*/}" "$program"
     done
     case " $* " in *bench_evq*) [ -z "$python" ] || once simpy "$python" tests/bench/simpy_mm1.py ;; esac
 done
@@ -42,7 +47,8 @@ versions() {
 }
 head=$(printf '{\n  "format": "gpusim-bench/1", "date": "%s", "runs": %s,\n  "machine": %s,\n  "versions": %s,\n  "figures": [' \
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$runs" "$(machine)" "$(versions)")
-awk -F'\t' -v json="$B/bench.json" -v head="$head" '
+awk -F'\t' -v json="$B/bench.json" -v head="$head" -v failed="$failed" '
+    index(failed, " " $1 " ") { next }
     # one line of bench.h: everything up to the figure, the figure, two spaces, the unit, the ratio
     match($2, / +[-+0-9.einfa]+  [^ ]/) {
         name = substr($2, 1, RSTART - 1)
@@ -75,3 +81,4 @@ awk -F'\t' -v json="$B/bench.json" -v head="$head" '
         print "  ]\n}" >json
     }' "$lines" || exit 1
 echo "wrote $B/bench.json"
+[ "$failed" = " " ] || { echo "failed:${failed% }" >&2; exit 1; }

@@ -4,7 +4,7 @@
 # usage: B=build/release tests/run_tests.sh [--programs-only] PROGRAM...
 #
 # A PROGRAM is a cmocka program, or one that speaks TAP ("ok", "not ok", "# SKIP why"),
-# as do the golden, malformed input, fault, header, layer and other checks that follow unless --programs-only. Every program gets
+# as do the golden, malformed input, fault, header, layer, template and other checks that follow unless --programs-only. Every program gets
 # TEST_TIMEOUT seconds (default 300). Logs: $B/log/. The last line is `N passed, N failed, N skipped`;
 # failures print their log, skips are listed with their reason. Exit 1 when anything failed.
 set -uo pipefail
@@ -43,6 +43,7 @@ if [ -n "$extras" ]; then
     asan | ubsan | sanitize | tsan | coverage) ;; # these see the sources, which are the same
     *)
         run_one layers tests/check_layers.sh
+        run_one templates tests/check_templates.sh
         run_one sizes tests/check_sizes.sh
         run_one lint tests/check_lint.sh
         run_one headers tests/check_headers.sh

@@ -5,7 +5,9 @@
 set datafile separator ","
 set datafile columnheaders
 if (!exists("arrivals")) arrivals = 1.3 / 10671
-names = system("awk -F, 'NR > 1 && !seen[$1]++ { printf \"%s \", $1 }' ".data)
+names = "" # as they come, each once; no shell sees the path
+seen(p) = strstrt(" ".names, " ".p." ") ? 1 : (names = names.p." ", 0)
+stats data using (seen(strcol("policy"))) nooutput
 rows = (words(names) + 1) / 2
 height = 480 + 19 * rows
 load ARG0[1:strlen(ARG0) - strlen("fragmentation.gp")]."style.gp"

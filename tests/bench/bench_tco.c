@@ -48,6 +48,7 @@ int main(int argc, char **argv)
     diag_init(&d);
     int rc = runner_load(&r, argc > 1 ? argv[1] : "scenarios/mixed.json", NULL, 0, NULL, 0, &d, &e);
     r.silent = true;
+    r.result.version = GPUSIM_VERSION;
     if (rc == 0) rc = diag_result(&d, &e);
     if (rc == 0) rc = runner_run(&r, NULL, 1, &e);
     if (rc == 0) {
