@@ -116,7 +116,7 @@ SHIM    := $(if $(CALIBRATE),$(B)/bin/libgpusim_intercept.so)
 STANDIN := $(if $(CALIBRATE),$(addprefix $(B)/tests/standin/,libcuda.so.1 old/libcuda.so.1 ancient/libcuda.so.1 libcublasLt.so.13 libnvidia-ml.so.1 libclock.so libnetwork.so client $(if $(filter tsan,$(VARIANT)),client_tsan)))
 
 # ---- tests ---------------------------------------------------------------------------------------
-TEST_SRC   := $(sort $(wildcard $(foreach k,unit conformance property oracle,tests/$(k)/test_*.c)))
+TEST_SRC   := $(sort $(wildcard $(foreach k,unit property oracle,tests/$(k)/test_*.c)))
 # Tests that run threads of their own or ask gpusim for them: what TSan is for.
 THREADED   := $(if $(TEST_SRC),$(shell grep -lE 'thread\.h|parallel_for|"--jobs"|threads' $(TEST_SRC)))
 ONLY_SRC   := $(if $(filter threaded,$(ONLY)),$(THREADED),$(TEST_SRC))
