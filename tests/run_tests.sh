@@ -44,6 +44,7 @@ if [ -n "$extras" ]; then
     *)
         run_one layers tests/check_layers.sh
         run_one templates tests/check_templates.sh
+        run_one coverage tests/check_coverage.sh
         run_one sizes tests/check_sizes.sh
         run_one lint tests/check_lint.sh
         run_one headers tests/check_headers.sh

@@ -41,7 +41,7 @@ static const struct expected table[] = {
 static char *imported(const char *format, const char *file, const char *options)
 {
     const char *bin = getenv("GPUSIM_BIN"), *shared = shared_path(file);
-    if (!bin || !shared) skip_without(file);
+    if (!bin || !shared) skip_without_shared(file);
     char *out = xasprintf("%s/trace.csv", temp_dir());
     char *command =
         xasprintf("'%s' import %s '%s' %s -o '%s' 2>/dev/null", bin, format, shared, options, out);

@@ -107,7 +107,7 @@ static void prepare(struct experiment *x, const char *list)
 {
     const char *bin = getenv("GPUSIM_BIN"), *folder = shared_path(TRACES);
     *x = (struct experiment){ 0 };
-    if (!bin || !folder) skip_without(TRACES);
+    if (!bin || !folder) skip_without_shared(TRACES);
     const char *dir = temp_dir();
     char *command =
         xasprintf("'%s' import openb --static --nodes '%s/openb_node_list_gpu_node.csv' "

@@ -130,7 +130,7 @@ static void mooncake(void **state)
     static const char file[] = "traces/mooncake/conversation_trace.jsonl.xz";
     const char *bin = getenv("GPUSIM_BIN"), *shared = shared_path(file);
     (void)state;
-    if (!bin || !shared) skip_without(file);
+    if (!bin || !shared) skip_without_shared(file);
     char *out = xasprintf("%s/requests.csv", temp_dir()),
          *command = xasprintf("'%s' import mooncake '%s' -o '%s' 2>/dev/null", bin, shared, out);
     if (system(command) != 0) fail_msg("%s failed", command);

@@ -47,7 +47,7 @@ static const struct expected table[] = {
 static char *imported(void)
 {
     const char *bin = getenv("GPUSIM_BIN"), *shared = shared_path("traces/tiresias/60_job.csv");
-    if (!bin || !shared) skip_without("traces/tiresias/60_job.csv");
+    if (!bin || !shared) skip_without_shared("traces/tiresias/60_job.csv");
     char *out = xasprintf("%s/trace.csv", temp_dir());
     char *command = xasprintf("'%s' import tiresias '%s' -o '%s' 2>/dev/null", bin, shared, out);
     if (system(command) != 0) fail_msg("%s failed", command);

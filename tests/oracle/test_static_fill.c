@@ -19,7 +19,7 @@
 static char *pods_and_nodes(char **fleet)
 {
     const char *bin = getenv("GPUSIM_BIN"), *folder = shared_path(TRACES);
-    if (!bin || !folder) skip_without(TRACES);
+    if (!bin || !folder) skip_without_shared(TRACES);
     const char *dir = temp_dir();
     char *command =
         xasprintf("'%s' import openb --static --nodes '%s/openb_node_list_all_node.csv' "

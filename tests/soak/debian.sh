@@ -26,7 +26,7 @@ dpkg-deb -x "$deb" "$tmp/root"
 dpkg-deb -I "$deb" >"$tmp/info"; dpkg-deb -c "$deb" >"$tmp/list"
 for library in libgsl libjansson libmd libyaml libexpat; do check "it depends on $library" grep -q "Depends:.*$library" "$tmp/info"; done
 for file in usr/bin/gpusim usr/share/gpusim/scenarios/mixed.json usr/share/gpusim/scenarios/gpus/t4.json usr/share/man/man1/gpusim.1 \
-    usr/share/bash-completion usr/share/zsh usr/share/doc/gpusim/copyright; do
+    usr/share/bash-completion/completions/gpusim usr/share/zsh/vendor-completions/_gpusim usr/share/doc/gpusim/copyright; do
     check "it holds $file" grep -q "$file" "$tmp/list"
 done
 check 'nothing lies outside /usr' bash -c '! awk "{ print \$6 }" "$1" | grep -qv "^\./\(usr/.*\)\?$"' sh "$tmp/list"

@@ -24,12 +24,12 @@ service scenarios/sizing-service.json
 planned scenarios/mixed.json --policy mig --set policies.mig.share.layout=planned --set policies.mig.share.forecast=oracle --set policies.mig.share.period=20min --set horizon=2d --set warmup=2h
 chat scenarios/chat-and-jobs.json --set horizon=4h"
 
-replay() { # BINARY FOLDER THREADS: hashes of everything on stdout
+replay() { # BINARY FOLDER THREADS: hashes of everything on stdout; "failed" and why of a run that fails
     local name args
     rm -rf "$2"
     while read -r name args; do
         # shellcheck disable=SC2086
-        "$1" run $args -q --no-report --jobs "$3" -o "$2/$name" >/dev/null 2>"$2.err" || { echo "$name: $(head -1 "$2.err")"; continue; }
+        "$1" run $args -q --no-report --jobs "$3" -o "$2/$name" >/dev/null 2>"$2.err" || { echo "failed $name: $(head -1 "$2.err")"; continue; }
         (cd "$2" && find "$name" -type f ! -name timing.json | sort | xargs sha256sum)
     done <<<"$runs"
 }
@@ -37,7 +37,10 @@ build() { # NAME CC FLAGS
     make -s B="$work/$1" CC="$2" CFLAGS="$3" NVCC= "$work/$1/gpusim" >"$work/$1.log" 2>&1
 }
 compare() { # NAME, hashes in $work/NAME.sums
-    if cmp -s "$work/first.sums" "$work/$1.sums"; then say ok "$1: the same bytes"
+    # The same failure everywhere is not the same result.
+    if grep '^failed ' "$work/$1.sums" >"$work/failed"; then
+        say 'not ok' "$1: a run fails"; sed 's/^/# /' "$work/failed"
+    elif cmp -s "$work/first.sums" "$work/$1.sums"; then say ok "$1: the same bytes"
     else say 'not ok' "$1: other bytes"; diff "$work/first.sums" "$work/$1.sums" | head -6 | sed 's/^/# /'; fi
 }
 
@@ -45,6 +48,9 @@ mkdir -p "$work"
 flags_fma=$(grep -qw fma /proc/cpuinfo 2>/dev/null && echo '-march=x86-64-v3')
 if ! build first gcc '-O2 -g'; then say 'not ok' 'the first build fails'; tail -3 "$work/first.log" | sed 's/^/# /'; echo "1..$n"; exit 1; fi
 replay "$work/first/gpusim" "$work/out" 1 >"$work/first.sums"
+if grep '^failed ' "$work/first.sums" >"$work/failed"; then
+    say 'not ok' 'a run fails in the first build'; sed 's/^/# /' "$work/failed"; echo "1..$n"; exit 1
+fi
 grep -E '/(jobs|series|services)\.csv$' "$work/first.sums" >"$work/new.sha256"
 if [ "${1-}" = --accept ]; then cp "$work/new.sha256" $kept; fi
 if diff $kept "$work/new.sha256" >"$work/diff"; then say ok 'as recorded'

@@ -31,10 +31,15 @@ const char *temp_dir(void);
 char *read_file(const char *path);
 
 /* "traces/philly/x.csv" in the folder of real data, or NULL when GPUSIM_SHARED is unset or the
- * file is absent: then the test calls skip_without(). Valid until the next call. */
+ * file is absent: then the test calls skip_without_shared(). Valid until the next call. */
 const char *shared_path(const char *name);
-/* Say what is missing and skip. */
-#define skip_without(name)                                                                         \
+/* Say what is missing and skip: anything on this machine, or a file of the folder of real data. */
+#define skip_without(what)                                                                         \
+    do {                                                                                           \
+        print_message("skipped: no %s\n", (what));                                                 \
+        skip();                                                                                    \
+    } while (0)
+#define skip_without_shared(name)                                                                  \
     do {                                                                                           \
         print_message("skipped: no %s (set GPUSIM_SHARED)\n", (name));                             \
         skip();                                                                                    \

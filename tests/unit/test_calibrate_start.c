@@ -92,7 +92,7 @@ static void no_driver(void **state)
 {
     (void)state;
     if (!dir) skip_without("calibrate (nvcc)");
-    if (dlopen("libcuda.so.1", RTLD_NOW)) skip_without("a machine without an NVIDIA driver");
+    if (dlopen("libcuda.so.1", RTLD_NOW)) skip_without("machine without an NVIDIA driver");
     const char *stand_in = dir;
     real_time = true;
     dir = "/nowhere";

@@ -125,7 +125,7 @@ static void azure_llm_real(void **state)
 {
     (void)state;
     const char *path = shared_path("traces/azure-llm-2023/AzureLLMInferenceTrace_conv.csv");
-    if (!path) skip_without("Azure conversation trace");
+    if (!path) skip_without_shared("Azure conversation trace");
     assert_import("auto", path);
     assert_account("rows.read", 19366);
     assert_account("rows.kept", 19366);
@@ -222,7 +222,7 @@ static void mooncake_real(void **state)
 {
     (void)state;
     const char *path = shared_path("traces/mooncake/conversation_trace.jsonl.xz");
-    if (!path) skip_without("Mooncake conversation trace");
+    if (!path) skip_without_shared("Mooncake conversation trace");
     assert_import("auto", path);
     assert_account("requests.n", 12031);
     assert_account("requests.distinct_arrivals", 1180);
@@ -363,7 +363,7 @@ static void functions_real(void **state)
     (void)state;
     char path[400];
     const char *found = shared_path("traces/azure-functions/Azure2021_200.csv");
-    if (!found) skip_without("Azure Functions samples");
+    if (!found) skip_without_shared("Azure Functions samples");
     assert_import("auto", found);
     assert_account("requests.n", 199);
     assert_account("requests.services.n", 31);
@@ -458,7 +458,7 @@ static void servegen_real(void **state)
     (void)state;
     static const double requests[] = { 43802, 50028, 4326, 1364 }; /* sums of rate x 600 s */
     char path[400], profile[400];
-    if (!shared_path("traces/servegen/mm-image_chunk-0-trace.csv")) skip_without("ServeGen");
+    if (!shared_path("traces/servegen/mm-image_chunk-0-trace.csv")) skip_without_shared("ServeGen");
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "traces/servegen/mm-image_chunk-%d-trace.csv", i);
         snprintf(profile, sizeof profile, "%s", shared_path(path));

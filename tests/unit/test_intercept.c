@@ -156,7 +156,7 @@ static void races(void **state)
     char *path = xasprintf("%s/client_tsan", dir ? dir : "");
     if (!dir || access(path, X_OK) != 0) {
         free(path);
-        skip_without("the client under TSan (make tsan)");
+        skip_without("client under TSan (make tsan builds it)");
     }
     static const char *const what[] = { "threads", "memory-threads", "paths linked", "contexts" };
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {

@@ -62,7 +62,7 @@ static void progress_on_a_terminal(void **state)
     char seen[200] = "";
     (void)state;
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
-        skip_without("a pseudo-terminal");
+        skip_without("pseudo-terminal");
     const int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(slave >= 0);
     fflush(stderr);

@@ -158,7 +158,7 @@ static void switch_costs_follow(void **state)
     double low, high, low2, high2;
     (void)state;
     if (!shared_path("reference/sharing_measured.csv"))
-        skip_without("reference/sharing_measured.csv");
+        skip_without_shared("reference/sharing_measured.csv");
     assert_int_equal(aggregates("A100-PCIE-80GB", "timeslice", NULL, &low, &high), 2);
     check_switch("a100-pcie-80gb", low, high, high);
     assert_int_equal(aggregates("T4", "timeslice", NULL, &low, &high), 1);
@@ -182,7 +182,7 @@ static void bandwidths_follow(void **state)
     struct csv_row r;
     int n = 0;
     (void)state;
-    if (!path) skip_without("reference/llm/constants_gpu_oplevel.csv");
+    if (!path) skip_without_shared("reference/llm/constants_gpu_oplevel.csv");
     assert_int_equal(csv_open(&c, path, &(struct csv_format){ .delimiter = ',' }, NULL), 0);
     while (csv_next(c, &r, NULL) == 1) {
         for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
@@ -218,7 +218,7 @@ static void ranges_hold_both_laboratories(void **state)
     struct csv_row r;
     double a100 = NAN, h100 = NAN, a100_w = NAN, h100_w = NAN;
     (void)state;
-    if (!path) skip_without("reference/llm/constants_gpu_vidur.csv");
+    if (!path) skip_without_shared("reference/llm/constants_gpu_vidur.csv");
     assert_int_equal(csv_open(&f, path, &(struct csv_format){ .delimiter = ',' }, NULL), 0);
     while (csv_next(f, &r, NULL) == 1) {
         if (is(&r, 0, "a100")) a100 = number(&r, 2), a100_w = number(&r, 1);
@@ -278,7 +278,7 @@ static void reconfiguration_follows(void **state)
               { PROFILE_mig_operator_s, "gpu_operator_template_until_allocatable", 8 } };
     double median, low, high;
     (void)state;
-    if (!shared_path("reference/overheads.csv")) skip_without("reference/overheads.csv");
+    if (!shared_path("reference/overheads.csv")) skip_without_shared("reference/overheads.csv");
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 2; k++) {
             struct gpu_profile p;

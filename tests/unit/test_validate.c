@@ -380,7 +380,7 @@ static void lone_rows_find_their_background(void **state)
     struct world w;
     struct err e = { 0 };
     assert_int_equal(world_load(&w, &e), 0);
-    if (!shared_path("reference/sm_scaling.csv")) skip_without("reference/sm_scaling.csv");
+    if (!shared_path("reference/sm_scaling.csv")) skip_without_shared("reference/sm_scaling.csv");
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         struct arena *a = arena_create();
         valid_rows rows = { 0 };
@@ -434,7 +434,7 @@ static void part_of_the_sms(void **state)
 {
     (void)state;
     struct scored s;
-    if (!score_set(&s, valid_find("sm_scaling", NULL))) skip_without("sm_scaling.csv");
+    if (!score_set(&s, valid_find("sm_scaling", NULL))) skip_without_shared("sm_scaling.csv");
     assert_true(s.report.model.mape <= 0.015);
     assert_int_equal(s.report.n_missed, 0);
     scored_fini(&s);
@@ -446,7 +446,8 @@ static void averages_and_arithmetic(void **state)
 {
     (void)state;
     struct scored s;
-    if (!score_set(&s, valid_find("lucid", NULL))) skip_without("colocation_lucid_summary.csv");
+    if (!score_set(&s, valid_find("lucid", NULL)))
+        skip_without_shared("colocation_lucid_summary.csv");
     assert_true(s.report.model.mape <= 0.032);
     assert_true(s.report.model.mape < 0.7 * s.report.naive.mape);
     assert_close(s.report.model.spearman, 1, 1e-12);
@@ -496,7 +497,7 @@ static void errors_that_ship_are_those_of_today(void **state)
     size_t compared = 0, groups = 0;
     struct arena *a = arena_create();
     if (!shared_path("reference/sharing_measured.csv"))
-        skip_without("reference/sharing_measured.csv");
+        skip_without_shared("reference/sharing_measured.csv");
     int rc = measured_open(&m, datadir_path(path, sizeof path, "measured/errors.csv"), column,
                            sizeof column / sizeof *column, a, &e);
     while (rc == 0 && (rc = measured_next(m, &next, &e)) > 0) {
@@ -536,11 +537,11 @@ static void turns_at_the_default_cost_are_scored(void **state)
     (void)state;
     struct scored s;
     const struct valid_score *naive;
-    if (!score_set(&s, valid_find("sharing", NULL))) skip_without("sharing_measured.csv");
+    if (!score_set(&s, valid_find("sharing", NULL))) skip_without_shared("sharing_measured.csv");
     const struct valid_score *now =
         score_named(&s.report, "time slicing, default switch cost", &naive);
     assert_non_null(now);
-    if (now->n < 6) skip_without("reference/sharing_measured.csv");
+    if (now->n < 6) skip_without_shared("reference/sharing_measured.csv");
     assert_int_equal(now->n, 6);
     assert_close(now->mape, 0.075138, 1e-4);
     assert_close(naive->mape, 0.064551, 1e-4);
@@ -644,7 +645,7 @@ static void language_models(void **state)
     for (size_t i = 0; i < sizeof now / sizeof *now; i++) {
         struct scored s;
         if (!score_set(&s, valid_find(now[i].set, NULL)))
-            skip_without("llm/ of the reference data");
+            skip_without_shared("llm/ of the reference data");
         assert_true(s.report.model.mape <= now[i].at_most);
         assert_true(s.report.naive.mape > 2 * s.report.model.mape);
         assert_int_equal(s.report.n_missed, 0);

@@ -177,7 +177,7 @@ static void reference_sharing(void **state)
     (void)state;
     struct scored s;
     if (!shared_path("reference/sharing_measured.csv"))
-        skip_without("reference/sharing_measured.csv");
+        skip_without_shared("reference/sharing_measured.csv");
     score(&s, "sharing", NULL);
     const struct valid_group *busy = group_of(&s, "time slicing, busy tenants");
     assert_true(busy->model.worst_abs < 0.02); /* 0.0146: the two rows of the A30 */
@@ -198,7 +198,7 @@ static void reference_interception(void **state)
     (void)state;
     struct scored s;
     if (!shared_path("reference/launch_overheads.csv"))
-        skip_without("reference/launch_overheads.csv");
+        skip_without_shared("reference/launch_overheads.csv");
     score(&s, "launch", NULL);
     assert_true(group_of(&s, "launch and wait")->model.mape < 0.03);        /* 0.016 */
     assert_true(group_of(&s, "context creation")->model.mape < 0.05);       /* 0.029 */

@@ -124,7 +124,7 @@ static void pictures_speak_both(void **state)
     int seen = 0;
     DIR *d = opendir(folder);
     const struct dirent *f;
-    if (!d) skip_without("the source tree");
+    if (!d) skip_without("source tree");
     while ((f = readdir(d))) {
         char path[400];
         size_t len = strlen(f->d_name);
@@ -217,7 +217,7 @@ static void reasons_speak_both(void **state)
     for (size_t i = 0; i < 2; i++) {
         DIR *d = opendir(folders[i]);
         const struct dirent *f;
-        if (!d) skip_without("the source tree");
+        if (!d) skip_without("source tree");
         while ((f = readdir(d))) {
             char path[400];
             const size_t len = strlen(f->d_name);
