@@ -97,6 +97,30 @@ static void command(FILE *to, const struct command *c)
     }
 }
 
+/* Every variable that the program reads. */
+static void environment(FILE *to)
+{
+    static const char *const variable[][2] = {
+        { "GPUSIM_DATA", "folder of the shipped scenarios, cards and prices, in place of the "
+                         "installed one" },
+        { "GPUSIM_SHARED", "folder of reference data for validate, beside the shipped ones" },
+        { "GPUSIM_SPOOL_BYTES", "how much of a pipe may be copied to a temporary file" },
+        { "GPUSIM_PLOT_S", "how many seconds gnuplot may take for one picture (60)" },
+        { "PATH", "where gnuplot is looked for" },
+        { "TMPDIR", "folder of temporary files (/tmp)" },
+        { "SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, "
+          "SLURM_ARRAY_TASK_STEP",
+          "the shard of a sweep without --shard, in a job array of Slurm" },
+        { "JOB_COMPLETION_INDEX, JOB_COMPLETION_COUNT",
+          "the same in an indexed job of Kubernetes; the second is for you to set" },
+    };
+    fputs(".SH ENVIRONMENT\n", to);
+    for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
+        term(to, variable[i][0]);
+        line(to, variable[i][1]);
+    }
+}
+
 void manual_gpusim(FILE *to)
 {
     title(to, "gpusim", 1, "what sharing GPUs would have done to your work, and what it costs");
@@ -116,7 +140,8 @@ void manual_gpusim(FILE *to)
     line(to, meaning);
     ERR_MAP(X)
 #undef X
-    fputs(".SH SEE ALSO\n.BR gpusim\\-scenario (5)\n", to);
+    environment(to);
+    fputs(".SH SEE ALSO\n.BR gpusim\\-scenario (5),\n.BR calibrate (1)\n", to);
 }
 
 /* ---- gpusim-scenario(5) ---- */
