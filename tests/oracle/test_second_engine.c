@@ -147,7 +147,7 @@ static void make_on_demand(struct setting *s)
 static void make_share(struct setting *s)
 {
     static const char *const memory[] = { "unchecked", "reserve", NULL };
-    static const char *const enforce[] = { "none", "soft", "hard", NULL };
+    static const char *const enforce[] = { "none", "soft", "bucket", "hard", NULL };
     static const char *const slices[] = {
         "['3g.20gb', '3g.20gb']",
         "['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']",
