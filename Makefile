@@ -350,7 +350,7 @@ soak: deps-dev
 	@+$(MAKE) --no-print-directory fuzz FUZZ_S=60
 	@$(ENV) B=$(B) TEST_TIMEOUT=3600 tests/run_tests.sh --programs-only $(sort $(wildcard tests/soak/*.sh))
 
-## mutants        break the program in some ninety ways (LONG=1: all), one at a time: the test named for each must fail
+## mutants        break the program in more than a hundred ways (LONG=1: all), one at a time: the test named for each must fail
 mutants: deps
 	@B=$(B) T=$(T) tests/run_mutants.sh
 
