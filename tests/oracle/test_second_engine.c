@@ -147,6 +147,7 @@ static void make_on_demand(struct setting *s)
 static void make_share(struct setting *s)
 {
     static const char *const memory[] = { "unchecked", "reserve", NULL };
+    static const char *const caps[] = { "1", "0.2", "0.5", "0.75", NULL };
     static const char *const enforce[] = { "none", "soft", "bucket", "hard", NULL };
     static const char *const slices[] = {
         "['3g.20gb', '3g.20gb']",
@@ -166,7 +167,7 @@ static void make_share(struct setting *s)
         break;
     case KIND_MPS:
         strbuf_addf(&s->share, "'kind': 'mps', 'slots': %d", 1 + (int)below(s, 4));
-        if (chance(s, 2)) strbuf_addz(&s->share, ", 'cap': 1");
+        if (chance(s, 2)) strbuf_addf(&s->share, ", 'cap': %s", any(s, caps));
         break;
     case KIND_INTERCEPT:
         strbuf_addf(&s->share,
