@@ -108,7 +108,7 @@ static void make_fleet(struct setting *s)
 {
     s->wires = mode(s, "gangs", 4);
     static const char *const cards[] = { "a100-sxm4-40gb", "generic", "a100-sxm4-80gb", "t4",
-                                         NULL };
+                                         "p100-sxm2-16gb", NULL };
     s->groups = 1 + chance(s, 3);
     for (int g = 0; g < s->groups; g++) {
         const bool cores = chance(s, 3);
@@ -146,9 +146,6 @@ static void make_on_demand(struct setting *s)
 
 static void make_share(struct setting *s)
 {
-    static const char *const memory[] = { "unchecked", "reserve", NULL };
-    static const char *const caps[] = { "1", "0.2", "0.5", "0.75", NULL };
-    static const char *const enforce[] = { "none", "soft", "bucket", "hard", NULL };
     static const char *const slices[] = {
         "['3g.20gb', '3g.20gb']",
         "['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']",
@@ -160,21 +157,9 @@ static void make_share(struct setting *s)
     };
     switch (s->kind) {
     case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
-    case KIND_TIMESLICE:
-        strbuf_addf(&s->share,
-                    "'kind': 'timeslice', 'slots': %d, 'memory': '%s', 'switch': '%d us'",
-                    1 + (int)below(s, 4), any(s, memory), (int)below(s, 200));
-        break;
-    case KIND_MPS:
-        strbuf_addf(&s->share, "'kind': 'mps', 'slots': %d", 1 + (int)below(s, 4));
-        if (chance(s, 2)) strbuf_addf(&s->share, ", 'cap': %s", any(s, caps));
-        break;
-    case KIND_INTERCEPT:
-        strbuf_addf(&s->share,
-                    "'kind': 'intercept', 'enforce': '%s', 'startup': '%d s', "
-                    "'startup_per_process': '%d ms'",
-                    any(s, enforce), (int)below(s, 3), (int)below(s, 1500));
-        break;
+    case KIND_TIMESLICE: second_draw_timeslice(&s->seed, &s->share); break;
+    case KIND_MPS: second_draw_mps(&s->seed, strstr(s->fleet.s, "p100") != NULL, &s->share); break;
+    case KIND_INTERCEPT: second_draw_intercept(&s->seed, &s->share); break;
     case KIND_MIG:
         if (!s->defrag) {
             s->planned = mode(s, "planned", 4);
@@ -195,7 +180,7 @@ static void make_share(struct setting *s)
 
 static void make_job(struct setting *s, struct second_job *j)
 {
-    static const char *const profiles[] = { "wide", "half", "bytes", "host", NULL };
+    static const char *const profiles[] = { "wide", "half", "bytes", "host", "calls", NULL };
     static const char *const models[] = { "a100-sxm4-40gb", "t4", NULL };
     int most = s->nodes[0] * s->per[0] + 1;
     *j = (struct second_job){ .duration = some_time(s, 200) + (chance(s, 20) ? 0 : SIM_SECOND),
@@ -463,7 +448,9 @@ static char *make_scenario(struct setting *s, simtime last)
         "'wide': {'compute': 1, 'sm_width': 1}, 'half': {'host': 0.25, 'compute': 0.5, 'memory': 0.25, "
         "'sm_width': 0.5, 'footprint': '3 GiB'}, "
         "'bytes': {'host': 0.1, 'compute': 0.3, 'memory': 0.6, 'bw_width': 0.8}, "
-        "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}}, "
+        "'host': {'host': 0.9, 'compute': 0.1, 'launches_per_s': 3000, 'pcie': '2 GB/s'}, "
+        "'calls': {'host': 0.3, 'compute': 0.6, 'memory': 0.1, 'launches_per_s': 9000, 'kernel_us': 70, "
+        "'allocs_per_s': 400, 'graphs': 0.35, 'syncs_per_s': 50}}, "
         "'policies': [{'name': 'p', 'share': {%s}}], 'schedule': {'order': '%s', 'backfill': '%s', "
         "'place': '%s', 'walltime': '%s', 'preempt': '%s'%s}, 'seed': %d%s, 'output': {'sample': '1 d'}}",
         s->fleet.s, s->share.s, order, backfill, place, any(s, walltimes), s->preempt,
@@ -481,8 +468,8 @@ static void one(uint64_t seed, struct tally *tally)
     const bool planned = is_only("planned");
     s.random = mode(&s, "random", 8);
     s.elastic = !is_only("defrag") && mode(&s, "elastic", 6);
-    s.defrag = !s.elastic && !planned &&
-               (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
+    s.defrag = !s.elastic && !planned && (s.kind == KIND_WHOLE || s.kind == KIND_MIG) &&
+               mode(&s, "defrag", 6);
     s.faults = mode(&s, "faults", 5);
     /* What is told of many short attempts at rounded speeds may end just before or after the
      * second. */

@@ -73,3 +73,70 @@ void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf
     }
     strbuf_addc(fleet, ']');
 }
+
+/* ---- cards that are shared ---- */
+
+static const char *any(uint64_t *seed, const char *const *of)
+{
+    size_t n = 0;
+    while (of[n]) n++;
+    return of[below(seed, n)];
+}
+
+/* One in `in` scenarios states the parameter. */
+static void add_some(uint64_t *seed, int in, const char *key, int most, const char *unit,
+                     struct strbuf *out)
+{
+    if (below(seed, (uint64_t)in) == 0)
+        strbuf_addf(out, ", '%s': '%d %s'", key, 1 + below(seed, (uint64_t)most), unit);
+}
+
+void second_draw_timeslice(uint64_t *seed, struct strbuf *share)
+{
+    static const char *const memory[] = { "unchecked", "reserve", NULL };
+    static const char *const vgpus[] = { "best_effort", "equal_share", "fixed_share", NULL };
+    strbuf_addf(share, "'kind': 'timeslice', 'slots': %d, 'switch': '%d us'", 1 + below(seed, 4),
+                below(seed, 200));
+    if (below(seed, 3) == 0)
+        strbuf_addf(share, ", 'vgpu': '%s'", any(seed, vgpus));
+    else
+        strbuf_addf(share, ", 'memory': '%s'", any(seed, memory));
+    add_some(seed, 4, "quantum", 9000, "us", share);
+    if (below(seed, 3) == 0) strbuf_addf(share, ", 'overhead': 0.%02d", below(seed, 60));
+}
+
+void second_draw_mps(uint64_t *seed, bool before_volta, struct strbuf *share)
+{
+    static const char *const caps[] = { "1", "0.2", "0.5", "0.75", NULL };
+    const int most = before_volta ? 16 : 60;
+    const bool many = below(seed, 8) == 0;
+    const int slots = 1 + below(seed, many ? (uint64_t)most : 4);
+    strbuf_addf(share, "'kind': 'mps', 'slots': %d", slots);
+    if (slots > 48 || below(seed, 3) == 0)
+        strbuf_addf(share, ", 'clients': %d", slots + below(seed, (uint64_t)(most - slots) + 1));
+    if (below(seed, 2)) strbuf_addf(share, ", 'cap': %s", any(seed, caps));
+    if (below(seed, 2)) strbuf_addf(share, ", 'users': '%s'", below(seed, 4) ? "any" : "one");
+    if (below(seed, 3) == 0) strbuf_addf(share, ", 'overhead': 0.%02d", below(seed, 40));
+    if (below(seed, 3) == 0) strbuf_addf(share, ", 'interference': 0.%02d", below(seed, 100));
+}
+
+void second_draw_intercept(uint64_t *seed, struct strbuf *share)
+{
+    static const char *const enforce[] = { "none", "soft", "bucket", "hard", NULL };
+    static const char *const sizes[] = { "[0.25, 0.5]", "[0.1667, 0.3333, 0.5]", "[0.999]",
+                                         "[0.001, 0.07, 0.3, 0.8]", NULL };
+    strbuf_addf(share,
+                "'kind': 'intercept', 'enforce': '%s', 'startup': '%d s', "
+                "'startup_per_process': '%d ms'",
+                any(seed, enforce), below(seed, 3), below(seed, 1500));
+    if (below(seed, 3) == 0) strbuf_addf(share, ", 'sizes': %s", any(seed, sizes));
+    if (below(seed, 3) == 0)
+        strbuf_addf(share, ", 'unset_memory': '%s'", below(seed, 4) ? "card" : "share");
+    if (below(seed, 2)) strbuf_addf(share, ", 'gain': %d.%02d", below(seed, 2), below(seed, 100));
+    if (below(seed, 3) == 0) strbuf_addz(share, ", 'hides': true");
+    add_some(seed, 3, "launch", 20000, "ns", share);
+    add_some(seed, 4, "native_launch", 20000, "ns", share);
+    add_some(seed, 3, "alloc", 900, "us", share);
+    add_some(seed, 4, "quantum", 9000, "us", share);
+    add_some(seed, 4, "switch", 200, "us", share);
+}

@@ -1,5 +1,5 @@
 /* tests/support/second_draw.h - what of a random scenario for the second engine is drawn here:
- * faults. */
+ * faults, and the parameters of cards that are shared. */
 #ifndef GPUSIM_TESTS_SECOND_DRAW_H
 #define GPUSIM_TESTS_SECOND_DRAW_H
 
@@ -17,5 +17,11 @@ void second_draw_group_faults(uint64_t *seed, struct strbuf *fleet);
 void second_draw_blast(uint64_t *seed, struct strbuf *share);
 /* ", 'capacity': [..]" of a group: some nodes, or cards of them, come and go at stated times. */
 void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet);
+
+/* "'kind': '..', .." of a policy, all parameters of its kind. */
+void second_draw_timeslice(uint64_t *seed, struct strbuf *share);
+/* before_volta: some cards of the fleet are. */
+void second_draw_mps(uint64_t *seed, bool before_volta, struct strbuf *share);
+void second_draw_intercept(uint64_t *seed, struct strbuf *share);
 
 #endif

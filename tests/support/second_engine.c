@@ -316,6 +316,7 @@ static void transfer(struct wish *w, const struct gpu_spec *from, const struct g
     w->sig.compute = compute / w->transfer;
     w->sig.memory = memory / w->transfer;
     w->sig.launches_per_s /= w->transfer;
+    w->sig.allocs_per_s /= w->transfer;
     w->sig.syncs_per_s /= w->transfer;
     w->sig.pcie_Bps /= w->transfer;
 }
