@@ -12,7 +12,8 @@
  * which they take back what they have lent; elastic, in which jobs work on fewer or more cards;
  * defrag, in which jobs move out of the way of the head; planned, in which MIG layouts are;
  * faults, in which cards, nodes, racks and programs fail;
- * admission, by deadline, half of them with quotas. Several of them are joined by commas: in
+ * admission, by deadline, half of them with quotas; whole, timeslice, mps, intercept, mig, remote
+ * or overcommit, in which cards are shared so. Several of them are joined by commas: in
  * planned,reclaim accounts take back instances of planned layouts. Mutants (tests/run_mutants.sh):
  * easy-beside-forgets-the-head, easy-head-never-moves, easy-brief-job-takes-what-the-head-needs,
  * first-fit-skips-a-card. */
@@ -28,7 +29,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND_WHOLE, KIND_TIMESLICE, KIND_MPS, KIND_INTERCEPT, KIND_MIG, KIND_REMOTE, KINDS };
+enum {
+    KIND_WHOLE,
+    KIND_TIMESLICE,
+    KIND_MPS,
+    KIND_INTERCEPT,
+    KIND_MIG,
+    KIND_REMOTE,
+    KIND_OVERCOMMIT, /* whole, several jobs on a card */
+    KINDS
+};
+static const char *const kind_names[] = { "whole", "timeslice", "mps",       "intercept",
+                                          "mig",   "remote",    "overcommit" };
 
 struct setting {
     uint64_t seed;
@@ -80,6 +92,8 @@ static bool is_only(const char *name)
 /* Modes that are drawn together with the others. */
 static bool blends(void)
 {
+    for (int k = 0; k < KINDS; k++)
+        if (is_only(kind_names[k])) return true;
     return is_only("faults") || is_only("quotas") || is_only("admission") || is_only("elastic") ||
            is_only("defrag") || is_only("planned") || is_only("dynamic") || is_only("fgd");
 }
@@ -132,12 +146,16 @@ static void make_on_demand(struct setting *s)
     static const char *const starts[] = { "lowest", "highest", "best_remaining", NULL };
     static const char *const forecasts[] = { "", ", 'forecast': 'last'", ", 'forecast': 'oracle'",
                                              NULL };
-    const int repartition_s = (int)below(s, 20), change_ms = (int)below(s, 15) * 1000;
-    strbuf_addf(&s->share,
-                "'kind': 'mig', 'layout': '%s', 'start': '%s', 'repartition': '%d s', "
-                "'mode_change': '%d ms'",
-                s->planned ? "planned" : "dynamic", any(s, starts), repartition_s,
+    const bool by_operator = chance(s, 8);
+    const int repartition_s = by_operator ? 113 : (int)below(s, 20), /* as profiles say */
+        change_ms = (int)below(s, 15) * 1000;
+    strbuf_addf(&s->share, "'kind': 'mig', 'layout': '%s', 'start': '%s', 'mode_change': '%d ms'",
+                s->planned ? "planned" : "dynamic", any(s, starts),
                 change_ms + (s->ties ? 0 : (int)below(s, 1000)));
+    if (by_operator)
+        strbuf_addz(&s->share, ", 'via': 'operator'");
+    else
+        strbuf_addf(&s->share, ", 'repartition': '%d s'", repartition_s);
     if (!s->planned) return;
     const int least_s = repartition_s + change_ms / 1000 + 2;
     strbuf_addf(&s->share, ", 'period': '%d s'%s", least_s + (int)below(s, chance(s, 2) ? 30 : 300),
@@ -157,9 +175,12 @@ static void make_share(struct setting *s)
     };
     switch (s->kind) {
     case KIND_WHOLE: strbuf_addz(&s->share, "'kind': 'whole'"); break;
-    case KIND_TIMESLICE: second_draw_timeslice(&s->seed, &s->share); break;
+    case KIND_TIMESLICE:
+        second_draw_timeslice(&s->seed, !strstr(s->fleet.s, "generic"), &s->share);
+        break;
     case KIND_MPS: second_draw_mps(&s->seed, strstr(s->fleet.s, "p100") != NULL, &s->share); break;
     case KIND_INTERCEPT: second_draw_intercept(&s->seed, &s->share); break;
+    case KIND_OVERCOMMIT: second_draw_overcommit(&s->seed, &s->share); break;
     case KIND_MIG:
         if (!s->defrag) {
             s->planned = mode(s, "planned", 4);
@@ -316,6 +337,8 @@ static void make_preemption(struct setting *s, const char **order, const char **
 static int kind_of(struct setting *s)
 {
     const int kind = (int)below(s, KINDS);
+    for (int k = 0; k < KINDS; k++)
+        if (is_only(kind_names[k])) return k;
     if (is_only("dynamic") || is_only("planned")) return KIND_MIG;
     if (is_only("replace")) return KIND_WHOLE;
     if (is_only("defrag")) return chance(s, 4) ? KIND_MIG : KIND_WHOLE;

@@ -2,6 +2,8 @@
 
 #include "support/support.h"
 
+#include <string.h>
+
 static int below(uint64_t *seed, uint64_t n)
 {
     return (int)(test_random(seed) % n);
@@ -91,17 +93,28 @@ static void add_some(uint64_t *seed, int in, const char *key, int most, const ch
         strbuf_addf(out, ", '%s': '%d %s'", key, 1 + below(seed, (uint64_t)most), unit);
 }
 
-void second_draw_timeslice(uint64_t *seed, struct strbuf *share)
+void second_draw_overcommit(uint64_t *seed, struct strbuf *share)
 {
-    static const char *const memory[] = { "unchecked", "reserve", NULL };
+    strbuf_addf(share, "'kind': 'whole', 'overcommit': %d", 2 + below(seed, 4));
+    add_some(seed, 3, "quantum", 9000, "us", share);
+    add_some(seed, 2, "switch", 200, "us", share);
+}
+
+void second_draw_timeslice(uint64_t *seed, bool swaps, struct strbuf *share)
+{
+    static const char *const memory[] = { "unchecked", "reserve", "swap", "swap" };
     static const char *const vgpus[] = { "best_effort", "equal_share", "fixed_share", NULL };
     strbuf_addf(share, "'kind': 'timeslice', 'slots': %d, 'switch': '%d us'", 1 + below(seed, 4),
                 below(seed, 200));
     if (below(seed, 3) == 0)
         strbuf_addf(share, ", 'vgpu': '%s'", any(seed, vgpus));
     else
-        strbuf_addf(share, ", 'memory': '%s'", any(seed, memory));
-    add_some(seed, 4, "quantum", 9000, "us", share);
+        strbuf_addf(share, ", 'memory': '%s'", memory[below(seed, swaps ? 4 : 2)]);
+    /* nvshare's turns last seconds */
+    if (strstr(share->s, "swap"))
+        add_some(seed, 1, "quantum", 30, "s", share);
+    else
+        add_some(seed, 4, "quantum", 9000, "us", share);
     if (below(seed, 3) == 0) strbuf_addf(share, ", 'overhead': 0.%02d", below(seed, 60));
 }
 

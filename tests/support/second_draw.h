@@ -19,7 +19,9 @@ void second_draw_blast(uint64_t *seed, struct strbuf *share);
 void second_draw_capacity(uint64_t *seed, int nodes, int per_node, struct strbuf *fleet);
 
 /* "'kind': '..', .." of a policy, all parameters of its kind. */
-void second_draw_timeslice(uint64_t *seed, struct strbuf *share);
+void second_draw_overcommit(uint64_t *seed, struct strbuf *share);
+/* swaps: memory may, since all cards of the fleet have a bus. */
+void second_draw_timeslice(uint64_t *seed, bool swaps, struct strbuf *share);
 /* before_volta: some cards of the fleet are. */
 void second_draw_mps(uint64_t *seed, bool before_volta, struct strbuf *share);
 void second_draw_intercept(uint64_t *seed, struct strbuf *share);

@@ -55,7 +55,17 @@ void second_stop(struct engine *e, int job)
     second_enqueue(e, job);
 }
 
-/* Its memory: all of its cards or the job fails. */
+/* Bytes of a card that nobody has; those beyond the card lie on the host. */
+static uint64_t free_bytes(const struct engine *e, int card)
+{
+    uint64_t used = 0;
+    const uint64_t usable = second_group_of_card(e, card)->type.gpu->usable_bytes;
+    for (int k = 0; k < e->now.n; k++)
+        if (second_holds_card(&e->now.at[k], card)) used += e->life[e->now.job[k]].bytes;
+    return used < usable ? usable - used : 0;
+}
+
+/* Its memory: all of its cards or the job fails, unless what does not fit is swapped. */
 static void begin(struct engine *e, int job)
 {
     struct life *l = &e->life[job];
@@ -64,13 +74,10 @@ static void begin(struct engine *e, int job)
     const uint64_t context = g->type.context_bytes;
     const uint64_t stated = d->alloc_bytes > context ? d->alloc_bytes - context : 0;
     bool fits = stated <= d->limit_bytes;
-    for (int i = 0; i < l->at.n; i++) {
-        uint64_t free = g->type.gpu->usable_bytes;
-        for (int k = 0; k < e->now.n; k++)
-            if (second_holds_card(&e->now.at[k], l->at.card[i]))
-                free -= e->life[e->now.job[k]].bytes;
-        fits &= d->alloc_bytes <= free;
-    }
+    const struct share_ops *share = e->plan->share;
+    const bool swaps = share->swaps && share->swaps(g->params);
+    for (int i = 0; i < l->at.n && !swaps; i++)
+        fits &= d->alloc_bytes <= free_bytes(e, l->at.card[i]);
     l->working = true;
     if (l->at.n == 0) return;
     if (fits) {

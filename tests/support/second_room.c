@@ -74,8 +74,9 @@ struct room second_room_on(const struct engine *e, const struct view *v, int car
 static bool eligible(const struct engine *e, const struct view *v, int card)
 {
     const struct plan_group *g = second_group_of_card(e, card);
+    const char *kind = e->plan->share->name; /* whole: where it overcommits */
     const bool slots =
-        strcmp(e->plan->share->name, "timeslice") == 0 || strcmp(e->plan->share->name, "mps") == 0;
+        strcmp(kind, "timeslice") == 0 || strcmp(kind, "mps") == 0 || strcmp(kind, "whole") == 0;
     struct instance_rules rules;
     if (second_card_out(e, v, card)) return false;
     if (e->plan->share->instances && (sliced(e, card, &rules) || second_making(e, v, card)))
