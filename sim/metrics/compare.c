@@ -285,8 +285,8 @@ static void advise(struct result *r, const struct replicated *many, struct arena
         const struct policy_result *x = &r->policy[p];
         if (!x->stable && x->n_services)
             say[n++] = arena_printf(a,
-                                    "%s is unstable: %s; its percentiles and the mean times of its "
-                                    "requests are not shown.",
+                                    "%s is unstable: %s; where a queue grows, percentiles and the "
+                                    "mean times of requests are not shown.",
                                     x->name, x->unstable_reason);
         else if (!x->stable)
             say[n++] = arena_printf(a, "%s is unstable: %s; its percentiles are not shown.",

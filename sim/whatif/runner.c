@@ -14,6 +14,7 @@
 #include "metrics/sink_csv.h"
 #include "metrics/sink_slots.h"
 #include "metrics/sink_timeline.h"
+#include "metrics/stability.h"
 #include "whatif/chances.h"
 #include "whatif/inputs.h"
 
@@ -404,21 +405,30 @@ static bool has_percentiles(const struct summary *s)
 }
 
 /* P13: each job of the window is in the statistics of waits and of ends, or counted beside them as
- * unfinished; of a queue that grows there are no percentiles. */
+ * unfinished; of a queue that grows, of jobs or of a service, there are no percentiles. */
 static int check_statistics(const struct policy_result *p, bool kept, struct err *e)
 {
     const struct summary *const s[] = { &p->stats.wait_s, &p->stats.turnaround_s,
                                         &p->stats.slowdown };
     const uint64_t all = s[0]->n + s[0]->censored;
+    const bool grows = p->interrupted || !stability_is_stable(&p->queue);
     for (size_t i = 0; i < 3; i++) {
         if (s[i]->n + s[i]->censored != all)
             return err_set(e, ERR_CHECK, NULL,
                            "policy %s: statistics of waits cover %llu jobs, those of ends %llu",
                            p->name, (unsigned long long)all,
                            (unsigned long long)(s[i]->n + s[i]->censored));
-        if (!p->stable && !kept && has_percentiles(s[i]))
+        if (grows && !kept && has_percentiles(s[i]))
             return err_set(e, ERR_CHECK, NULL, "policy %s: percentiles of an unstable queue",
                            p->name);
+    }
+    for (size_t k = 0; k < p->n_services && !kept; k++) {
+        const struct service_result *v = &p->service[k];
+        if (!v->stable && (has_percentiles(&v->wait_ms) || has_percentiles(&v->latency_ms) ||
+                           has_percentiles(&v->ttft_ms) || has_percentiles(&v->tpot_ms)))
+            return err_set(e, ERR_CHECK, NULL,
+                           "policy %s: percentiles of service %s, which is unstable", p->name,
+                           v->name);
     }
     return 0;
 }

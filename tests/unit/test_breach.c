@@ -26,6 +26,7 @@ static enum breach {
     MEMORY,    /* a card that held more than it has */
     DROPPED,   /* a job that has not ended and is not counted */
     SPOKEN,    /* a percentile of a queue that grows */
+    SERVED,    /* one of a service whose queue grows */
     MONEY,     /* cost that nobody is charged for */
     NEGATIVE,  /* somebody is paid for being idle */
 } planted;
@@ -86,7 +87,12 @@ static void lying_result(struct collect *c, const struct sim_totals *t, struct a
 {
     collect_result(c, t, a, out);
     if (planted == DROPPED) out->stats.turnaround_s.censored--;
-    if (planted == SPOKEN) out->stable = false;
+    static const struct service_result grows = { .name = "api", .wait_ms.p95 = 1 };
+    if (planted == SERVED) {
+        out->service = &grows;
+        out->n_services = 1;
+    }
+    if (planted == SPOKEN) out->queue = (struct queue_trend){ .known = true, .waiting = 0.5 };
 }
 
 static struct tco_result lying_price(const struct usage *u, const char *kind,
@@ -181,6 +187,7 @@ static void breaches(void **state)
         { MEMORY, true, "memory in use <= usable memory" },
         { DROPPED, false, "those of ends" },
         { SPOKEN, true, "percentiles of an unstable queue" },
+        { SERVED, true, "percentiles of service api" },
         { MONEY, true, "charges of" },
         { NEGATIVE, true, "is negative" },
     };

@@ -117,6 +117,30 @@ static void an_overload_has_no_percentiles(void **state)
     simulated_fini(&s);
 }
 
+/* A service with twice the work it can do beside jobs that nobody keeps waiting: the policy is
+ * unstable, percentiles are withheld of the service, not of the jobs. */
+static void a_service_that_grows_beside_jobs_that_do_not(void **state)
+{
+    static const char text[] =
+        "{ 'format': 'gpusim-scenario/1', 'name': 's', 'horizon': '2000 s', 'fleet': [ { 'name': 'a', 'gpu': "
+        "'generic', 'gpus_per_node': 2 } ], 'work': [ { 'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv' }, "
+        "{ 'name': 'api', 'kind': 'service', 'arrivals': { 'kind': 'poisson', 'gap': '1 s' }, 'size': '2 s' } ], "
+        "'policies': [ { 'name': 'p', 'share': { 'kind': 'whole' } } ] }";
+    static char rows[20000] = "job_id,submit_s,duration_s,gpus\n";
+    struct simulated s;
+    (void)state;
+    size_t at = strlen(rows);
+    for (int i = 0; i < 200; i++) at += (size_t)sprintf(rows + at, "j%d,%d,4,1\n", i, 10 * i);
+    simulate(&s, text, rows);
+    const struct policy_result *p = sim_policy(&s, "p");
+    assert_false(p->stable || p->service[0].stable);
+    assert_string_equal(p->unstable_reason, "service api: its queue grew to the end of the run");
+    assert_true(isnan(p->service[0].wait_ms.p95) && isnan(p->service[0].latency_ms.mean));
+    assert_close(p->stats.turnaround_s.p95, 4, 1e-9);
+    assert_contains(s.run.result.advice[s.run.result.n_advice - 1], "where a queue grows");
+    simulated_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +148,7 @@ int main(void)
         cmocka_unit_test(the_warm_up_leaves_out),
         cmocka_unit_test(what_stands_in_comparison_and_advice),
         cmocka_unit_test(an_overload_has_no_percentiles),
+        cmocka_unit_test(a_service_that_grows_beside_jobs_that_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

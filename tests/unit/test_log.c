@@ -61,10 +61,10 @@ static void progress_on_a_terminal(void **state)
     const int master = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
     char seen[200] = "";
     (void)state;
-    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
-        skip_without("pseudo-terminal");
-    const int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
-    assert_true(slave >= 0);
+    const bool usable = master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0;
+    /* in a chroot /dev/ptmx may be there and /dev/pts not */
+    const int slave = usable ? open(ptsname(master), O_RDWR | O_NOCTTY) : -1;
+    if (slave < 0) skip_without("pseudo-terminal");
     fflush(stderr);
     dup2(slave, STDERR_FILENO);
     log_progress("half", 0.5);
