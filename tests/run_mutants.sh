@@ -79,6 +79,8 @@ mutant a-ceiling-lends-nothing oracle/test_speeds sim/policy/timeshare.c \
     's/if \(!cap \|\| n == 0\) \{\n(.*)\n/if (true) {\n$1\n for (size_t i = 0; cap && i < n; i++) speed[i] = fmin(speed[i], cap[i]);\n/'
 mutant ceilings-take-costs-for-equal oracle/test_speeds sim/policy/timeshare.c \
     's/factor\[i\] = exact\[i\] \/ speed\[i\]/factor[i] = 1/'
+mutant a-bucket-stops-graphs oracle/test_bucket sim/policy/share_intercept.c 's/share \+ \(1 - share\) \* s->graphs/share/'
+mutant a-bucket-weighs-quotas oracle/test_bucket sim/policy/share_intercept.c 's/, p->gain\);/, 1);/'
 mutant hook-cost-dropped oracle/test_speeds sim/policy/share_intercept.c \
     's/s->host \+ s->launches_per_s \* hook_shows\(p, s\)/s->host/'
 mutant mps-users-meet oracle/test_scenarios sim/engine/cluster.c 's/card->owner == d->owner/true/'
@@ -182,6 +184,8 @@ mutant second-dot-product-forgets-cores oracle/test_second_engine sim/policy/pla
 mutant second-clustering-forgets-likeness oracle/test_second_engine sim/policy/place_clustering.c 's/\(like << 40\)/0 * like/'
 mutant second-gangs-take-slots-by-number oracle/test_second_engine sim/engine/cluster.c 's/if \(prefer == PREFER_LOOSEST && r/if (0 \&\& r/'
 GPUSIM_SECOND=drf mutant second-drf-forgets-cores oracle/test_second_engine sim/policy/order_drf.c 's/fmax\(fmax\(gpus, cpus\)/fmax(gpus + 0 * cpus/'
+GPUSIM_SECOND=timeslice mutant second-swap-runs-out oracle/test_second_engine sim/engine/residents.c 's/j->n_holdings && !swaps/j->n_holdings/'
+GPUSIM_SECOND=overcommit mutant second-gangs-need-empty-cards oracle/test_second_engine sim/engine/cluster.c 's/\? pg->capacity : d\.units/? pg->capacity : pg->capacity/'
 mutant easy-beside-forgets-the-head oracle/test_second_engine sim/engine/sched_easy.c 's/r\.beside = s->then;//'
 mutant easy-head-never-moves oracle/test_second_engine sim/engine/sched_easy.c \
     's/if \(reserved && move_head/if (0 && reserved && move_head/'

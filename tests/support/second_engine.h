@@ -4,9 +4,10 @@
  * no copy of the fleet that is kept up to date.
  *
  * What it takes from the product: the plan (parameters and cards as read), of a sharing policy the
- * pure functions `demand`, `speeds`, `startup`, `instance_rules` and `blast`, for planned MIG
- * layouts mig_plan(), which says what serves the most of a given demand, the times of random
- * faults (engine/fault_times.h) and the numbers that placement random draws (policy/nodescore.h).
+ * pure functions `demand`, `speeds`, `startup`, `instance_rules` and `blast`, and what it says of
+ * itself (`instances`, `pooled`, `node_link`, `one_owner`, `swaps`); for planned MIG layouts
+ * mig_plan(), which says what serves the most of a given demand; the times of random faults
+ * (engine/fault_times.h) and the numbers that placement random draws (policy/nodescore.h).
  * Queue, placement, EASY, limits, memory, MIG layouts and when they change, the demand that they
  * are planned for, what is out of service, who is struck and what that costs, progress and time
  * are written down here again from DESIGN.md, scenarios/fleets.md and the heads of engine/sched.h,
@@ -21,8 +22,13 @@
  *
  * Services, alone and beside jobs, are in second_service.h.
  *
- * Not: moves out of the way where instances are made on demand or planned; work that is given up
- * because faults undo it for ever. (The product refuses to place instances anew all at once.) */
+ * Not, so that no disagreement can show it: what those pure functions say. The speeds are held by
+ * tests/oracle/test_speeds, test_turns and test_bucket to chains, simulations and arithmetic by
+ * hand, demand by unit/test_sharing, mig_plan() by unit/test_mig_plan. Not either: measured pairs,
+ * memory that grows after the start, host memory, rows that name the cards they allow, backfill
+ * of a limited depth, several traces, warm-up, energy and cost; moves out of the way where
+ * instances are made on demand or planned; work that is given up because faults undo it for ever.
+ * (The product refuses to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 
