@@ -7,9 +7,13 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FACTS = 12, INSTANCES = 7 }; /* of one instance; no card has more instances */
@@ -94,16 +98,43 @@ static double number(const json_t *v)
     return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* One instance by itself: the profile of a run of this program that sees nothing else. */
-static void measure_inside(const struct probe_ctx *c, const char *program, const char *uuid,
-                           const struct param_def *key)
+/* Start this program again inside an instance. Returns where its profile comes, or NULL. */
+static FILE *run_inside(const char *uuid, pid_t *pid)
 {
-    char *command = xasprintf("CUDA_VISIBLE_DEVICES='%s' exec '%s' --quick --only "
-                              "launch,triad,l2,gemm 2>/dev/null",
-                              uuid, program);
-    FILE *f = popen(command, "r");
+    char program[] = "calibrate", quick[] = "--quick", only[] = "--only",
+         probes[] = "launch,triad,l2,gemm";
+    char *argv[] = { program, quick, only, probes, NULL };
+    char *device = xasprintf("CUDA_VISIBLE_DEVICES=%s", uuid);
+    const char *const extra[] = { device, NULL };
+    char **env = worker_environment(extra);
+    posix_spawn_file_actions_t fa;
+    FILE *profile = NULL;
+    int fd[2];
+    if (pipe2(fd, O_CLOEXEC) == 0) {
+        posix_spawn_file_actions_init(&fa);
+        posix_spawn_file_actions_adddup2(&fa, fd[1], STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&fa, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        if (posix_spawn(pid, "/proc/self/exe", &fa, NULL, argv, env) == 0)
+            profile = fdopen(fd[0], "r");
+        posix_spawn_file_actions_destroy(&fa);
+        close(fd[1]);
+        if (!profile) close(fd[0]);
+    }
+    free(env);
+    free(device);
+    return profile;
+}
+
+/* One instance by itself: the profile of a run of this program that sees nothing else. */
+static void measure_inside(const struct probe_ctx *c, const char *uuid, const struct param_def *key)
+{
+    pid_t pid = 0;
+    int status = -1;
+    FILE *f = run_inside(uuid, &pid);
     json_t *profile = f ? json_loadf(f, 0, NULL) : NULL;
-    const int status = f ? pclose(f) : -1;
+    if (f) fclose(f);
+    if (pid > 0)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     const json_t *device = json_object_get(profile, "device"),
                  *base = json_object_get(profile, "base"),
                  *not_measured = json_object_get(profile, "not_measured");
@@ -121,19 +152,14 @@ static void measure_inside(const struct probe_ctx *c, const char *program, const
             put_one(c, &key[k], v);
     }
     json_decref(profile);
-    free(command);
 }
 
 static void measure_each(const struct probe_ctx *c, char uuid[][NVML_UUID_SIZE], size_t n)
 {
-    char program[4096];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) return;
-    program[length] = '\0';
     for (size_t i = 0; i < INSTANCES; i++) {
         const struct param_def *key = &keys[EACH + FACTS * i];
-        if (i < n && !strpbrk(uuid[i], "'\\"))
-            measure_inside(c, program, uuid[i], key);
+        if (i < n)
+            measure_inside(c, uuid[i], key);
         else
             for (int k = 0; k < FACTS; k++)
                 profile_out_missing(c->out, &key[k], "there are %zu instances", n);

@@ -41,8 +41,7 @@ static bool names_same(const char *a, const char *b)
     return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-/* The environment with `extra` over it; the array is to be freed, its texts are borrowed. */
-static char **environment(const char *const extra[])
+char **worker_environment(const char *const extra[])
 {
     VEC(char *) v = { 0 };
     for (char **p = environ; *p; p++) {
@@ -76,7 +75,7 @@ int worker_start(const struct device *d, const char *const env[], struct worker 
     }
     struct worker *w = xcalloc(1, sizeof *w);
     w->started_s = monotonic_s();
-    char **environment_of = environment(env);
+    char **environment_of = worker_environment(env);
     posix_spawn_file_actions_init(&fa);
     posix_spawn_file_actions_adddup2(&fa, in[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&fa, back[1], STDOUT_FILENO);

@@ -20,7 +20,11 @@
 
 struct worker;
 
-/* `env`: NAME=VALUE to set (NAME= removes), NULL-terminated; NULL: none. Returns before it is
+/* The environment of this program with `extra` over it (NAME=VALUE sets, NAME= removes; ends with
+ * NULL; NULL: none). The array is to be freed, its texts are borrowed. */
+char **worker_environment(const char *const extra[]);
+
+/* `env`: as `extra` of worker_environment(). Returns before it is
  * ready. */
 int worker_start(const struct device *d, const char *const env[], struct worker **out,
                  struct err *e);
