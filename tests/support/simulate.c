@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "metrics/collect.h"
+#include "whatif/run_check.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
@@ -201,9 +202,12 @@ void sim_policy_run(struct runner *r, size_t policy, const struct sink *more,
     struct err e = { 0 };
     if (more) sinks[1] = *more;
     const struct sim_options opt = { .sinks = sinks, .n_sinks = more ? 2 : 1 };
-    const int rc = sim_run(&r->plan[policy], &opt, &totals, &e);
+    int rc = sim_run(&r->plan[policy], &opt, &totals, &e);
+    if (rc == 0) {
+        collect_result(c, &totals, r->plan[policy].arena, out);
+        rc = run_check(out, false, &e);
+    }
     if (rc != 0) fail_msg("exit %d: %s: %s", -rc, e.where, e.msg);
-    collect_result(c, &totals, r->plan[policy].arena, out);
     sim_totals_fini(&totals);
     collect_destroy(c);
 }
