@@ -179,6 +179,7 @@ mutant pack-spreads unit/test_gangs sim/engine/cluster_zone.c 's/\? pack : sprea
 mutant moving-costs-nothing unit/test_migrate sim/engine/sim_start.c 's/sim_later\(r->plan->migrate_pause, p->prepare\)/p->prepare/'
 mutant moved-job-begins-again unit/test_migrate sim/engine/sim_start.c \
     's/residents_leave\(r->residents, j, r->now\);/$&\n    j->work_left = job_line(j);/'
+mutant moves-depend-on-what-was-tried unit/test_migrate sim/engine/sched_migrate.c 's/if \(!done\) forget_tried\(m\);//'
 mutant second-packing-opens-cards oracle/test_second_engine sim/policy/place_packing.c 's/if \(v->slot/if (0 \&\& v->slot/'
 mutant second-dot-product-forgets-cores oracle/test_second_engine sim/policy/place_dot_product.c 's/most->cpus_milli > 0 &&/0 \&\&/'
 mutant second-clustering-forgets-likeness oracle/test_second_engine sim/policy/place_clustering.c 's/\(like << 40\)/0 * like/'

@@ -10,9 +10,9 @@
  *
  * A gang clears the node with most cards free, of these the cards with fewest units in use; an
  * instance clears one of the cards that have as much free as it asks for, by one or two moves.
- * TARGETS nodes or cards are tried. Places are looked for as though no free instance were there:
- * one that has to be made takes its time on top of the pause. Complexity: a sort of the running
- * jobs, and TARGETS x 7 x 7 questions at worst. */
+ * TARGETS nodes or cards are tried. Free instances are places, among them those that the lifted
+ * leave; one that has to be made takes its time on top of the pause. Complexity: a sort of the
+ * running jobs, and TARGETS x 7 x 7 questions at worst. */
 #include "engine/sched_inside.h"
 
 #include "base/err.h"
@@ -108,6 +108,16 @@ static void put_back(struct mover *m)
     sched_untry(m->s);
 }
 
+/* Places do not depend on what was tried in vain: on the copy the head and those it met may have
+ * taken the place of free instances. All stay lifted. */
+static void forget_tried(struct mover *m)
+{
+    if (m->s->tried.n == 0) return;
+    for (size_t i = 0; i < m->n; i++) sched_expect(m->s, m->victim[i], true);
+    sched_untry(m->s);
+    for (size_t i = 0; i < m->n; i++) sched_expect(m->s, m->victim[i], false);
+}
+
 static bool same_place(const struct job *j, const struct pick *p)
 {
     for (int32_t i = 0; i < j->n_holdings; i++)
@@ -156,7 +166,8 @@ static void carry_out(struct mover *m)
     }
     for (size_t i = 0; i < n; i++) {
         if (!moves[i]) continue;
-        /* The copy knows who is where, but not which free instances there are. */
+        /* On the copy the head came first, here it comes last: the fleet says what is to be
+         * made. */
         m->place[i].prepare = cluster_prepare(s->cluster, m->group, &m->place[i]);
         s->call.set_down(s->ctx, m->victim[i], &m->place[i]);
     }
@@ -205,6 +216,7 @@ static bool clear_node(struct mover *m, int32_t node, int64_t missing)
         while (!clear && m->n > before) sched_expect(m->s, m->victim[--m->n], true);
         if (clear) missing--;
         done = missing <= 0 && resettle(m);
+        if (!done) forget_tried(m);
     }
     vec_fini(&card);
     if (!done) put_back(m);

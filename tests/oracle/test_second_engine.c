@@ -182,11 +182,9 @@ static void make_share(struct setting *s)
     case KIND_INTERCEPT: second_draw_intercept(&s->seed, &s->share); break;
     case KIND_OVERCOMMIT: second_draw_overcommit(&s->seed, &s->share); break;
     case KIND_MIG:
-        if (!s->defrag) {
-            s->planned = mode(s, "planned", 4);
-            s->dynamic = s->planned || chance(s, 2) || is_only("dynamic");
-            if (s->dynamic) make_on_demand(s);
-        }
+        s->planned = mode(s, "planned", 4);
+        s->dynamic = s->planned || chance(s, 2) || is_only("dynamic");
+        if (s->dynamic) make_on_demand(s);
         if (s->dynamic) break;
         strbuf_addf(&s->share, "'kind': 'mig', 'layout': 'static', 'slices': %s", any(s, slices));
         break;
@@ -488,11 +486,9 @@ static void one(uint64_t seed, struct tally *tally)
     struct strbuf trace = { 0 };
     struct simulated sim;
     s.kind = kind_of(&s);
-    const bool planned = is_only("planned");
     s.random = mode(&s, "random", 8);
     s.elastic = !is_only("defrag") && mode(&s, "elastic", 6);
-    s.defrag = !s.elastic && !planned && (s.kind == KIND_WHOLE || s.kind == KIND_MIG) &&
-               mode(&s, "defrag", 6);
+    s.defrag = !s.elastic && (s.kind == KIND_WHOLE || s.kind == KIND_MIG) && mode(&s, "defrag", 6);
     s.faults = mode(&s, "faults", 5);
     /* What is told of many short attempts at rounded speeds may end just before or after the
      * second. */

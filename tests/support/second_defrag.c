@@ -1,5 +1,6 @@
 /* Moves out of the way of the head of the queue, of the second engine: from the head of
- * engine/sched_migrate.c, for gangs. A node is cleared card by card on a list of who is where. */
+ * engine/sched_migrate.c. For a gang a node is cleared card by card on a list of who is where, for
+ * an instance one or two jobs leave a card. */
 #include "support/second_inside.h"
 
 enum { NODES_TRIED = 8, MOST_MOVED = 64 };
@@ -15,6 +16,15 @@ static bool lifted(const struct cleared *c, int job)
     for (int i = 0; i < c->n; i++)
         if (c->job[i] == job) return true;
     return false;
+}
+
+static bool lift_one(const struct engine *e, struct cleared *c, int job, int card)
+{
+    const struct life *l = &e->life[job];
+    if (!l->on || !second_holds_card(&l->at, card) || !l->working) return false;
+    second_drop(&c->then, job);
+    c->job[c->n++] = job;
+    return true;
 }
 
 /* All jobs on the card go, or nobody of them. */
@@ -79,6 +89,44 @@ static bool clear_node(const struct engine *e, struct cleared *c, int head, int 
     return false;
 }
 
+/* An instance where others are made on demand: one or two jobs leave the card. */
+static bool clear_card(const struct engine *e, struct cleared *c, int head, int group, int card)
+{
+    for (int pair = 0; pair < 2; pair++)
+        for (int a = 0; a < e->n; a++)
+            for (int b = pair ? a + 1 : a; b < (pair ? e->n : a + 1); b++) {
+                c->then = e->now;
+                c->n = 0;
+                if (lift_one(e, c, a, card) && (!pair || lift_one(e, c, b, card)) &&
+                    resettle(e, c, head, group))
+                    return true;
+            }
+    return false;
+}
+
+/* Of the cards that have instances in use and as many units free as the head asks for those with
+ * most free, then the first. */
+static bool for_instance(struct engine *e, struct cleared *c, int head, int group)
+{
+    const struct plan_group *g = &e->plan->group[group];
+    const int wants = second_demand_of(e, head, group)->units;
+    bool tried[SECOND_CARDS] = { false };
+    for (int k = 0; k < NODES_TRIED; k++) {
+        int best = -1, most = wants - 1;
+        for (int card = (int)g->first_card; card < g->first_card + g->cards; card++) {
+            const struct room r = second_room_on(e, &e->now, card);
+            if (tried[card] || r.tenants == 0 || r.units <= most) continue;
+            if (second_card_out(e, &e->now, card)) continue;
+            best = card;
+            most = r.units;
+        }
+        if (best < 0) return false;
+        tried[best] = true;
+        if (clear_card(e, c, head, group, best)) return true;
+    }
+    return false;
+}
+
 static bool same_cards(const struct place *x, const struct place *y)
 {
     for (int i = 0; i < x->n; i++)
@@ -104,14 +152,19 @@ bool second_defrag(struct engine *e, int head)
         const struct plan_group *g = &e->plan->group[group];
         const struct demand *d = second_demand_of(e, head, group);
         bool tried[SECOND_CARDS] = { false };
+        struct cleared c;
         int all = 0;
+        if (e->on_demand && e->life[head].wish[group].possible && d->mig_profile >= 0 &&
+            for_instance(e, &c, head, group)) {
+            carry_out(e, &c, head);
+            return true;
+        }
         if (!e->life[head].wish[group].possible || d->cards == 0 || d->mig_profile >= 0 ||
             d->cards > g->per_node)
             continue;
         for (int node = 0; node < g->nodes; node++)
             all += second_eligible_on(e, &e->now, (int)g->first_node + node);
         for (int k = 0; k < NODES_TRIED && all >= d->cards; k++) {
-            struct cleared c;
             int best = -1, most = 0;
             for (int node = 0; node < g->nodes; node++) {
                 const int free = second_eligible_on(e, &e->now, (int)g->first_node + node);

@@ -174,9 +174,10 @@ void second_set_down(struct engine *e, int job, const struct place *at)
     l->wires = second_wires(e, at);
     l->job->moves++;
     l->sequence = ++e->starts;
-    l->ready = e->clock + p->migrate_pause;
+    l->ready = e->clock + p->migrate_pause + second_prepare(e, at);
     if (!isnan(p->migrate_Bps)) l->ready += llround(1e9 * bytes / p->migrate_Bps);
     l->excused += l->ready - e->clock;
+    second_carve(e, at);
     second_put(&e->now, job, at);
     name_cards(e, job);
     if (l->ready == e->clock) begin(e, job);

@@ -16,7 +16,7 @@
  * It knows: every kind, mig with every kind of layout; every order; preemption with checkpoints,
  * all placed anew or not; quotas, borrowed and taken back; admission by deadline; every backfill;
  * every placement; gangs on nodes, in domains, by racks or on any cards, and the wires that they
- * cross; elastic jobs; moves out of the way of gangs; horizons; CPU cores; several groups of cards;
+ * cross; elastic jobs; moves out of the way; horizons; CPU cores; several groups of cards;
  * faults of cards, nodes, racks and programs, changes of the fleet at stated times, and what
  * reservations expect of repairs.
  *
@@ -26,9 +26,8 @@
  * tests/oracle/test_speeds, test_turns and test_bucket to chains, simulations and arithmetic by
  * hand, demand by unit/test_sharing, mig_plan() by unit/test_mig_plan. Not either: measured pairs,
  * memory that grows after the start, host memory, rows that name the cards they allow, backfill
- * of a limited depth, several traces, warm-up, energy and cost; moves out of the way where
- * instances are made on demand or planned; work that is given up because faults undo it for ever.
- * (The product refuses to place instances anew all at once.) */
+ * of a limited depth, several traces, warm-up, energy and cost; work that is given up because
+ * faults undo it for ever. (The product refuses to place instances anew all at once.) */
 #ifndef GPUSIM_TESTS_SECOND_ENGINE_H
 #define GPUSIM_TESTS_SECOND_ENGINE_H
 

@@ -233,6 +233,32 @@ static void planned_instances_that_are_being_made(void **state)
 
 /* ---- random work ---- */
 
+/* c needs two cards of the first node. Of its cards in use the one with a and b is cleared first, in
+ * vain: the second node has no cores for them. Then w moves there, and a and b stay where they are,
+ * on the instances that they have, not on those that would be made for them on a bare card. (x and
+ * y come and go so that a is on the upper half and b, which came later, on the lower.) */
+static void what_was_tried_in_vain_moves_nobody(void **state)
+{
+    struct simulated s;
+    char text[2000];
+    (void)state;
+    snprintf(text, sizeof text, frame,
+             "'gpu': 'a100-sxm4-40gb', 'nodes': 2, 'gpus_per_node': 3, 'cpu_cores': 8",
+             "'place': 'first_fit', 'backfill': 'none'" MOVES, MIG);
+    simulate(&s, text,
+             "job_id,submit_s,duration_s,gpus,cpus\n"
+             "p,0,20,1,\nw,1,900,0.9,\nx,2,3,0.4,\na,3,900,0.4,1\ny,6,2,0.05,\nb,9,900,0.4,1\n"
+             "z,10,900,1,8\nq,11,900,1,\nc,30,50,2,\n");
+    static const char *const where[][2] = { { "a", "a.0.2:3g.20gb@4" }, { "b", "a.0.2:3g.20gb@0" },
+                                            { "w", "a.1.2:7g.40gb@0" }, { "z", "a.1.0" },
+                                            { "q", "a.1.1" },           { "c", "a.0.0 a.0.1" } };
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        assert_string_equal(sim_job_of(&s, "p", where[i][0])->cards, where[i][1]);
+    assert_true(fabs(sim_job_of(&s, "p", "c")->start_s - 30) < 1e-6);
+    assert_int_equal(sim_policy(&s, "p")->migrations.moves, 1);
+    simulated_fini(&s);
+}
+
 /* Under whole cards a job holds its cards for its duration and its pauses, no more; all laws of the
  * run hold (it checks them itself), and those who wait for gangs wait less in all. */
 static void random_work(void **state)
@@ -363,6 +389,7 @@ int main(void)
         cmocka_unit_test(who_is_on_a_drained_card_stays),
         cmocka_unit_test(room_for_a_slice),
         cmocka_unit_test(planned_instances_that_are_being_made),
+        cmocka_unit_test(what_was_tried_in_vain_moves_nobody),
         cmocka_unit_test(random_work),
         cmocka_unit_test(all_placed_anew),
         cmocka_unit_test(a_move_is_no_checkpoint),
