@@ -1,5 +1,6 @@
 #include "support/second_scenes.h"
 
+#include "support/second_draw.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -63,26 +64,27 @@ static void make_fleet(struct scene_setting *s)
 
 static void make_share(struct scene_setting *s)
 {
-    static const char *const shares[KINDS][5] = {
-        [WHOLE] = { "'whole'" },
-        [TIMESLICE] = { "'timeslice', 'slots': 4, 'switch': '90 us'",
-                        "'timeslice', 'slots': 3, 'memory': 'reserve'",
-                        "'timeslice', 'slots': 7, 'quantum': '7 ms'", "'timeslice', 'slots': 2" },
-        [MPS] = { "'mps', 'slots': 4", "'mps', 'slots': 3, 'cap': 1, 'users': 'any'",
-                  "'mps', 'slots': 6, 'cap': 0.35, 'users': 'any'",
-                  "'mps', 'slots': 4, 'users': 'any'" },
-        [INTERCEPT] = { "'intercept', 'enforce': 'none'", "'intercept', 'enforce': 'soft'",
-                        "'intercept', 'enforce': 'hard'", "'intercept', 'startup': '317 ms'" },
-        [MIG] = { "'mig', 'layout': 'static', 'slices': ['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']",
-                  "'mig', 'layout': 'static', 'slices': {'1g.5gb': 7}",
-                  "'mig', 'layout': 'dynamic'",
-                  "'mig', 'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']" },
-        [REMOTE] = { "'remote'", "'remote', 'rtt': '70 us', 'network': '3 GB/s'" },
+    static const char *const slices[] = {
+        "'layout': 'static', 'slices': ['1g.5gb', '1g.5gb', '2g.10gb', '3g.20gb']",
+        "'layout': 'static', 'slices': {'1g.5gb': 7}", "'layout': 'dynamic'",
+        "'layout': 'static', 'slices': ['3g.20gb', '3g.20gb']", NULL
     };
-    size_t n = 0;
-    while (n < 5 && shares[s->kind][n]) n++;
-    strbuf_addf(&s->text, "'policies': [{'name': 'p', 'share': {'kind': %s}}], ",
-                shares[s->kind][below(s, n)]);
+    const bool bus = !strstr(s->text.s, "generic");
+    strbuf_addz(&s->text, "'policies': [{'name': 'p', 'share': {");
+    switch (s->kind) {
+    case WHOLE: strbuf_addz(&s->text, "'kind': 'whole'"); break;
+    case TIMESLICE: second_draw_timeslice(&s->seed, bus, &s->text); break;
+    case MPS: second_draw_mps(&s->seed, false, &s->text); break;
+    case INTERCEPT: second_draw_intercept(&s->seed, &s->text); break;
+    case MIG: strbuf_addf(&s->text, "'kind': 'mig', %s", any(s, slices)); break;
+    case REMOTE:
+        strbuf_addf(&s->text, "'kind': 'remote'%s",
+                    chance(s, 2) ? "" : ", 'rtt': '70 us', 'network': '3 GB/s'");
+        break;
+    case OVERCOMMIT: second_draw_overcommit(&s->seed, &s->text); break;
+    default: break;
+    }
+    strbuf_addz(&s->text, "}}], ");
 }
 
 static void make_serve(struct scene_setting *s, struct second_service *v)
@@ -165,7 +167,7 @@ static void make_source(struct scene_setting *s, struct second_scene *c, int k)
 static void make_need(struct scene_setting *s)
 {
     static const char *const part[] = { "0.1", "0.142", "0.25", "0.25", "0.4", "0.5", NULL };
-    const bool whole = s->kind == WHOLE || s->kind == REMOTE;
+    const bool whole = s->kind == WHOLE || s->kind == REMOTE || s->kind == OVERCOMMIT;
     strbuf_addf(&s->text, ", 'need': {'gpu': %s, 'memory': '%d MiB'}", whole ? "1" : any(s, part),
                 100 + (int)below(s, 2500));
     if (chance(s, 5)) strbuf_addz(&s->text, ", 'gpu_model': 'a100-sxm4-80gb'");

@@ -8,7 +8,7 @@
 
 enum { SCENE_JOBS = 24, SCENE_REQUESTS = 150 /* of a service */ };
 
-enum scene_kind { WHOLE, TIMESLICE, MPS, INTERCEPT, MIG, REMOTE, KINDS };
+enum scene_kind { WHOLE, TIMESLICE, MPS, INTERCEPT, MIG, REMOTE, OVERCOMMIT, KINDS };
 
 /* What is drawn. */
 struct scene_setting {
