@@ -252,9 +252,9 @@ $(B)/tests/standin/client_tsan: tests/standin/client.c tests/standin/client_memo
 
 ## deps           install what is missing to build, run and test (Debian, Ubuntu; else print the list)
 TOOL_DEPS := gcc=gcc ar=binutils pkg-config=pkg-config gnuplot=gnuplot-nox $(if $(NVCC),g++=g++)
-DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck lcov=lcov mmdebstrap=mmdebstrap
+DEV_DEPS  := clang=clang,libclang-rt-dev clang-format=clang-format clang-tidy=clang-tidy cppcheck=cppcheck lcov=lcov zsh=zsh mmdebstrap=mmdebstrap
 deps: DEPS_TOOLS = $(TOOL_DEPS)
-## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, cppcheck, lcov
+## deps-dev       the same and the developers' tools: clang, clang-format, clang-tidy, cppcheck, lcov, zsh
 deps-dev: DEPS_TOOLS = $(TOOL_DEPS) $(DEV_DEPS)
 deps deps-dev:
 	@need=; \

@@ -555,6 +555,12 @@ static void show_formats(command_show *show, void *ctx)
     for (size_t i = 0; fmt_all[i]; i++) show(ctx, fmt_all[i]->name, fmt_all[i]->help);
 }
 
+static const char *operand(size_t place, size_t i)
+{
+    if (place != 0) return NULL;
+    return i == 0 ? "auto" : fmt_all[i - 1] ? fmt_all[i - 1]->name : NULL;
+}
+
 const struct command cmd_import = {
     .name = "import",
     .args = "FORMAT FILE...",
@@ -562,6 +568,7 @@ const struct command cmd_import = {
     .example = "gpusim import auto pods.csv -o trace.csv",
     .opts = common_opts,
     .run = run,
+    .operand = operand,
     .lists = "formats",
     .list = show_formats,
     .format_opts = format_options,

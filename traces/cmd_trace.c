@@ -185,6 +185,12 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     return rc == OPT_HELP_SHOWN ? 0 : rc;
 }
 
+static const char *operand(size_t place, size_t i)
+{
+    if (place == 0) return i == 0 ? "stat" : NULL;
+    return place == 1 && fmt_all[i] ? fmt_all[i]->name : NULL;
+}
+
 const struct command cmd_trace = {
     .name = "trace",
     .args = "stat [FORMAT] FILE",
@@ -192,5 +198,6 @@ const struct command cmd_trace = {
     .example = "gpusim trace stat sacct jobs.txt --zone America/Denver",
     .opts = opts,
     .run = run,
+    .operand = operand,
     .format_opts = format_options,
 };

@@ -388,4 +388,5 @@ const struct command cmd_gpu = {
     .example = "gpusim gpu a100-sxm4-80gb",
     .opts = opts,
     .run = run,
+    .operand_list = "gpus",
 };

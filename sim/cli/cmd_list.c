@@ -253,6 +253,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     return rc;
 }
 
+static const char *operand(size_t place, size_t i)
+{
+    return place == 0 && i < THINGS ? things[i].word : NULL;
+}
+
 const struct command cmd_list = {
     .name = "list",
     .args = "policies|formats|gpus|profiles|schedulers",
@@ -260,4 +265,5 @@ const struct command cmd_list = {
     .example = "gpusim list gpus",
     .opts = opts,
     .run = run,
+    .operand = operand,
 };

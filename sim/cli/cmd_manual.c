@@ -45,6 +45,11 @@ static int run(const struct command *self, int argc, char **argv, struct err *e)
     return rc;
 }
 
+static const char *operand(size_t place, size_t i)
+{
+    return place == 0 && i < PAGES ? page[i].name : NULL;
+}
+
 const struct command cmd_manual = {
     .name = "manual",
     .args = "[gpusim | scenario | bash | zsh]",
@@ -52,4 +57,5 @@ const struct command cmd_manual = {
     .example = "gpusim manual scenario | man -l -",
     .opts = opts,
     .run = run,
+    .operand = operand,
 };

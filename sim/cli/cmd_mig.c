@@ -554,4 +554,5 @@ const struct command cmd_mig = {
     .example = "gpusim mig a100-sxm4-40gb --fit 3g.20gb,2g.10gb,2g.10gb",
     .opts = opts,
     .run = run,
+    .operand_list = "gpus",
 };

@@ -26,6 +26,11 @@ struct command {
     /* Optional. Options beside `opts`, of the i-th format of traces and its name, for the manual
      * and the completions: a table that ends with {0}, perhaps empty; NULL after the last. */
     const struct opt *(*format_opts)(size_t i, const char **format);
+
+    /* Optional, for the completions: the i-th word that may be the operand at `place` (from 0),
+     * NULL after the last; or the first operand is a name that `gpusim list WORD` shows. */
+    const char *(*operand)(size_t place, size_t i);
+    const char *operand_list;
 };
 
 extern const struct command *const cmd_all[]; /* NULL-terminated, sorted by name */
