@@ -208,11 +208,13 @@ static void make_job(struct scene_setting *s, struct second_job *j, int id, simt
     const bool shares = s->kind == INTERCEPT || s->kind == MIG ? !chance(s, 5) : chance(s, 3);
     *j = (struct second_job){ .submit = at,
                               .duration = 1000000 + some_time(s, 20000),
-                              .limit = JOB_NO_TIME,
+                              .limit = chance(s, 4) ? JOB_NO_TIME : 1000000 + some_time(s, 30000),
                               .gpus_milli = shares ? 1 + (int32_t)below(s, 600)
                                                    : 1000 * (1 + (int32_t)below(s, 2)),
                               .slots = 1,
                               .cpus_milli = JOB_NO_INT,
+                              .deadline = chance(s, 4) ? JOB_NO_TIME : some_time(s, 200000),
+                              .priority = (int32_t)below(s, 4),
                               .user = (int32_t)below(s, 3),
                               .bytes = chance(s, 2) ? JOB_NO_BYTES : below(s, UINT64_C(9000000000)),
                               .profile = any(s, profiles) };
@@ -223,6 +225,10 @@ static void make_job(struct scene_setting *s, struct second_job *j, int id, simt
     strbuf_addf(&s->trace, ",%d.%03d,u%d,%s,", j->gpus_milli / 1000, j->gpus_milli % 1000, j->user,
                 j->profile);
     if (j->bytes != JOB_NO_BYTES) strbuf_addf(&s->trace, "%llu", (unsigned long long)j->bytes);
+    strbuf_addf(&s->trace, ",%d,", j->priority);
+    if (j->limit != JOB_NO_TIME) add_s(&s->trace, j->limit);
+    strbuf_addc(&s->trace, ',');
+    if (j->deadline != JOB_NO_TIME) add_s(&s->trace, j->deadline);
     strbuf_addc(&s->trace, '\n');
 }
 
@@ -231,7 +237,8 @@ static void make_jobs(struct scene_setting *s, struct second_job *j, struct seco
 {
     simtime at = 0;
     const int n = chance(s, 3) ? 0 : 1 + (int)below(s, SCENE_JOBS);
-    strbuf_addz(&s->trace, "job_id,submit_s,duration_s,gpus,user,profile,gpu_mem_bytes\n");
+    strbuf_addz(&s->trace, "job_id,submit_s,duration_s,gpus,user,profile,gpu_mem_bytes,"
+                           "priority,walltime_s,deadline_s\n");
     c->job = j;
     for (int i = 0; i < n; i++) {
         at += some_time(s, 15000);
@@ -241,10 +248,35 @@ static void make_jobs(struct scene_setting *s, struct second_job *j, struct seco
     if (n > 0) strbuf_addz(&s->text, ", {'name': 'w', 'kind': 'jobs', 'trace': 'trace.csv'}");
 }
 
-void scene_make(struct scene_setting *s, struct second_scene *c, struct second_job *j)
+/* Two users may lend to each other, the third has its own. */
+static void make_quotas(struct scene_setting *s)
+{
+    const int one = (int)below(s, (uint64_t)s->cards + 1),
+              other = (int)below(s, (uint64_t)(s->cards - one) + 1);
+    const char *lend = chance(s, 3) ? "" : ", 'cohort': 'c'";
+    strbuf_addf(&s->text,
+                ", 'quotas': {'u0': {'gpus': %d%s}, 'u1': {'gpus': %d%s}, 'u2': {'gpus': %d}}", one,
+                lend, other, lend, s->cards - one - other);
+}
+
+static void make_schedule(struct scene_setting *s)
 {
     static const char *const places[] = { "first_fit", "best_fit", "worst_fit",
                                           "pack",      "spread",   NULL };
+    static const char *const orders[] = { "fifo", "fifo",     "sjf",      "fewest", "srtf",
+                                          "srsf", "priority", "deadline", NULL };
+    const char *order = any(s, orders), *place = any(s, places);
+    strbuf_addf(&s->text,
+                "'schedule': {'preempt': 'never', 'backfill': '%s', 'place': '%s', 'order': '%s'",
+                chance(s, 2) ? "none" : "greedy", place, order);
+    if (strcmp(order, "deadline") == 0)
+        strbuf_addf(&s->text, ", 'admission': '%s'", chance(s, 2) ? "none" : "alone");
+    if (chance(s, 4)) make_quotas(s);
+    strbuf_addz(&s->text, "}, ");
+}
+
+void scene_make(struct scene_setting *s, struct second_scene *c, struct second_job *j)
+{
     const simtime stop = 5 * SIM_SECOND + odd_time(s, 120000);
     s->kind = (enum scene_kind)below(s, KINDS);
     s->ties = s->kind == WHOLE && chance(s, 2);
@@ -258,8 +290,7 @@ void scene_make(struct scene_setting *s, struct second_scene *c, struct second_j
     }
     make_fleet(s);
     make_share(s);
-    strbuf_addf(&s->text, "'schedule': {'backfill': '%s', 'place': '%s'}, ",
-                chance(s, 2) ? "none" : "greedy", any(s, places));
+    make_schedule(s);
     strbuf_addz(
         &s->text,
         "'profiles': {'wide': {'compute': 1, 'sm_width': 1, 'bw_width': 1}, "

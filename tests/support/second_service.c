@@ -66,7 +66,7 @@ void second_launch(struct scene *s, int life)
 {
     s->replica[life].phase = STARTING;
     s->e.life[life].waiting = true;
-    s->e.life[life].rank = ++s->orders;
+    s->came[life] = ++s->orders;
     s->e.news = true;
 }
 
@@ -134,30 +134,38 @@ static void start(struct scene *s, int life, const struct place *at)
     if (l->ready == e->clock) begin(s, life);
 }
 
-/* Replicas go before jobs, each in the order in which they came. */
+/* Replicas go before jobs, in the order in which they came; jobs by rank, then so. */
+static bool before(const struct scene *s, int a, int b)
+{
+    const int64_t x = s->e.life[a].rank, y = s->e.life[b].rank;
+    if (is_replica(s, a) != is_replica(s, b)) return is_replica(s, a);
+    return !is_replica(s, a) && x != y ? x < y : s->came[a] < s->came[b];
+}
+
 static int next_waiting(const struct scene *s, int past)
 {
     int best = -1;
-    for (int round = 0; round < 2 && best < 0; round++)
-        for (int i = 0; i < s->e.n; i++) {
-            const struct life *l = &s->e.life[i];
-            if (!l->waiting || is_replica(s, i) != (round == 0)) continue;
-            if (past >= 0 && is_replica(s, past) == (round == 0) && l->rank <= s->e.life[past].rank)
-                continue;
-            if (past >= 0 && round == 0 && !is_replica(s, past)) continue;
-            if (best < 0 || l->rank < s->e.life[best].rank) best = i;
-        }
+    for (int i = 0; i < s->e.n; i++)
+        if (s->e.life[i].waiting && (past < 0 || before(s, past, i)) &&
+            (best < 0 || before(s, i, best)))
+            best = i;
     return best;
 }
 
+/* Whom its quota does not let start holds back the jobs of its user behind it, and nobody else. */
 static void schedule(struct scene *s)
 {
+    bool held[SECOND_USERS] = { false };
     struct place at;
-    for (int i = next_waiting(s, -1); i >= 0; i = next_waiting(s, i))
-        if (second_find(&s->e, &s->e.now, NULL, i, s->e.like, &at))
+    for (int i = next_waiting(s, -1); i >= 0; i = next_waiting(s, i)) {
+        const int user = s->e.life[i].job->user;
+        if (!is_replica(s, i) && (held[user] || !second_may(&s->e, &s->e.now, i)))
+            held[user] = true;
+        else if (second_find(&s->e, &s->e.now, NULL, i, s->e.like, &at))
             start(s, i, &at);
         else if (s->e.plan->backfill != BACKFILL_GREEDY)
             break;
+    }
 }
 
 /* Where there is no horizon, who is through makes way for who waits or has died, while no job is on
@@ -321,13 +329,14 @@ static void submit(struct scene *s, int job)
     struct life *l = &s->e.life[job];
     bool possible = false;
     for (size_t g = 0; g < s->e.plan->n_groups; g++) possible |= l->wish[g].possible;
-    if (!possible) {
+    if (!possible || second_refuses(&s->e, job) || !second_admits(&s->e, job)) {
         l->job->state = JOB_REJECTED;
         l->job->end = s->e.clock;
         return;
     }
     l->waiting = true;
-    l->rank = ++s->orders;
+    l->rank = second_rank(&s->e, job);
+    s->came[job] = ++s->orders;
     s->e.news = true;
 }
 
@@ -349,6 +358,46 @@ static void happen(struct scene *s, const struct next *x)
 
 /* ---- all of it ---- */
 
+/* Cards on which it would die of its memory, were they empty, are no place for a replica. How many
+ * cards are, where there are such; else all. */
+static int64_t stay_alive(struct scene *s, int life)
+{
+    const struct plan *p = s->e.plan;
+    const uint64_t bytes = s->e.life[life].job->bytes;
+    int64_t cards = 0;
+    bool dies = false;
+    for (size_t i = 0; i < p->n_groups; i++) {
+        struct wish *w = &s->e.life[life].wish[i];
+        const struct plan_group *g = &p->group[i];
+        const bool swaps = p->share->swaps && p->share->swaps(g->params);
+        if (!w->possible) continue;
+        w->possible = (bytes == JOB_NO_BYTES || bytes <= w->demand.limit_bytes) &&
+                      (swaps || w->demand.alloc_bytes <= g->type.gpu->usable_bytes);
+        dies |= !w->possible;
+        cards += w->possible ? g->cards : 0;
+    }
+    return dies ? cards : p->cards;
+}
+
+/* Life `life` is replica `number` of service k. Returns on how many cards it might be. */
+static int64_t make_replica(struct scene *s, int life, int k, int number)
+{
+    const struct plan_service *p = &s->e.plan->service[k];
+    const uint64_t bytes = p->spec->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : p->spec->bytes;
+    s->replica[life] = (struct replica){ .service = k, .number = number };
+    s->own[life] = (struct second_job){ .gpus_milli = p->spec->gpus_milli,
+                                        .slots = 1,
+                                        .limit = JOB_NO_TIME,
+                                        .cpus_milli = JOB_NO_INT,
+                                        .user = 1000 + k,
+                                        .bytes = bytes,
+                                        .profile = p->spec->profile,
+                                        .model = p->spec->gpu_model };
+    s->e.life[life].job = &s->own[life];
+    second_wishes(&s->e, life);
+    return stay_alive(s, life);
+}
+
 static void set_up_service(struct scene *s, int k)
 {
     struct serving *v = &s->service[k];
@@ -357,7 +406,9 @@ static void set_up_service(struct scene *s, int k)
     *v = (struct serving){ .plan = p, .own = &s->s->service[k], .first = s->e.n, .looks = 0 };
     const struct service_replicas *r = &p->spec->replicas;
     const bool by_card = r->per_card != CFG_NO_INT, hours = r->scale_on == SCALE_SCHEDULE;
-    const int64_t now = by_card ? r->per_card * s->e.plan->cards : hours ? r->hour[0] : r->min;
+    const int64_t now = by_card ? r->per_card * make_replica(s, s->e.n, k, 0)
+                        : hours ? r->hour[0]
+                                : r->min;
     v->most = (int)(by_card ? now : r->max);
     v->scales = hours || r->max > r->min;
     v->own->up_ns = v->own->busy_ns = 0;
@@ -372,19 +423,7 @@ static void set_up_service(struct scene *s, int k)
         (p->spec->users != CFG_NO_INT && p->spec->users > SECOND_USERS_MOST))
         fail_msg("a service is too large for the second engine");
     for (int i = 0; i < v->most; i++, s->e.n++) {
-        s->replica[s->e.n] = (struct replica){ .service = k, .number = i };
-        s->own[s->e.n] =
-            (struct second_job){ .gpus_milli = p->spec->gpus_milli,
-                                 .slots = 1,
-                                 .limit = JOB_NO_TIME,
-                                 .cpus_milli = JOB_NO_INT,
-                                 .user = 1000 + k,
-                                 .bytes =
-                                     p->spec->bytes == CFG_NO_BYTES ? JOB_NO_BYTES : p->spec->bytes,
-                                 .profile = p->spec->profile,
-                                 .model = p->spec->gpu_model };
-        s->e.life[s->e.n].job = &s->own[s->e.n];
-        second_wishes(&s->e, s->e.n);
+        make_replica(s, s->e.n, k, i);
         if (i < now) second_launch(s, s->e.n);
     }
     if (v->scales) second_scale(s, k);
@@ -403,6 +442,8 @@ static void set_up(struct scene *s)
     for (s->e.n = 0; s->e.n < given->n_jobs; s->e.n++) {
         struct second_job *j = &given->job[s->e.n];
         s->e.life[s->e.n].job = j;
+        s->e.life[s->e.n].remaining = j->duration;
+        s->e.life[s->e.n].asked_milli = j->gpus_milli;
         j->state = JOB_QUEUED;
         j->start = j->end = JOB_NO_TIME;
         second_wishes(&s->e, s->e.n);

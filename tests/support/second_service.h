@@ -13,13 +13,16 @@
  *
  * It knows: serve single, fixed and dynamic, every router for them, limits of the queue, timeouts,
  * recorded requests and users who think for a fixed time, replicas by number, by card, by
- * utilization, queue and hour, start-up, several services, gpu_model and speed_on; every kind of
- * sharing; jobs of a fixed number of cards, order fifo, backfill none and greedy, every placement
- * but random; horizons, and how replicas make way for others where there is none. Not: language
- * models, faults, preemption, quotas, drawn requests, replicas that some cards of the fleet cannot
- * hold, other orders and backfills. Where several timers of a service fall on one instant, their
- * order is not said (who starts, a batch that was held back, timeouts, the look of the scaler: so
- * here); the test keeps them apart. */
+ * utilization, queue and hour, cards on which they would die, start-up, several services, gpu_model
+ * and speed_on; every kind of sharing; jobs of a fixed number of cards, orders whose ranks stay
+ * while a job waits (fifo, sjf, fewest, srtf, srsf, priority, deadline without a plan), quotas,
+ * backfill none and greedy, every placement but random; horizons, and how replicas make way for
+ * others where there is none.
+ *
+ * Not: language models, faults, preemption, orders by account (fair, drf), las, reservations,
+ * admission by plan, quotas that are taken back, drawn requests, planned instances. Where several
+ * timers of a service fall on one instant, their order is not said (who starts, a batch that was
+ * held back, timeouts, the look of the scaler: so here); the test keeps them apart. */
 #ifndef GPUSIM_TESTS_SECOND_SERVICE_H
 #define GPUSIM_TESTS_SECOND_SERVICE_H
 

@@ -46,7 +46,7 @@ struct scene {
     struct replica replica[SECOND_JOBS];
     struct second_job own[SECOND_JOBS]; /* of replicas */
     struct serving service[SECOND_SERVICES];
-    int64_t orders; /* given to who waits for cards */
+    int64_t orders, came[SECOND_JOBS]; /* given to who waits for cards */
     int turns;
     bool lost; /* a replica died that will be started again */
 };
